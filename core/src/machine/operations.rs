@@ -1,0 +1,113 @@
+//! Writes the data form of a machine.
+
+/// Writes, for the operations of a machine, the enum of calls, the enum of results, and the
+/// [`Machine`](crate::machine::Machine) that steps them.
+///
+/// ```
+/// use seatrial_core::machine::{Cx, Machine, Operation, Step};
+///
+/// #[derive(Default)]
+/// pub struct Counter(u32);
+/// #[derive(Clone, Debug)]
+/// pub struct Increment(u32);
+/// #[derive(Clone, Debug)]
+/// pub struct Read;
+///
+/// seatrial_core::operations! {
+///     [] Counter: Op, Ret { Increment(Increment) -> (), Read(Read) -> u32 }
+/// }
+///
+/// impl Operation<Counter> for Increment {
+///     fn step(&mut self, counter: &mut Counter, _: &mut Cx<'_>) -> Step<()> {
+///         counter.0 += self.0;
+///         Step::Done(())
+///     }
+/// }
+/// impl Operation<Counter> for Read {
+///     fn step(&mut self, counter: &mut Counter, _: &mut Cx<'_>) -> Step<u32> {
+///         Step::Done(counter.0)
+///     }
+/// }
+///
+/// let mut counter = Counter::default();
+/// let system = seatrial_core::runtime::System::new();
+/// let mut cx = Cx::new(&system);
+/// counter.step(&mut Op::Increment(Increment(2)), &mut cx);
+/// assert!(matches!(counter.step(&mut Op::Read(Read), &mut cx), Step::Done(Ret::Read(2))));
+/// ```
+///
+/// In the brackets stand the type parameters, each with one bound: `[K: Key]`,
+/// `[K: Key, S: Storage<K>]`. The first parameters that the operations themselves carry are named
+/// again after a semicolon, `[K: Key, S: Storage<K>; K]`; without it they carry all. A machine
+/// that checks itself says `valid = path::to::check` after the braces.
+#[macro_export]
+macro_rules! operations {
+    ($g:tt $m:ty : $op:ident, $ret:ident { $($v:ident($t:ty) -> $r:ty),+ $(,)? } $(valid = $valid:expr)?) => {
+        $crate::operations! { @params $g $g $m, $op, $ret { $($v($t) -> $r),+ } [$($valid)?] }
+    };
+    (@params [$($p:ident : $b:path),* ; $($d:ident : $db:path),*] $g:tt $($rest:tt)+) => {
+        $crate::operations! { @write [$($p: $b),*] [$($d: $db),*] $($rest)+ }
+    };
+    (@params [$($p:ident : $b:path),*] $g:tt $($rest:tt)+) => {
+        $crate::operations! { @write [$($p: $b),*] [$($p: $b),*] $($rest)+ }
+    };
+    (@write $g:tt $d:tt $m:ty, $op:ident, $ret:ident { $($v:ident($t:ty) -> $r:ty),+ } $valid:tt) => {
+        $crate::operations! { @data $g $d $m, $op, $ret { $($v($t) -> $r),+ } $valid }
+        $($crate::operations! { @one $g $d $m, $op, $ret, $v, $t, $r })+
+    };
+    (@data [$($g:ident : $b:path),*] [$($d:ident : $db:path),*] $m:ty, $op:ident, $ret:ident
+     { $($v:ident($t:ty) -> $r:ty),+ } [$($valid:expr)?]) => {
+        /// A call on the machine, as data.
+        #[derive(Clone, Debug)]
+        pub enum $op<$($d: $db),*> {
+            $(#[doc = concat!("The call [`", stringify!($t), "`].")] $v($t)),+
+        }
+        /// The result of a call on the machine, as data.
+        #[derive(Clone, Debug)]
+        pub enum $ret<$($d: $db),*> {
+            $(#[doc = concat!("What [`", stringify!($t), "`] returned.")] $v($r)),+
+        }
+        impl<$($g: $b),*> $crate::machine::Machine for $m {
+            type Op = $op<$($d),*>;
+            type Ret = $ret<$($d),*>;
+            fn step(
+                &mut self,
+                op: &mut Self::Op,
+                cx: &mut $crate::machine::Cx<'_>,
+            ) -> $crate::machine::Step<Self::Ret> {
+                match op {
+                    $($op::$v(o) => {
+                        $crate::machine::Operation::<$m>::step(o, self, cx).map($ret::$v)
+                    })+
+                }
+            }
+            fn cancel(&mut self, op: &mut Self::Op, cx: &mut $crate::machine::Cx<'_>) {
+                match op { $($op::$v(o) => $crate::machine::Operation::<$m>::cancel(o, self, cx)),+ }
+            }
+            $(fn assert_valid(&self) { $valid(self) })?
+        }
+    };
+    (@one [$($g:ident : $b:path),*] [$($d:ident : $db:path),*] $m:ty, $op:ident, $ret:ident,
+     $v:ident, $t:ty, $r:ty) => {
+        impl<$($g: $b),*> $crate::machine::Embed<$m> for $t {
+            type Ret = $r;
+            fn embed(self) -> $op<$($d),*> {
+                $op::$v(self)
+            }
+            #[allow(unreachable_patterns, reason = "a machine with one operation has one variant")]
+            fn project(op: $op<$($d),*>) -> Self {
+                match op {
+                    $op::$v(o) => o,
+                    _ => unreachable!("an operation comes back as the kind that it went in"),
+                }
+            }
+            #[allow(unreachable_patterns, reason = "a machine with one operation has one variant")]
+            fn result(ret: $ret<$($d),*>) -> $r {
+                match ret {
+                    $ret::$v(r) => r,
+                    _ => unreachable!("a call returns the result of its own kind"),
+                }
+            }
+        }
+    };
+}

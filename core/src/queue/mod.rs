@@ -1,0 +1,192 @@
+//! The de-duplicating work queue (client-go `util/workqueue`).
+//!
+//! It promises, in the reference's words: *fair* (items come out in the order they went in),
+//! *stingy* (an item added any number of times before it is processed is processed once, and
+//! never by two consumers at a time), *multiple* producers and consumers, who may re-add an item
+//! while it is processed, and *shutdown* notifications.
+//!
+//! ```
+//! use seatrial_core::queue::WorkQueue;
+//! use seatrial_core::runtime::System;
+//!
+//! let queue = WorkQueue::new(&System::new());
+//! queue.add("default/web");
+//! queue.add("default/web"); // already waiting: nothing happens
+//! queue.add("default/db");
+//! queue.shut_down();
+//!
+//! let mut seen = vec![];
+//! queue.work(|key| seen.push(*key)); // until the queue is shut down and empty
+//! assert_eq!(seen, ["default/web", "default/db"]);
+//! ```
+//!
+//! Left out here: delays, rate limits and priorities, which are queues of their own.
+
+mod operations;
+mod slab;
+mod state;
+mod storage;
+mod work;
+
+#[cfg(test)]
+mod tests;
+
+use std::fmt;
+use std::hash::{BuildHasher, Hash};
+
+use foldhash::fast::SeedableRandomState;
+
+use crate::machine::Host;
+use crate::monitor::Monitor;
+use crate::runtime::{Runtime, System};
+
+pub use operations::{
+    Add, Done, DoneKey, Drain, Finished, Get, Len, Op, Ret, ShutDown, ShuttingDown,
+};
+pub use slab::Token;
+pub use state::{DRAINS, DrainUntil, GETTERS, Key, Queue};
+pub use storage::{Fifo, Slot, Storage};
+pub use work::Work;
+
+/// The de-duplicating work queue. Shared by reference or in an `Arc`.
+///
+/// `K` is the item, `R` the runtime, `S` the order of delivery, `B` the hasher, `H` what the lock
+/// holds: the rules themselves, unless a harness puts a recorded or mutated machine there.
+pub struct WorkQueue<
+    K: Key,
+    R: Runtime = System,
+    S: Storage<K> = Fifo,
+    B = SeedableRandomState,
+    H: Host<Queue<K, S>> = Queue<K, S>,
+> {
+    monitor: Monitor<Queue<K, S>, R, H>,
+    hasher: B,
+}
+
+impl<K: Key + Hash, R: Runtime> WorkQueue<K, R> {
+    /// Makes an empty queue with first-in-first-out delivery.
+    ///
+    /// The hash table is keyed from the runtime's entropy: items are named by strangers.
+    pub fn new(runtime: &R) -> Self {
+        Self::with_storage(runtime, Fifo::default())
+    }
+}
+
+impl<K: Key + Hash, R: Runtime, S: Storage<K>> WorkQueue<K, R, S> {
+    /// Makes an empty queue with an order of delivery of your own (`workqueue:ST-1`).
+    pub fn with_storage(runtime: &R, storage: S) -> Self {
+        let hasher = SeedableRandomState::with_seed(
+            runtime.entropy(),
+            foldhash::SharedSeed::global_random(),
+        );
+        Self::with_host(runtime, hasher, Queue::new(storage))
+    }
+}
+
+impl<K, R, S, B, H> WorkQueue<K, R, S, B, H>
+where
+    K: Key + Hash,
+    R: Runtime,
+    S: Storage<K>,
+    B: BuildHasher,
+    H: Host<Queue<K, S>>,
+{
+    /// Makes a queue around a given state, with a given hasher.
+    pub fn with_host(runtime: &R, hasher: B, host: H) -> Self {
+        Self { monitor: Monitor::new(runtime, host), hasher }
+    }
+
+    /// Adds an item.
+    ///
+    /// An item that waits already stays where it is; one that is processed is delivered once more
+    /// afterwards; after shutdown nothing happens (`workqueue:WQ-4`).
+    #[inline]
+    pub fn add(&self, key: K) {
+        let hash = self.hasher.hash_one(&key);
+        self.monitor.call(Add { key: Some(key), hash });
+    }
+
+    /// Takes the next item, sleeping until there is one; `None` once the queue is shut down and
+    /// empty (`workqueue:WQ-9` to `WQ-12`).
+    ///
+    /// The item is done when the returned [`Work`] drops, also by a panic.
+    #[inline]
+    pub fn get(&self) -> Option<Work<'_, K, R, S, B, H>> {
+        let (token, key) = self.take()?;
+        Some(Work::new(self, token, key))
+    }
+
+    /// As [`get`](Self::get), for callers that keep the token and call [`done`](Self::done).
+    #[inline]
+    pub fn take(&self) -> Option<(Token, K)> {
+        self.monitor.call(Get)
+    }
+
+    /// Ends a delivery; an item that was added meanwhile waits again (`workqueue:WQ-16`).
+    ///
+    /// Returns false, and does nothing, if that delivery has ended before.
+    #[inline]
+    pub fn done(&self, token: Token) -> bool {
+        matches!(self.monitor.call(Done(token)), Finished::Ended(_))
+    }
+
+    /// As [`done`](Self::done), for an item named by its value.
+    ///
+    /// Returns false, and does nothing, if the item is not in processing (`workqueue:WQ-21`).
+    /// Called late, it can end the delivery of another consumer: prefer the token.
+    pub fn done_key(&self, key: &K) -> bool {
+        let hash = self.hasher.hash_one(key);
+        matches!(self.monitor.call(DoneKey { key: key.clone(), hash }), Finished::Ended(_))
+    }
+
+    /// Returns how many items wait; those in processing do not count.
+    pub fn len(&self) -> usize {
+        self.monitor.call(Len)
+    }
+
+    /// Tells whether no item waits.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Tells whether shutdown has begun; true for ever after (`workqueue:WQ-24`).
+    pub fn is_shutting_down(&self) -> bool {
+        self.monitor.call(ShuttingDown)
+    }
+
+    /// Refuses new items and returns at once. Waiting items are still delivered; everybody who
+    /// waits for an item or for a drain wakes (`workqueue:WQ-25` to `WQ-28`).
+    pub fn shut_down(&self) {
+        self.monitor.call(ShutDown);
+    }
+
+    /// Refuses new items and waits until nothing is in processing, or until
+    /// [`shut_down`](Self::shut_down) is called. Waiting items may be left (`workqueue:WQ-32`).
+    pub fn shut_down_with_drain(&self) {
+        self.monitor.call(Drain { until: DrainUntil::NothingInFlight, began: None });
+    }
+
+    /// Refuses new items and waits until every accepted item is processed, or until
+    /// [`shut_down`](Self::shut_down) is called. Needs a running consumer (`workqueue:WQ-33`).
+    pub fn shut_down_when_done(&self) {
+        self.monitor.call(Drain { until: DrainUntil::AllWorkDone, began: None });
+    }
+
+    /// Processes items until the queue is shut down and empty: the loop of one worker.
+    ///
+    /// Every item is done exactly once, also if `process` panics; the panic goes on to the caller
+    /// and other workers are not disturbed (`workqueue:CL-1`, `CL-2`).
+    pub fn work(&self, mut process: impl FnMut(&K)) {
+        while let Some(item) = self.get() {
+            process(&item);
+        }
+    }
+}
+
+impl<K: Key, R: Runtime, S: Storage<K>, B, H: Host<Queue<K, S>>> fmt::Debug
+    for WorkQueue<K, R, S, B, H>
+{
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("WorkQueue")
+    }
+}

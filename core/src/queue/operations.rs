@@ -1,0 +1,147 @@
+//! The calls on a queue, each one critical section per step.
+
+use crate::machine::{Cx, Operation, Step};
+
+use super::slab::Token;
+use super::state::{DRAINS, DrainUntil, GETTERS, Key, Queue};
+use super::storage::Storage;
+
+/// Adds an item; the hash is computed by the caller, outside the lock.
+#[derive(Clone, Debug)]
+pub struct Add<K> {
+    /// The item; taken out when the queue keeps it.
+    pub key: Option<K>,
+    /// Its hash.
+    pub hash: u64,
+}
+
+/// Takes the next item, waiting for one; `None` once the queue is shut down and empty.
+#[derive(Clone, Debug)]
+pub struct Get;
+
+/// Ends the delivery that a token names.
+#[derive(Clone, Debug)]
+pub struct Done(pub Token);
+
+/// Ends the delivery of an item that is named by its value.
+#[derive(Clone, Debug)]
+pub struct DoneKey<K> {
+    /// The item.
+    pub key: K,
+    /// Its hash.
+    pub hash: u64,
+}
+
+/// Refuses new items, wakes everybody, releases every drain.
+#[derive(Clone, Debug)]
+pub struct ShutDown;
+
+/// Refuses new items and waits.
+#[derive(Clone, Debug)]
+pub struct Drain {
+    /// What to wait for.
+    pub until: DrainUntil,
+    /// The number of shutdowns when the drain began; `None` before its first step.
+    pub began: Option<u64>,
+}
+
+/// Counts the waiting items.
+#[derive(Clone, Debug)]
+pub struct Len;
+
+/// Asks whether the queue refuses new items.
+#[derive(Clone, Debug)]
+pub struct ShuttingDown;
+
+crate::operations! {
+    [K: Key, S: Storage<K>; K: Key] Queue<K, S>: Op, Ret {
+        Add(Add<K>) -> (),
+        Get(Get) -> Option<(Token, K)>,
+        Done(Done) -> Finished<K>,
+        DoneKey(DoneKey<K>) -> Finished<K>,
+        ShutDown(ShutDown) -> (),
+        Drain(Drain) -> (),
+        Len(Len) -> usize,
+        ShuttingDown(ShuttingDown) -> bool,
+    } valid = Queue::check
+}
+
+/// What `done` found.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Finished<K> {
+    /// The delivery ended; an item that left the queue comes with it, to drop outside the lock.
+    Ended(Option<K>),
+    /// The item was not in processing: nothing happened (`workqueue:WQ-21`).
+    NotInProcessing,
+}
+
+impl<K: Key, S: Storage<K>> Operation<Queue<K, S>> for Add<K> {
+    #[inline(always)]
+    fn step(&mut self, queue: &mut Queue<K, S>, cx: &mut Cx<'_>) -> Step<()> {
+        queue.add(&mut self.key, self.hash, &mut cx.wakes);
+        Step::Done(())
+    }
+}
+
+impl<K: Key, S: Storage<K>> Operation<Queue<K, S>> for Get {
+    #[inline(always)]
+    fn step(&mut self, queue: &mut Queue<K, S>, _: &mut Cx<'_>) -> Step<Option<(Token, K)>> {
+        match queue.pop() {
+            None if !queue.is_shutting_down() => Step::Wait { on: GETTERS, until: None },
+            found => Step::Done(found),
+        }
+    }
+}
+
+impl<K: Key, S: Storage<K>> Operation<Queue<K, S>> for Done {
+    #[inline(always)]
+    fn step(&mut self, queue: &mut Queue<K, S>, cx: &mut Cx<'_>) -> Step<Finished<K>> {
+        Step::Done(match queue.slot_of(self.0) {
+            Some(slot) => Finished::Ended(queue.finish(slot, &mut cx.wakes)),
+            None => Finished::NotInProcessing,
+        })
+    }
+}
+
+impl<K: Key, S: Storage<K>> Operation<Queue<K, S>> for DoneKey<K> {
+    fn step(&mut self, queue: &mut Queue<K, S>, cx: &mut Cx<'_>) -> Step<Finished<K>> {
+        Step::Done(match queue.slot_in_processing(&self.key, self.hash) {
+            Some(slot) => Finished::Ended(queue.finish(slot, &mut cx.wakes)),
+            None => Finished::NotInProcessing,
+        })
+    }
+}
+
+impl<K: Key, S: Storage<K>> Operation<Queue<K, S>> for ShutDown {
+    fn step(&mut self, queue: &mut Queue<K, S>, cx: &mut Cx<'_>) -> Step<()> {
+        queue.begin_shutdown(&mut cx.wakes);
+        queue.release_drains();
+        Step::Done(())
+    }
+}
+
+impl<K: Key, S: Storage<K>> Operation<Queue<K, S>> for Drain {
+    fn step(&mut self, queue: &mut Queue<K, S>, cx: &mut Cx<'_>) -> Step<()> {
+        let began = *self.began.get_or_insert_with(|| {
+            queue.begin_shutdown(&mut cx.wakes);
+            queue.shutdowns()
+        });
+        if queue.is_drained(self.until) || queue.shutdowns() != began {
+            Step::Done(())
+        } else {
+            Step::Wait { on: DRAINS, until: None }
+        }
+    }
+}
+
+impl<K: Key, S: Storage<K>> Operation<Queue<K, S>> for Len {
+    fn step(&mut self, queue: &mut Queue<K, S>, _: &mut Cx<'_>) -> Step<usize> {
+        Step::Done(queue.len())
+    }
+}
+
+impl<K: Key, S: Storage<K>> Operation<Queue<K, S>> for ShuttingDown {
+    fn step(&mut self, queue: &mut Queue<K, S>, _: &mut Cx<'_>) -> Step<bool> {
+        Step::Done(queue.is_shutting_down())
+    }
+}

@@ -1,0 +1,208 @@
+//! The rules of the work queue: which sets an item moves between, and whom that wakes.
+//!
+//! ```text
+//!            add                 get                  done
+//!  absent --------> waiting ---------> processing ----------> absent
+//!                      ^                   |  add
+//!                      |                   v
+//!                      +----- done --- processing, dirty       (add while waiting: touch only)
+//! ```
+
+use std::fmt;
+
+use crate::machine::{Channel, Wakes};
+
+use super::slab::{DIRTY, PROCESSING, Slab, Token};
+use super::storage::{Fifo, Slot, Storage};
+
+/// Where callers of `get` sleep.
+pub const GETTERS: Channel = 0;
+/// Where callers of the two drains sleep. Apart from the getters, so that a wake meant for a
+/// getter is never used up by a drain (`workqueue:WQ-18`).
+pub const DRAINS: Channel = 1;
+
+/// What the queue can hold: equal values are the same item (`workqueue:CV-2`).
+pub trait Key: Eq + Clone + Send + fmt::Debug + 'static {}
+impl<T: Eq + Clone + Send + fmt::Debug + 'static> Key for T {}
+
+/// What a drain waits for.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum DrainUntil {
+    /// Nothing is in processing; waiting items may be left (`workqueue:WQ-32`).
+    NothingInFlight,
+    /// Every accepted item is processed (`workqueue:WQ-33`). Never ends without a consumer.
+    AllWorkDone,
+}
+
+/// The state of a work queue, without its lock.
+#[derive(Clone)]
+pub struct Queue<K: Key, S: Storage<K> = Fifo> {
+    /// Every item that is dirty or in processing. One that is neither is removed.
+    items: Slab<K>,
+    /// The items that are dirty and not in processing, in the order of delivery.
+    waiting: S,
+    /// How many items are in processing.
+    in_flight: usize,
+    /// How many items are dirty and in processing.
+    reprocess: usize,
+    shutting_down: bool,
+    /// How often `shut_down` was called. A drain remembers the number at its start and ends when
+    /// it has changed; a plain flag would lose the release when a new drain sets it again before
+    /// the sleepers look (`workqueue:WQ-36`).
+    shutdowns: u64,
+}
+
+impl<K: Key, S: Storage<K> + Default> Default for Queue<K, S> {
+    fn default() -> Self {
+        Self::new(S::default())
+    }
+}
+
+impl<K: Key, S: Storage<K>> Queue<K, S> {
+    /// Makes an empty, running queue (`workqueue:WQ-2`).
+    pub fn new(storage: S) -> Self {
+        Self {
+            items: Slab::new(),
+            waiting: storage,
+            in_flight: 0,
+            reprocess: 0,
+            shutting_down: false,
+            shutdowns: 0,
+        }
+    }
+
+    /// Accepts an item, in the order of checks of `workqueue:WQ-4`.
+    #[inline]
+    pub(super) fn add(&mut self, key: &mut Option<K>, hash: u64, wakes: &mut Wakes) {
+        if self.shutting_down {
+            return;
+        }
+        let Some(slot) = self.items.intern(key, hash) else { return };
+        match self.items.state(slot) {
+            0 => {
+                self.push(slot);
+                wakes.one(GETTERS);
+            }
+            DIRTY => self.waiting.touch(slot, self.items.key(slot)),
+            PROCESSING => {
+                self.items.set_state(slot, DIRTY | PROCESSING);
+                self.reprocess += 1;
+            }
+            _ => {} // dirty and in processing: the second add is a no-op (WQ-5)
+        }
+    }
+
+    /// Hands out the next waiting item. It leaves the dirty set here, not at done (`WQ-11`).
+    #[inline]
+    pub(super) fn pop(&mut self) -> Option<(Token, K)> {
+        if self.waiting.is_empty() {
+            return None;
+        }
+        let slot = self.waiting.pop().expect("a storage that holds items hands one out (ST-4)");
+        assert_eq!(self.items.state(slot), DIRTY, "a storage hands out what it holds (ST-4)");
+        self.items.set_state(slot, PROCESSING);
+        self.in_flight += 1;
+        Some((self.items.new_token(slot), self.items.key(slot).clone()))
+    }
+
+    /// Ends a delivery. Returns the item if it left the queue, so that it drops outside the lock.
+    #[inline]
+    pub(super) fn finish(&mut self, slot: Slot, wakes: &mut Wakes) -> Option<K> {
+        self.in_flight -= 1;
+        let left = if self.items.state(slot) & DIRTY != 0 {
+            self.reprocess -= 1;
+            self.push(slot); // also while shutting down (WQ-17)
+            wakes.one(GETTERS);
+            None
+        } else {
+            self.items.set_state(slot, 0);
+            self.items.remove(slot)
+        };
+        if self.in_flight == 0 && self.shutting_down {
+            wakes.all(DRAINS); // every drain, in both branches (WQ-18)
+        }
+        left
+    }
+
+    #[inline]
+    fn push(&mut self, slot: Slot) {
+        self.items.set_state(slot, DIRTY);
+        self.waiting.push(slot, self.items.key(slot));
+    }
+
+    pub(super) fn begin_shutdown(&mut self, wakes: &mut Wakes) {
+        self.shutting_down = true;
+        wakes.all(GETTERS);
+        wakes.all(DRAINS);
+    }
+
+    pub(super) fn release_drains(&mut self) {
+        self.shutdowns += 1;
+    }
+
+    pub(super) fn shutdowns(&self) -> u64 {
+        self.shutdowns
+    }
+
+    pub(super) fn is_drained(&self, until: DrainUntil) -> bool {
+        self.in_flight == 0
+            && (until == DrainUntil::NothingInFlight || Storage::<K>::is_empty(&self.waiting))
+    }
+
+    #[inline]
+    pub(super) fn slot_of(&self, token: Token) -> Option<Slot> {
+        self.items.in_processing(token)
+    }
+
+    pub(super) fn slot_in_processing(&self, key: &K, hash: u64) -> Option<Slot> {
+        let slot = self.items.find(key, hash)?;
+        (self.items.state(slot) & PROCESSING != 0).then_some(slot)
+    }
+
+    /// Returns how many items wait; those in processing do not count (`workqueue:WQ-23`).
+    pub fn len(&self) -> usize {
+        self.waiting.len()
+    }
+
+    /// Tells whether no item waits.
+    pub fn is_empty(&self) -> bool {
+        self.waiting.is_empty()
+    }
+
+    /// Returns how many items are in processing.
+    pub fn in_flight(&self) -> usize {
+        self.in_flight
+    }
+
+    /// Tells whether the queue refuses new items.
+    pub fn is_shutting_down(&self) -> bool {
+        self.shutting_down
+    }
+
+    /// Checks `workqueue:INV-1` to `INV-3`.
+    pub(super) fn check(&self) {
+        let (mut waiting, mut in_flight, mut reprocess, mut idle) = (0, 0, 0, 0);
+        self.items.for_each(|_, state| match state {
+            DIRTY => waiting += 1,
+            PROCESSING => in_flight += 1,
+            0 => idle += 1,
+            _ => reprocess += 1,
+        });
+        assert_eq!(idle, 0, "an item in no set is removed");
+        assert_eq!(waiting, self.waiting.len(), "storage holds dirty items out of processing");
+        assert_eq!(in_flight + reprocess, self.in_flight, "in flight counts all in processing");
+        assert_eq!(reprocess, self.reprocess, "reprocess counts the dirty ones among them");
+        assert_eq!(waiting + self.in_flight, self.items.len(), "the table holds all items");
+    }
+}
+
+impl<K: Key, S: Storage<K>> fmt::Debug for Queue<K, S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Queue")
+            .field("waiting", &self.len())
+            .field("in_flight", &self.in_flight)
+            .field("reprocess", &self.reprocess)
+            .field("shutting_down", &self.shutting_down)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,56 @@
+//! In which order waiting items are handed out.
+
+use std::collections::VecDeque;
+
+/// A waiting item's place in the queue, as a storage sees it.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub struct Slot(pub(super) u32);
+
+/// The order of the waiting items (`workqueue:ST-1`).
+///
+/// The queue calls it under its lock. It owns the order alone; it must hand out every slot that
+/// was pushed once, and no other (`workqueue:ST-4`). It must not call back into the queue.
+pub trait Storage<K>: Send + 'static {
+    /// Takes in a slot that it does not hold (`workqueue:ST-2`).
+    fn push(&mut self, slot: Slot, key: &K);
+
+    /// Hands out the next slot. Called only when it holds one (`workqueue:ST-2`).
+    fn pop(&mut self) -> Option<Slot>;
+
+    /// Returns how many slots it holds.
+    fn len(&self) -> usize;
+
+    /// Tells whether it holds none.
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Learns that an item which it holds was added again; a storage with priorities may rank it
+    /// anew (`workqueue:ST-3`).
+    fn touch(&mut self, slot: Slot, key: &K) {
+        let _ = (slot, key);
+    }
+}
+
+/// First in, first out: the default.
+///
+/// Holds plain numbers, so a slot that was popped keeps nothing alive (`workqueue:ST-5`).
+#[derive(Clone, Debug, Default)]
+pub struct Fifo(VecDeque<u32>);
+
+impl<K> Storage<K> for Fifo {
+    #[inline]
+    fn push(&mut self, slot: Slot, _: &K) {
+        self.0.push_back(slot.0);
+    }
+
+    #[inline]
+    fn pop(&mut self) -> Option<Slot> {
+        self.0.pop_front().map(Slot)
+    }
+
+    #[inline]
+    fn len(&self) -> usize {
+        self.0.len()
+    }
+}

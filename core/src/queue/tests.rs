@@ -1,0 +1,145 @@
+//! The rules of the queue on real threads, one behaviour a test.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+use super::{Slot, Storage, WorkQueue};
+use crate::runtime::{Runtime, System};
+
+fn queue() -> WorkQueue<u8> {
+    WorkQueue::new(&System::new())
+}
+
+#[test]
+fn items_come_out_in_the_order_they_went_in() {
+    let queue = queue();
+    for key in [3, 1, 2] {
+        queue.add(key);
+    }
+    queue.shut_down();
+    let mut seen = vec![];
+    queue.work(|key| seen.push(*key));
+    assert_eq!(seen, [3, 1, 2]);
+}
+
+#[test]
+fn an_item_added_twice_while_waiting_is_delivered_once() {
+    let queue = queue();
+    queue.add(1);
+    queue.add(1);
+    assert_eq!(queue.len(), 1);
+    let (token, _) = queue.take().unwrap();
+    assert!(queue.done(token));
+    assert_eq!(queue.len(), 0);
+}
+
+#[test]
+fn done_requeues_an_item_added_while_processing() {
+    let queue = queue();
+    queue.add(1);
+    let (token, _) = queue.take().unwrap();
+    queue.add(1);
+    queue.add(1);
+    assert_eq!(queue.len(), 0, "not before done");
+    queue.done(token);
+    assert_eq!(queue.len(), 1, "exactly once");
+}
+
+#[test]
+fn a_token_ends_its_own_delivery_only() {
+    let queue = queue();
+    queue.add(1);
+    let (first, _) = queue.take().unwrap();
+    assert!(queue.done(first));
+    assert!(!queue.done(first), "ended already");
+    queue.add(1);
+    let (second, _) = queue.take().unwrap();
+    assert!(!queue.done(first), "must not end the second delivery");
+    assert!(queue.done(second));
+}
+
+#[test]
+fn done_of_a_waiting_item_changes_nothing() {
+    let queue = queue();
+    queue.add(1);
+    assert!(!queue.done_key(&1));
+    assert!(!queue.done_key(&2));
+    assert_eq!(queue.len(), 1);
+}
+
+#[test]
+fn after_shutdown_items_left_are_delivered_and_new_ones_refused() {
+    let queue = queue();
+    queue.add(1);
+    queue.shut_down();
+    queue.add(2);
+    assert!(queue.is_shutting_down());
+    let (token, key) = queue.take().unwrap();
+    assert_eq!(key, 1);
+    queue.done(token);
+    assert!(queue.take().is_none());
+    assert!(queue.take().is_none(), "every time");
+}
+
+#[test]
+fn a_panicking_worker_leaves_its_item_done() {
+    let queue = queue();
+    queue.add(1);
+    let panicked = catch_unwind(AssertUnwindSafe(|| queue.work(|_| panic!("reconcile failed"))));
+    assert!(panicked.is_err());
+    queue.shut_down_with_drain(); // would hang if the item were still in processing
+}
+
+#[test]
+fn drain_leaves_waiting_items_and_the_strict_drain_does_not() {
+    let queue = Arc::new(queue());
+    queue.add(1);
+    queue.shut_down_with_drain();
+    assert_eq!(queue.len(), 1);
+    let runtime = System::new();
+    let worker = {
+        let queue = Arc::clone(&queue);
+        runtime.spawn("worker", move || queue.work(|_| {}))
+    };
+    queue.shut_down_when_done();
+    assert_eq!(queue.len(), 0);
+    runtime.join(worker).unwrap();
+}
+
+/// Hands out the newest item first, and counts what it was told.
+#[derive(Default)]
+struct Stack {
+    slots: Vec<Slot>,
+    touched: usize,
+}
+
+impl Storage<u8> for Stack {
+    fn push(&mut self, slot: Slot, _: &u8) {
+        self.slots.push(slot);
+    }
+    fn pop(&mut self) -> Option<Slot> {
+        // An item that was touched goes first, whichever it is.
+        if self.touched > 0 { Some(self.slots.remove(0)) } else { self.slots.pop() }
+    }
+    fn len(&self) -> usize {
+        self.slots.len()
+    }
+    fn touch(&mut self, _: Slot, _: &u8) {
+        self.touched += 1;
+    }
+}
+
+#[test]
+fn a_storage_of_your_own_decides_the_order() {
+    let queue = WorkQueue::with_storage(&System::new(), Stack::default());
+    queue.add(1);
+    queue.add(2);
+    let (token, key) = queue.take().unwrap();
+    assert_eq!(key, 2, "newest first");
+    queue.add(2); // in processing: no touch
+    queue.add(3);
+    queue.add(1); // waiting: touch
+    let (_, key) = queue.take().unwrap();
+    assert_eq!(key, 1, "touched first");
+    assert!(queue.done(token));
+}

@@ -1,0 +1,121 @@
+//! The one seam: locks, waiting, time, threads and randomness.
+//!
+//! Every part of this crate is generic over [`Runtime`] and reaches the outside through it alone.
+//! Therefore the code that ships ([`System`], real threads over `parking_lot`) is the code that
+//! implementation; this crate knows none of them.
+
+mod block_on;
+mod system;
+mod time;
+
+use std::any::Any;
+use std::future::Future;
+use std::ops::DerefMut;
+use std::sync::Arc;
+use std::task::Waker;
+
+pub use system::System;
+pub use time::{Instant, WallTime};
+
+/// What a pure machine may ask of its surroundings; object-safe.
+pub trait Ambient: Send + Sync {
+    /// Reads the monotonic clock, which alone decides (`election:ENV-1`).
+    fn now(&self) -> Instant;
+
+    /// Reads the wall clock, which only fills timestamps.
+    fn wall(&self) -> WallTime;
+
+    /// Returns a random number.
+    fn entropy(&self) -> u64;
+
+    /// Returns a number below `options`, which must not be zero.
+    ///
+    /// This is nondeterminism of *data* (a reply that is lost or late): a checker that explores
+    /// tries every answer, where [`entropy`](Self::entropy) is fixed by the seed.
+    fn choose(&self, options: u32) -> u32 {
+        assert!(options > 0, "a choice needs at least one option");
+        (self.entropy() % u64::from(options)) as u32
+    }
+}
+
+/// What a thread left behind when it panicked.
+pub type Panic = Box<dyn Any + Send>;
+
+/// Locks, condition variables, time, threads and randomness.
+///
+/// The contract, which the suite in the checking crate runs against every implementation:
+///
+/// * Mutual exclusion: at most one guard of a mutex is alive. A guard dropped by a panic unlocks;
+///   there is no poisoning (`workqueue:LIV-13`).
+/// * `wait` releases the guard and sleeps in one step. It may wake spuriously, so callers loop.
+///   `notify_one` wakes at least one of the threads that wait at that moment, `notify_all` all.
+/// * `wait_until` and `sleep_until` return no earlier than the deadline unless notified.
+/// * A timer dropped before it fired wakes nobody.
+pub trait Runtime: Ambient + Clone + 'static {
+    /// Mutual exclusion around a value.
+    type Mutex<T: Send + 'static>: Send + Sync + 'static;
+    /// Access to the value of a locked mutex; unlocks when dropped.
+    type Guard<'a, T: Send + 'static>: DerefMut<Target = T>;
+    /// A place where threads sleep until notified; used with one mutex only.
+    type Condvar: Send + Sync + 'static;
+    /// A thread that can be joined.
+    type Join<T: Send + 'static>: Send + 'static;
+    /// A waker armed for a deadline; dropping it disarms it.
+    type Timer: Send + 'static;
+    /// A value that is replaced as a whole and read without blocking a writer.
+    type Published<T: Send + Sync + 'static>: Send + Sync + 'static;
+
+    /// Makes an unlocked mutex.
+    fn mutex<T: Send + 'static>(&self, value: T) -> Self::Mutex<T>;
+    /// Makes a condition variable.
+    fn condvar(&self) -> Self::Condvar;
+    /// Locks, waiting as long as another guard is alive.
+    fn lock<'a, T: Send + 'static>(&self, mutex: &'a Self::Mutex<T>) -> Self::Guard<'a, T>;
+    /// Unlocks, sleeps until notified, locks again.
+    fn wait<'a, T: Send + 'static>(
+        &self,
+        condvar: &Self::Condvar,
+        guard: Self::Guard<'a, T>,
+    ) -> Self::Guard<'a, T>;
+    /// As [`wait`](Self::wait), at most until `deadline`; true if the deadline ended the wait.
+    fn wait_until<'a, T: Send + 'static>(
+        &self,
+        condvar: &Self::Condvar,
+        guard: Self::Guard<'a, T>,
+        deadline: Instant,
+    ) -> (Self::Guard<'a, T>, bool);
+    /// Wakes one waiter. Called with the mutex held.
+    fn notify_one(&self, condvar: &Self::Condvar);
+    /// Wakes all waiters. Called with the mutex held.
+    fn notify_all(&self, condvar: &Self::Condvar);
+
+    /// Publishes a first value.
+    fn published<T: Send + Sync + 'static>(&self, value: Arc<T>) -> Self::Published<T>;
+    /// Replaces the published value; readers see the old or the new one, never a mixture.
+    fn publish<T: Send + Sync + 'static>(&self, cell: &Self::Published<T>, value: Arc<T>);
+    /// Returns the newest published value.
+    fn load<T: Send + Sync + 'static>(&self, cell: &Self::Published<T>) -> Arc<T>;
+
+    /// Wakes `waker` at `deadline`, from a thread of the runtime.
+    fn wake_at(&self, deadline: Instant, waker: Waker) -> Self::Timer;
+    /// Sleeps until the monotonic clock reads `deadline` or later.
+    fn sleep_until(&self, deadline: Instant);
+    /// Starts a thread. The name appears in panics and in pictures of an interleaving.
+    fn spawn<T: Send + 'static>(
+        &self,
+        name: &str,
+        body: impl FnOnce() -> T + Send + 'static,
+    ) -> Self::Join<T>;
+    /// Waits for a thread to end.
+    ///
+    /// # Errors
+    /// The thread panicked; what it panicked with is returned.
+    fn join<T: Send + 'static>(&self, thread: Self::Join<T>) -> Result<T, Panic>;
+    /// Runs a future to its end on this thread.
+    fn block_on<F: Future>(&self, future: F) -> F::Output {
+        block_on::block_on(self, future)
+    }
+}
+
+/// Access to the value of a mutex `R::Mutex<T>`.
+pub type GuardOf<'a, R, T> = <R as Runtime>::Guard<'a, T>;

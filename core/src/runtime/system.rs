@@ -1,0 +1,264 @@
+//! The seam over real threads, `parking_lot` locks and the machine's clocks.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::hash::{BuildHasher, Hasher, RandomState};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::task::Waker;
+use std::time::Duration;
+
+use arc_swap::ArcSwap;
+use parking_lot::{Condvar, Mutex, MutexGuard};
+
+use super::{Ambient, Instant, Panic, Runtime, WallTime};
+
+// The only file of this crate that may name the machine's clocks and threads: it is the seam.
+#[expect(clippy::disallowed_types, reason = "this is where the seam meets the machine")]
+type MachineInstant = std::time::Instant;
+
+/// Real threads, real time. Cheap to copy; all copies share one epoch.
+#[derive(Clone, Copy)]
+pub struct System {
+    epoch: MachineInstant,
+}
+
+impl System {
+    /// Makes a runtime whose epoch is now.
+    #[must_use]
+    pub fn new() -> Self {
+        Self { epoch: MachineInstant::now() }
+    }
+
+    /// Returns the machine's instant for one of ours, `None` for one that is never reached.
+    fn machine(&self, t: Instant) -> Option<MachineInstant> {
+        if t == Instant::NEVER {
+            return None;
+        }
+        self.epoch.checked_add(Duration::from_nanos(t.as_nanos()))
+    }
+}
+
+impl Default for System {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl fmt::Debug for System {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("System")
+    }
+}
+
+impl Ambient for System {
+    #[inline]
+    fn now(&self) -> Instant {
+        Instant::from_nanos(u64::try_from(self.epoch.elapsed().as_nanos()).unwrap_or(u64::MAX))
+    }
+
+    #[expect(clippy::disallowed_types, reason = "this is where the seam meets the machine")]
+    fn wall(&self) -> WallTime {
+        let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+        WallTime::from_nanos(match since {
+            Ok(d) => i64::try_from(d.as_nanos()).unwrap_or(i64::MAX),
+            Err(before) => {
+                i64::try_from(before.duration().as_nanos()).map_or(i64::MIN, |nanos| -nanos)
+            }
+        })
+    }
+
+    /// Mixes a counter with a key that the operating system drew for this process.
+    fn entropy(&self) -> u64 {
+        static KEY: OnceLock<RandomState> = OnceLock::new();
+        static DRAWN: AtomicU64 = AtomicU64::new(0);
+        let mut hasher = KEY.get_or_init(RandomState::new).build_hasher();
+        hasher.write_u64(DRAWN.fetch_add(1, Ordering::Relaxed));
+        hasher.finish()
+    }
+}
+
+impl Runtime for System {
+    type Mutex<T: Send + 'static> = Mutex<T>;
+    type Guard<'a, T: Send + 'static> = MutexGuard<'a, T>;
+    type Condvar = Condvar;
+    type Join<T: Send + 'static> = std::thread::JoinHandle<T>;
+    type Timer = SystemTimer;
+    type Published<T: Send + Sync + 'static> = ArcSwap<T>;
+
+    #[inline]
+    fn mutex<T: Send + 'static>(&self, value: T) -> Mutex<T> {
+        Mutex::new(value)
+    }
+
+    #[inline]
+    fn condvar(&self) -> Condvar {
+        Condvar::new()
+    }
+
+    #[inline]
+    fn lock<'a, T: Send + 'static>(&self, mutex: &'a Mutex<T>) -> Self::Guard<'a, T> {
+        mutex.lock()
+    }
+
+    #[inline]
+    fn wait<'a, T: Send + 'static>(
+        &self,
+        condvar: &Condvar,
+        mut guard: Self::Guard<'a, T>,
+    ) -> Self::Guard<'a, T> {
+        condvar.wait(&mut guard);
+        guard
+    }
+
+    #[inline]
+    fn wait_until<'a, T: Send + 'static>(
+        &self,
+        condvar: &Condvar,
+        mut guard: Self::Guard<'a, T>,
+        deadline: Instant,
+    ) -> (Self::Guard<'a, T>, bool) {
+        let timed_out = match self.machine(deadline) {
+            Some(at) => condvar.wait_until(&mut guard, at).timed_out(),
+            None => {
+                condvar.wait(&mut guard);
+                false
+            }
+        };
+        (guard, timed_out)
+    }
+
+    #[inline]
+    fn notify_one(&self, condvar: &Condvar) {
+        condvar.notify_one();
+    }
+
+    #[inline]
+    fn notify_all(&self, condvar: &Condvar) {
+        condvar.notify_all();
+    }
+
+    fn published<T: Send + Sync + 'static>(&self, value: Arc<T>) -> ArcSwap<T> {
+        ArcSwap::new(value)
+    }
+
+    #[inline]
+    fn publish<T: Send + Sync + 'static>(&self, cell: &ArcSwap<T>, value: Arc<T>) {
+        cell.store(value);
+    }
+
+    #[inline]
+    fn load<T: Send + Sync + 'static>(&self, cell: &ArcSwap<T>) -> Arc<T> {
+        cell.load_full()
+    }
+
+    fn wake_at(&self, deadline: Instant, waker: Waker) -> SystemTimer {
+        SystemTimer(self.machine(deadline).map(|at| Alarms::shared().arm(at, waker)))
+    }
+
+    #[expect(clippy::disallowed_methods, reason = "this is where the seam meets the machine")]
+    fn sleep_until(&self, deadline: Instant) {
+        loop {
+            let left = deadline.since(self.now());
+            if left.is_zero() {
+                return;
+            }
+            std::thread::sleep(left);
+        }
+    }
+
+    fn spawn<T: Send + 'static>(
+        &self,
+        name: &str,
+        body: impl FnOnce() -> T + Send + 'static,
+    ) -> Self::Join<T> {
+        std::thread::Builder::new()
+            .name(name.to_owned())
+            .spawn(body)
+            .expect("the operating system starts a thread")
+    }
+
+    fn join<T: Send + 'static>(&self, thread: Self::Join<T>) -> Result<T, Panic> {
+        thread.join()
+    }
+}
+
+type AlarmId = (MachineInstant, u64);
+
+/// An armed deadline of [`System`]; `None` if it is never reached.
+#[derive(Debug)]
+pub struct SystemTimer(Option<AlarmId>);
+
+impl Drop for SystemTimer {
+    fn drop(&mut self) {
+        if let Some(id) = self.0 {
+            Alarms::shared().disarm(id);
+        }
+    }
+}
+
+/// All armed wakers of the process, served by one thread that the first of them starts.
+struct Alarms {
+    armed: Mutex<Armed>,
+    earlier: Condvar,
+}
+
+#[derive(Default)]
+struct Armed {
+    wakers: BTreeMap<AlarmId, Waker>,
+    next: u64,
+}
+
+impl Alarms {
+    fn shared() -> &'static Self {
+        static ALARMS: OnceLock<&'static Alarms> = OnceLock::new();
+        ALARMS.get_or_init(|| {
+            let alarms: &'static Self = Box::leak(Box::new(Self {
+                armed: Mutex::new(Armed::default()),
+                earlier: Condvar::new(),
+            }));
+            let served = std::thread::Builder::new()
+                .name("seatrial-alarms".to_owned())
+                .spawn(|| alarms.serve())
+                .expect("the operating system starts a thread");
+            drop(served); // detached: it lives as long as the process
+            alarms
+        })
+    }
+
+    fn arm(&self, at: MachineInstant, waker: Waker) -> AlarmId {
+        let mut armed = self.armed.lock();
+        armed.next += 1;
+        let id = (at, armed.next);
+        armed.wakers.insert(id, waker);
+        if armed.wakers.first_key_value().is_some_and(|(first, _)| *first == id) {
+            self.earlier.notify_one();
+        }
+        id
+    }
+
+    fn disarm(&self, id: AlarmId) {
+        let waker = self.armed.lock().wakers.remove(&id);
+        drop(waker); // outside the lock: dropping a waker runs foreign code
+    }
+
+    fn serve(&self) -> ! {
+        let mut armed = self.armed.lock();
+        loop {
+            match armed.wakers.first_key_value().map(|(id, _)| *id) {
+                None => self.earlier.wait(&mut armed),
+                Some(id) if id.0 <= MachineInstant::now() => {
+                    let waker = armed.wakers.remove(&id);
+                    MutexGuard::unlocked(&mut armed, || {
+                        if let Some(waker) = waker {
+                            waker.wake();
+                        }
+                    });
+                }
+                Some(id) => {
+                    let _timed_out = self.earlier.wait_until(&mut armed, id.0);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,43 @@
+//! Keeps the panics of checked code off the terminal: their text belongs into a witness.
+
+use std::any::Any;
+use std::cell::Cell;
+use std::panic;
+use std::sync::Once;
+
+thread_local! {
+    static QUIET: Cell<u32> = const { Cell::new(0) };
+}
+
+/// Runs `body` without the panic hook printing anything on this thread.
+pub fn quietly<T>(body: impl FnOnce() -> T) -> T {
+    static HOOK: Once = Once::new();
+    HOOK.call_once(|| {
+        let loud = panic::take_hook();
+        panic::set_hook(Box::new(move |info| {
+            if QUIET.get() == 0 {
+                loud(info);
+            }
+        }));
+    });
+    struct Louder;
+    impl Drop for Louder {
+        fn drop(&mut self) {
+            QUIET.set(QUIET.get() - 1);
+        }
+    }
+    QUIET.set(QUIET.get() + 1);
+    let _louder = Louder;
+    body()
+}
+
+/// Returns what a panic said, as text.
+pub fn panic_text(payload: &(dyn Any + Send)) -> String {
+    if let Some(text) = payload.downcast_ref::<&str>() {
+        (*text).to_owned()
+    } else if let Some(text) = payload.downcast_ref::<String>() {
+        text.clone()
+    } else {
+        "a panic without text".to_owned()
+    }
+}

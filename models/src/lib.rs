@@ -1,0 +1,3 @@
+//! Deterministic checking of `seatrial-core`, and of your own controllers.
+
+pub mod engine;
