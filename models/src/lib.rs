@@ -1,3 +1,20 @@
 //! Deterministic checking of `seatrial-core`, and of your own controllers.
+//!
+//! A trial flows
+//!
+//! ```text
+//! scenario -> engine -> machine -> history -> invariant -> verdict -> report
+//! ```
+//!
+//! A [`Scenario`](trial::Scenario) is a small concurrent program, written once. An engine runs it
+//! many times. The machine under trial is the one that ships, or a mutant; it is wrapped by a
+//! recorder, so every event is written down inside the critical section that it describes. The
+//! invariants judge each history; the report says what held, how it was looked for, and how to see
+//! a violation again.
 
+pub mod canary;
+pub mod catalogue;
+pub mod conformance;
 pub mod engine;
+pub mod queue;
+pub mod trial;

@@ -13,7 +13,7 @@ pub(super) const DIRTY: u32 = 1;
 /// The item was handed out and is not done.
 pub(super) const PROCESSING: u32 = 2;
 const STATE: u32 = DIRTY | PROCESSING;
-const GENERATION_STEP: u32 = STATE + 1;
+const ONE_DELIVERY: u32 = STATE + 1;
 const NONE: u32 = u32::MAX;
 
 /// An item that was handed out: what [`done`](super::WorkQueue::done) needs to find it.
@@ -23,7 +23,27 @@ const NONE: u32 = u32::MAX;
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Token {
     slot: u32,
-    generation: u32,
+    delivery: u32,
+}
+
+impl Token {
+    /// Makes a token, for a machine of your own that stands in for [`Queue`](super::Queue).
+    #[must_use]
+    pub const fn new(slot: u32, delivery: u32) -> Self {
+        Self { slot, delivery }
+    }
+
+    /// Returns the number of the slot that the item occupies.
+    #[must_use]
+    pub const fn slot(self) -> u32 {
+        self.slot
+    }
+
+    /// Returns the number of this delivery among those of the slot.
+    #[must_use]
+    pub const fn delivery(self) -> u32 {
+        self.delivery
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -128,15 +148,15 @@ impl<K: Eq> Slab<K> {
     #[inline]
     pub(super) fn new_token(&mut self, slot: Slot) -> Token {
         let mark = &mut self.entries[slot.0 as usize].mark;
-        *mark = mark.wrapping_add(GENERATION_STEP);
-        Token { slot: slot.0, generation: *mark / GENERATION_STEP }
+        *mark = mark.wrapping_add(ONE_DELIVERY);
+        Token { slot: slot.0, delivery: *mark / ONE_DELIVERY }
     }
 
     /// Returns the slot that a token names, if its delivery has not ended.
     #[inline]
     pub(super) fn in_processing(&self, token: Token) -> Option<Slot> {
         let entry = self.entries.get(token.slot as usize)?;
-        let same = entry.mark / GENERATION_STEP == token.generation;
+        let same = entry.mark / ONE_DELIVERY == token.delivery;
         (same && entry.mark & PROCESSING != 0).then_some(Slot(token.slot))
     }
 

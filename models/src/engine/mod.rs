@@ -6,7 +6,83 @@
 mod execution;
 mod quiet;
 mod schedule;
+pub mod threads;
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
 
 pub use execution::{End, Execution, Exploration, Judge};
 pub use quiet::{panic_text, quietly};
 pub use schedule::{Choice, MAX_THREADS, ParseScheduleError, Schedule};
+
+/// An engine, by name.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Engine {
+    /// loom: all schedules within a bound of preemptions, C11 acquire and release included.
+    Loom,
+    /// Samplers over shuttle: random, PCT, URW.
+    Sample,
+    /// Real threads.
+    Threads,
+}
+
+impl Engine {
+    /// All engines, in the order of reports.
+    pub const ALL: &'static [Self] = &[Self::Loom, Self::Sample, Self::Threads];
+
+    /// Returns its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Loom => "loom",
+            Self::Sample => "sample",
+            Self::Threads => "threads",
+        }
+    }
+
+    /// Says in a few words what it does.
+    pub fn says(self) -> &'static str {
+        match self {
+            Self::Loom => "loom: every schedule within a bound of preemptions",
+            Self::Sample => "shuttle: random, PCT and URW schedules",
+            Self::Threads => "real threads, again and again; sanity only",
+        }
+    }
+
+    /// Says why it is not in this build, if it is not.
+    pub fn missing(self) -> Option<&'static str> {
+        match self {
+            Self::Loom if !cfg!(feature = "loom") => {
+                Some("this build has no loom: build with `--features loom`")
+            }
+            Self::Sample if !cfg!(feature = "shuttle") => {
+                Some("this build has no shuttle: build with `--features shuttle`")
+            }
+            _ => None,
+        }
+    }
+
+    /// Tells whether what it reports depends on the machine it runs on.
+    pub fn depends_on_the_machine(self) -> bool {
+        self == Self::Threads
+    }
+}
+
+impl fmt::Display for Engine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl FromStr for Engine {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        Self::ALL.iter().copied().find(|engine| engine.name() == text).ok_or_else(|| {
+            let known: Vec<_> = Self::ALL.iter().map(|engine| engine.name()).collect();
+            format!("unknown engine '{text}': use one of {}", known.join(", "))
+        })
+    }
+}

@@ -1,0 +1,170 @@
+//! Follows a history call by call: who was added, handed out and done, and who sleeps where.
+
+use std::collections::BTreeMap;
+
+use seatrial_core::machine::Step;
+use seatrial_core::queue::{Done, DoneKey, Drain, DrainUntil, Finished, Op, Ret, Token};
+
+use super::spec::Spec;
+use super::{Event, History};
+use crate::engine::End;
+use crate::trial::{Violation, What};
+
+/// A drain that has not returned.
+#[derive(Clone, Debug)]
+pub(super) struct Draining {
+    pub(super) until: DrainUntil,
+    /// Whether, at some moment since it began, what it waits for was so.
+    pub(super) was_satisfied: bool,
+    /// Whether `shut_down` was called since it began.
+    pub(super) was_released: bool,
+}
+
+/// What is known before an event.
+///
+/// It is told by what the calls *returned*: an item is in processing because a `get` returned it,
+/// not because some rule says that it should be. Only `spec` follows the rules.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Ledger {
+    /// The sequential object, led through the same calls.
+    pub(super) spec: Spec<u8>,
+    /// Deliveries that have not ended, by token.
+    pub(super) deliveries: BTreeMap<(u8, u64), u8>,
+    /// Gets that returned an item, per item.
+    pub(super) gets: BTreeMap<u8, u32>,
+    /// Accepted adds that made an item dirty, per item.
+    pub(super) needs: BTreeMap<u8, u32>,
+    /// Threads asleep in `get`.
+    pub(super) getters: Vec<u8>,
+    /// Drains that have begun and not returned, by thread.
+    pub(super) drains: BTreeMap<u8, Draining>,
+    /// How many deliveries per item are allowed after shutdown began.
+    pub(super) allowed_after_shutdown: Option<BTreeMap<u8, u32>>,
+}
+
+/// A token as a number: its text is stable and unique in one queue.
+pub(super) fn token_number(token: Token) -> u64 {
+    u64::from(token.slot()) << 32 | u64::from(token.delivery())
+}
+
+impl Ledger {
+    /// Tells whether an item is in processing, by what the calls returned.
+    pub(super) fn in_processing(&self, key: u8) -> bool {
+        self.deliveries.values().any(|delivered| *delivered == key)
+    }
+
+    fn satisfied(&self, until: DrainUntil) -> bool {
+        self.deliveries.is_empty()
+            && (until == DrainUntil::NothingInFlight || self.spec.dirty.is_empty())
+    }
+
+    fn begin_shutdown(&mut self) {
+        self.spec.shutting_down = true;
+        let spec = &self.spec;
+        self.allowed_after_shutdown
+            .get_or_insert_with(|| spec.dirty.iter().map(|key| (*key, 1)).collect());
+    }
+
+    fn end_delivery(&mut self, object: u8, token: u64) {
+        if let Some(key) = self.deliveries.remove(&(object, token)) {
+            self.spec.done(&key);
+        }
+    }
+
+    /// Takes in an event.
+    pub(super) fn apply(&mut self, event: &Event) {
+        let What::Step { op, outcome, .. } = &event.what else { return };
+        self.getters.retain(|thread| *thread != event.thread);
+        match (op, outcome) {
+            (Op::Add(add), _) => {
+                let key = add.key.expect("a call to add carries its item");
+                if self.spec.add(&key) {
+                    *self.needs.entry(key).or_default() += 1;
+                }
+            }
+            (Op::Get(_), Step::Wait { .. }) => self.getters.push(event.thread),
+            (Op::Get(_), Step::Done(Ret::Get(Some((token, key))))) => {
+                let _same = self.spec.get();
+                *self.gets.entry(*key).or_default() += 1;
+                self.deliveries.insert((event.object, token_number(*token)), *key);
+            }
+            (Op::Done(Done(token)), Step::Done(Ret::Done(Finished::Ended(_)))) => {
+                self.end_delivery(event.object, token_number(*token));
+            }
+            (Op::DoneKey(DoneKey { key, .. }), Step::Done(Ret::DoneKey(Finished::Ended(_)))) => {
+                let found = self.deliveries.iter().find(|(_, delivered)| *delivered == key);
+                if let Some(&(object, token)) = found.map(|(token, _)| token) {
+                    self.end_delivery(object, token);
+                }
+            }
+            (Op::ShutDown(_), _) => {
+                self.begin_shutdown();
+                self.drains.values_mut().for_each(|drain| drain.was_released = true);
+            }
+            (Op::Drain(Drain { until, .. }), Step::Wait { .. }) => {
+                self.begin_shutdown();
+                self.drains.entry(event.thread).or_insert(Draining {
+                    until: *until,
+                    was_satisfied: false,
+                    was_released: false,
+                });
+            }
+            (Op::Drain(_), _) => {
+                self.begin_shutdown();
+                self.drains.remove(&event.thread);
+            }
+            _ => {}
+        }
+        self.note_satisfied_drains();
+    }
+
+    fn note_satisfied_drains(&mut self) {
+        let satisfied: Vec<_> =
+            self.drains.iter().filter(|(_, drain)| self.satisfied(drain.until)).collect();
+        let threads: Vec<u8> = satisfied.into_iter().map(|(thread, _)| *thread).collect();
+        for thread in threads {
+            if let Some(drain) = self.drains.get_mut(&thread) {
+                drain.was_satisfied = true;
+            }
+        }
+    }
+
+    /// Tells whether a drain that begins now, or has begun, may return.
+    pub(super) fn may_return(&self, thread: u8, until: DrainUntil) -> bool {
+        match self.drains.get(&thread) {
+            Some(drain) => drain.was_satisfied || drain.was_released,
+            None => self.satisfied(until),
+        }
+    }
+}
+
+/// Checks every event against what is known before it.
+pub(super) fn at_every_event(
+    history: &History,
+    check: impl Fn(&Ledger, &Event) -> Result<(), String>,
+) -> Result<(), Violation> {
+    let mut ledger = Ledger::default();
+    for (number, event) in history.events.iter().enumerate() {
+        check(&ledger, event).map_err(|because| Violation::at(number, because))?;
+        ledger.apply(event);
+    }
+    Ok(())
+}
+
+/// Checks every moment at which nobody can move: recorded ones, and a deadlock at the end.
+pub(super) fn when_quiet(
+    history: &History,
+    check: impl Fn(&Ledger) -> Result<(), String>,
+) -> Result<(), Violation> {
+    let mut ledger = Ledger::default();
+    for (number, event) in history.events.iter().enumerate() {
+        if matches!(event.what, What::Quiet) {
+            check(&ledger).map_err(|because| Violation::at(number, because))?;
+        }
+        ledger.apply(event);
+    }
+    if matches!(history.end, End::Deadlock(_)) {
+        check(&ledger).map_err(Violation::overall)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,95 @@
+//! The work queue's page.
+//!
+//! | promise | invariant | scenario | a mutant that breaks it |
+//! |---|---|---|---|
+//! | an item is never processed by two consumers at a time | `never_concurrent` | `add_while_processing` | `queue_while_processing` |
+//! | an item added while processed is delivered once more | `dirty_is_requeued` | `add_while_processing`, `drain_with_reprocess` | `lost_requeue`, `no_requeue_in_shutdown` |
+//! | nobody sleeps or leaves while an item waits | `nothing_lost` | `shut_down_while_waiting` | `shutdown_ends_consumers`, `discard_at_shutdown` |
+//! | no more deliveries than needs | `stingy` | `two_producers_one_item`, `misuse` | `no_deduplication`, `done_queues_twice` |
+//! | first in, first out | `fair` | `two_workers` | `last_in_first_out`, `requeue_in_front` |
+//! | len counts what waits | `len_counts_waiting` | `drain_released_by_shutdown` | `len_counts_processing` |
+//! | shutdown is final | `shutdown_is_final` | `shut_down_while_waiting` | `accept_after_shutdown`, `drain_hides_shutdown` |
+//! | done ends its own delivery | `done_ends_its_own_delivery` | `stale_token` | `done_by_value` |
+//! | a drain waits for what it says | `drain_waits` | `strict_drain`, `two_drains` | `drain_looks_at_waiting_only` |
+//! | no wake-up is lost | `no_lost_wakeup` | `two_workers` | `add_never_wakes`, `add_wakes_if_it_was_empty` |
+//! | shutdown wakes every consumer | `shutdown_wakes_consumers` | `shut_down_while_waiting` | `shutdown_wakes_one` |
+//! | every drain returns | `drains_return` | `two_drains` | `single_waiter_signal` |
+//! | shutdown releases every earlier drain | `shutdown_releases_drains` | `drain_after_shutdown` | `new_drain_undoes_release` |
+
+mod conformance;
+mod invariants;
+mod ledger;
+mod mutants;
+mod scenarios;
+mod spec;
+mod three_sets;
+
+use seatrial_core::machine::Step;
+use seatrial_core::queue::{Drain, DrainUntil, Finished, Op, Queue as Rules, Ret};
+
+use crate::conformance::Conformance;
+use crate::trial::{
+    Component, DynScenario, EventOf, HistoryOf, Invariant, MachineOf, Mutant, OpOf, RetOf,
+};
+
+pub use spec::Spec;
+
+/// The work queue, as a component under trial.
+#[derive(Clone, Copy, Debug)]
+pub struct Queue;
+
+type Event = EventOf<Queue>;
+type History = HistoryOf<Queue>;
+
+impl Component for Queue {
+    type Machine = Rules<u8>;
+
+    const NAME: &'static str = "queue";
+    const SAYS: &'static str = "the de-duplicating work queue";
+
+    fn machine() -> MachineOf<Self> {
+        Box::new(Rules::<u8>::default())
+    }
+
+    fn scenarios() -> Vec<Box<dyn DynScenario<Self>>> {
+        scenarios::all()
+    }
+
+    fn invariants() -> Vec<Invariant<Self>> {
+        invariants::all()
+    }
+
+    fn mutants() -> Vec<Mutant<Self>> {
+        mutants::all()
+    }
+
+    fn describe(op: &OpOf<Self>, outcome: &Step<RetOf<Self>>) -> String {
+        let waits = matches!(outcome, Step::Wait { .. });
+        match (op, outcome) {
+            (Op::Add(add), _) => {
+                format!("add {}", add.key.map_or("nothing".to_owned(), |key| key.to_string()))
+            }
+            (Op::Get(_), Step::Done(Ret::Get(Some((_, key))))) => format!("get -> {key}"),
+            (Op::Get(_), Step::Done(_)) => "get -> shut down".to_owned(),
+            (Op::Get(_), _) => "get sleeps".to_owned(),
+            (_, Step::Done(Ret::Done(Finished::NotInProcessing))) => "done: no effect".to_owned(),
+            (Op::Done(done), _) => format!("done, delivery {}", done.0.delivery()),
+            (Op::DoneKey(done), _) => format!("done {}", done.key),
+            (Op::ShutDown(_), _) => "shut down".to_owned(),
+            (Op::Drain(Drain { until, .. }), _) => {
+                let strict = *until == DrainUntil::AllWorkDone;
+                let kind = if strict { "strict drain" } else { "drain" };
+                format!("{kind} {}", if waits { "sleeps" } else { "returns" })
+            }
+            (Op::Len(_), Step::Done(Ret::Len(len))) => format!("len -> {len}"),
+            (Op::ShuttingDown(_), Step::Done(Ret::ShuttingDown(says))) => {
+                format!("shutting down -> {says}")
+            }
+            (op, outcome) => format!("{op:?} -> {outcome:?}"),
+        }
+    }
+
+    fn conformance() -> Vec<Conformance> {
+        conformance::all()
+    }
+}

@@ -1,0 +1,132 @@
+//! How much an engine may spend. Named budgets are counts, so that reports do not depend on the
+//! machine.
+
+use std::fmt;
+use std::str::FromStr;
+use std::time::Duration;
+
+/// What one scenario may cost on each engine.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Budget {
+    /// As it is written.
+    pub name: String,
+    /// How many preemptions loom explores; `None` is no bound.
+    pub loom_preemptions: Option<usize>,
+    /// After this many executions loom gives up, undecided.
+    pub loom_executions: u64,
+    /// Schedules sampled.
+    pub schedules: u64,
+    /// Runs on real threads.
+    pub thread_runs: u64,
+    /// Wall-clock limit of the whole run, where one was asked for.
+    pub time: Option<Duration>,
+}
+
+impl Budget {
+    /// Seconds: what a developer waits for.
+    pub fn smoke() -> Self {
+        Self::named("smoke", Some(2), 200_000, 3_000, 20)
+    }
+
+    /// A minute or so: what a submission pays.
+    pub fn ci() -> Self {
+        Self::named("ci", Some(2), 1_000_000, 20_000, 50)
+    }
+
+    /// Hours: no bound on loom, and samples without hurry.
+    pub fn nightly() -> Self {
+        Self::named("nightly", Some(3), 50_000_000, 1_000_000, 1_000)
+    }
+
+    fn named(
+        name: &str,
+        loom_preemptions: Option<usize>,
+        loom_executions: u64,
+        schedules: u64,
+        thread_runs: u64,
+    ) -> Self {
+        let name = name.to_owned();
+        Self { name, loom_preemptions, loom_executions, schedules, thread_runs, time: None }
+    }
+
+    fn of_time(text: &str, time: Duration) -> Self {
+        Self { time: Some(time), ..Self::named(text, Some(2), u64::MAX, u64::MAX, u64::MAX) }
+    }
+
+    fn of_count(text: &str, count: u64) -> Self {
+        Self::named(text, Some(2), count, count, count.min(1_000))
+    }
+}
+
+impl Default for Budget {
+    fn default() -> Self {
+        Self::ci()
+    }
+}
+
+impl fmt::Display for Budget {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.name)
+    }
+}
+
+impl FromStr for Budget {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "smoke" => return Ok(Self::smoke()),
+            "ci" => return Ok(Self::ci()),
+            "nightly" => return Ok(Self::nightly()),
+            _ => {}
+        }
+        let (digits, scale) = match text.strip_suffix('s') {
+            Some(seconds) => (seconds, Some(1.0)),
+            None => match text.strip_suffix('m') {
+                Some(minutes) => (minutes, Some(60.0)),
+                None => (text, None),
+            },
+        };
+        let unreadable = || {
+            format!(
+                "unreadable budget '{text}': use smoke, ci, nightly, a time such as 30s, or a \
+                 count such as 1e6"
+            )
+        };
+        let number: f64 = digits.parse().map_err(|_| unreadable())?;
+        if !number.is_finite() || number < 0.0 || number > 1e15 {
+            return Err(unreadable());
+        }
+        if number == 0.0 {
+            return Err(format!(
+                "a budget of '{text}' runs nothing: give a larger one, e.g. smoke"
+            ));
+        }
+        match scale {
+            Some(scale) => Ok(Self::of_time(text, Duration::from_secs_f64(number * scale))),
+            None if number < 1.0 => Err(unreadable()),
+            None => Ok(Self::of_count(text, number as u64)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn budgets_are_names_times_or_counts() {
+        assert_eq!("ci".parse(), Ok(Budget::ci()));
+        assert_eq!("30s".parse::<Budget>().unwrap().time, Some(Duration::from_secs(30)));
+        assert_eq!("2m".parse::<Budget>().unwrap().time, Some(Duration::from_secs(120)));
+        assert_eq!("1e6".parse::<Budget>().unwrap().schedules, 1_000_000);
+    }
+
+    #[test]
+    fn a_budget_that_runs_nothing_is_refused() {
+        for text in ["0", "0s", "-1", "NaN", "much", "", "1e99", "0.5"] {
+            let error = text.parse::<Budget>().unwrap_err();
+            assert!(error.contains("budget"), "{text}: {error}");
+        }
+    }
+}

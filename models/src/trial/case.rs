@@ -1,0 +1,170 @@
+//! One scenario, one machine, one engine: runs them and returns what was found.
+
+use std::ops::ControlFlow;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use super::budget::Budget;
+use super::component::{Component, OpOf, RetOf};
+use super::finding::Finding;
+use super::invariant::Invariant;
+use super::judge::{Jury, StopAt};
+use super::recorder::Log;
+use super::scenario::DynScenario;
+use super::witness::Path;
+use super::world::{MachineMaker, Observed, World};
+use crate::engine::{Engine, Execution, Exploration, threads};
+
+/// What is to be run: an engine, how much of it, and from which seed.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// The engine.
+    pub engine: Engine,
+    /// How much.
+    pub budget: Budget,
+    /// Where randomness starts.
+    pub seed: u64,
+    /// When to end early.
+    pub stop_at: StopAt,
+    /// The share of the time budget that this case gets, where time is the budget.
+    pub time: Option<Duration>,
+}
+
+/// What running a scenario on an engine found.
+#[derive(Clone, Debug)]
+pub struct Trial {
+    /// How much was run.
+    pub exploration: Exploration,
+    /// The first violation of each invariant, in the order of their finding.
+    pub findings: Vec<Finding>,
+    /// Whether some execution reached the scenario's case.
+    pub reached: bool,
+    /// How many distinct traces were seen, where the engine can tell.
+    pub traces: Option<u64>,
+    /// Why the engine ended before its budget, if a violation made it end.
+    pub cut_short: bool,
+    /// Wall-clock time.
+    pub took: Duration,
+}
+
+/// One scenario and one machine.
+pub(crate) struct Case<C: Component> {
+    pub(crate) scenario: Arc<dyn DynScenario<C>>,
+    pub(crate) make: MachineMaker<C>,
+    pub(crate) invariants: Arc<[Invariant<C>]>,
+}
+
+/// What the body of an execution leaves for its judge.
+struct Left<C: Component> {
+    log: Log<OpOf<C>, RetOf<C>>,
+    thread_name: Box<dyn Fn(u8) -> String + Send>,
+}
+
+type Slot<C> = Arc<Mutex<Option<Left<C>>>>;
+
+/// Runs the scenario once on some runtime, leaving the log in `slot` first: an execution that
+/// deadlocks or panics must leave it, too.
+fn run_in<R: Observed, C: Component>(
+    runtime: &R,
+    slot: &Slot<C>,
+    make: &MachineMaker<C>,
+    scenario: impl FnOnce(&World<R, C>),
+) {
+    let log = Log::new();
+    let named = runtime.clone();
+    let left =
+        Left { log: log.clone(), thread_name: Box::new(move |number| named.thread_name(number)) };
+    *slot.lock().unwrap_or_else(PoisonError::into_inner) = Some(left);
+    scenario(&World::new(runtime, log, Arc::clone(make)));
+}
+
+impl<C: Component> Case<C> {
+    /// Runs the case.
+    pub(crate) fn run(&self, plan: &Plan) -> Trial {
+        let began = Instant::now();
+        let mut jury =
+            Jury::new(Arc::clone(&self.scenario), Arc::clone(&self.invariants), plan.stop_at);
+        let deadline = plan.time.map(|time| began + time);
+        let exploration = self.explore(plan, &mut |execution, left| {
+            let history = left.log.close(execution.end.clone());
+            let path = || path_of(plan, execution);
+            jury.judge(execution, &history, &*left.thread_name, path)?;
+            match deadline {
+                Some(deadline) if Instant::now() >= deadline => ControlFlow::Break(()),
+                _ => ControlFlow::Continue(()),
+            }
+        });
+        let Jury { findings, reached, traces, .. } = jury;
+        let cut_short = !findings.is_empty() && !exploration.exhausted;
+        Trial {
+            traces: (!traces.is_empty()).then_some(traces.len() as u64),
+            exploration,
+            findings,
+            reached,
+            cut_short,
+            took: began.elapsed(),
+        }
+    }
+
+    /// Runs the engine of a plan, handing every execution on with what its body left.
+    fn explore(&self, plan: &Plan, judge: &mut JudgeLeft<'_, C>) -> Exploration {
+        let slot: Slot<C> = Arc::default();
+        let mut judge = |execution: &Execution<'_>| {
+            let left = slot.lock().unwrap_or_else(PoisonError::into_inner).take();
+            judge(execution, left.expect("an execution leaves its log before all else"))
+        };
+        match plan.engine {
+            Engine::Threads => {
+                let body = self.body(&slot, |scenario, world| scenario.on_system(world));
+                let config = threads::Config {
+                    executions: plan.budget.thread_runs,
+                    patience: Duration::from_secs(5),
+                };
+                threads::explore(config, &body, &mut judge)
+            }
+            Engine::Loom | Engine::Sample => {
+                panic!("{} is not in this build; `Engine::missing` says so", plan.engine)
+            }
+        }
+    }
+
+    /// Returns the body of one execution over the runtime `R`.
+    fn body<R: Observed>(
+        &self,
+        slot: &Slot<C>,
+        run: fn(&dyn DynScenario<C>, &World<R, C>),
+    ) -> Arc<dyn Fn(&R) + Send + Sync> {
+        let (slot, make) = (Arc::clone(slot), Arc::clone(&self.make));
+        let scenario = Arc::clone(&self.scenario);
+        Arc::new(move |runtime| run_in(runtime, &slot, &make, |world| run(&*scenario, world)))
+    }
+
+    /// Runs the one execution that a path leads to; `None` if the path leads nowhere.
+    pub(crate) fn replay(&self, engine: Engine, path: &Path) -> Option<Replayed> {
+        let _ = (engine, path);
+        None
+    }
+}
+
+type JudgeLeft<'a, C> = dyn FnMut(&Execution<'_>, Left<C>) -> ControlFlow<()> + 'a;
+
+fn path_of(plan: &Plan, execution: &Execution<'_>) -> Option<Path> {
+    match plan.engine {
+        Engine::Threads => None,
+        Engine::Loom => {
+            Some(Path::Iteration { number: execution.number, bound: plan.budget.loom_preemptions })
+        }
+        Engine::Sample => execution.schedule.cloned().map(Path::Schedule),
+    }
+}
+
+/// One execution, run again.
+#[derive(Clone, Debug)]
+pub struct Replayed {
+    /// What it violates.
+    pub findings: Vec<Finding>,
+    /// What happened.
+    pub transcript: String,
+    /// The events, for pictures.
+    pub lines: Vec<super::finding::Line>,
+}

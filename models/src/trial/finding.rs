@@ -1,0 +1,102 @@
+//! A violation with everything that a person needs to understand it.
+
+use std::fmt::Write as _;
+
+use seatrial_core::machine::Step;
+use serde::{Deserialize, Serialize};
+
+use super::component::{Component, EventOf, HistoryOf};
+use super::history::What;
+use super::invariant::Violation;
+use super::witness::{Path, digest};
+use crate::engine::End;
+
+/// One event, as text.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Line {
+    /// The thread's number.
+    pub thread: u8,
+    /// The thread's name.
+    pub name: String,
+    /// When, in nanoseconds of the runtime's clock.
+    pub at_nanos: u64,
+    /// What happened.
+    pub text: String,
+    /// Whether the thread went to sleep here.
+    pub sleeps: bool,
+}
+
+/// One broken promise, in one execution.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Finding {
+    /// The invariant's name.
+    pub invariant: &'static str,
+    /// What is wrong.
+    pub violation: Violation,
+    /// In which execution of the engine, from one.
+    pub execution: u64,
+    /// How many preemptions that execution had, where the engine can tell.
+    pub preemptions: Option<u32>,
+    /// The way back to it, where there is one.
+    pub path: Option<Path>,
+    /// What happened.
+    pub lines: Vec<Line>,
+    /// How it ended.
+    pub end: End,
+}
+
+/// Turns a history into text.
+pub(crate) fn lines<C: Component>(
+    history: &HistoryOf<C>,
+    thread_name: &dyn Fn(u8) -> String,
+) -> Vec<Line> {
+    let line = |event: &EventOf<C>| Line {
+        thread: event.thread,
+        name: thread_name(event.thread),
+        at_nanos: event.at.as_nanos(),
+        text: describe::<C>(event),
+        sleeps: matches!(&event.what, What::Step { outcome: Step::Wait { .. }, .. }),
+    };
+    history.events.iter().map(line).collect()
+}
+
+fn describe<C: Component>(event: &EventOf<C>) -> String {
+    let mut text = match &event.what {
+        What::Step { op, outcome, .. } => C::describe(op, outcome),
+        What::Cancel { op } => format!("gives up {op:?}"),
+        What::Note { label, value } => format!("notes {label} {value}"),
+        What::Quiet => "nobody else can move".to_owned(),
+    };
+    if event.object > 0 {
+        let _infallible = write!(text, " (object {})", event.object);
+    }
+    text
+}
+
+/// Returns the text of a whole history, one line an event: what replays compare byte by byte.
+pub fn transcript(lines: &[Line], end: &End) -> String {
+    let mut text = String::new();
+    for line in lines {
+        let Line { name, at_nanos, text: what, .. } = line;
+        let _infallible = writeln!(text, "{at_nanos:>12} {name:<12} {what}");
+    }
+    let _infallible = match end {
+        End::Finished => writeln!(text, "finished"),
+        End::Deadlock(who) => writeln!(text, "deadlock: {who}"),
+        End::Endless(what) => writeln!(text, "endless: {what}"),
+        End::Panicked(message) => writeln!(text, "panicked: {message}"),
+    };
+    text
+}
+
+impl Finding {
+    /// Returns the text of the history.
+    pub fn transcript(&self) -> String {
+        transcript(&self.lines, &self.end)
+    }
+
+    /// Returns the digest of the history, as a witness carries it.
+    pub fn digest(&self) -> u32 {
+        digest(&self.transcript())
+    }
+}

@@ -1,0 +1,94 @@
+//! Holds every execution of one scenario against the invariants of its component.
+
+use std::collections::BTreeSet;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use super::component::{Component, HistoryOf};
+use super::finding::{Finding, lines};
+use super::invariant::{Invariant, Kind, NEVER_PANICS, TERMINATES, Violation};
+use super::scenario::DynScenario;
+use super::witness::Path;
+use crate::engine::{End, Execution};
+
+/// When a trial may end before the budget is spent.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum StopAt {
+    /// As soon as any invariant is violated.
+    FirstViolation,
+    /// Never: every invariant gets its own verdict.
+    End,
+}
+
+/// Judges executions and remembers the first violation of each invariant.
+pub(crate) struct Jury<C: Component> {
+    scenario: Arc<dyn DynScenario<C>>,
+    invariants: Arc<[Invariant<C>]>,
+    stop_at: StopAt,
+    pub(crate) findings: Vec<Finding>,
+    pub(crate) reached: bool,
+    pub(crate) traces: BTreeSet<u64>,
+}
+
+impl<C: Component> Jury<C> {
+    pub(crate) fn new(
+        scenario: Arc<dyn DynScenario<C>>,
+        invariants: Arc<[Invariant<C>]>,
+        stop_at: StopAt,
+    ) -> Self {
+        let (findings, traces) = (Vec::new(), BTreeSet::new());
+        Self { scenario, invariants, stop_at, findings, reached: false, traces }
+    }
+
+    /// Judges one execution.
+    pub(crate) fn judge(
+        &mut self,
+        execution: &Execution<'_>,
+        history: &HistoryOf<C>,
+        thread_name: &dyn Fn(u8) -> String,
+        path: impl Fn() -> Option<Path>,
+    ) -> ControlFlow<()> {
+        self.traces.extend(execution.trace);
+        self.reached = self.reached || self.scenario.reaches(history);
+        for (invariant, violation) in self.violations(history) {
+            self.findings.push(Finding {
+                invariant,
+                violation,
+                execution: execution.number,
+                preemptions: execution.preemptions,
+                path: path(),
+                lines: lines::<C>(history, thread_name),
+                end: history.end.clone(),
+            });
+        }
+        match self.stop_at {
+            StopAt::FirstViolation if !self.findings.is_empty() => ControlFlow::Break(()),
+            _ => ControlFlow::Continue(()),
+        }
+    }
+
+    /// Returns what this execution violates and no earlier one did.
+    fn violations(&self, history: &HistoryOf<C>) -> Vec<(&'static str, Violation)> {
+        let new = |name| !self.findings.iter().any(|finding| finding.invariant == name);
+        let mut violations = Vec::new();
+        match &history.end {
+            End::Panicked(text) if new(NEVER_PANICS) => {
+                violations.push((NEVER_PANICS, Violation::overall(text)));
+            }
+            End::Deadlock(text) | End::Endless(text) if new(TERMINATES) => {
+                violations.push((TERMINATES, Violation::overall(text)));
+            }
+            _ => {}
+        }
+        let cut_short = matches!(history.end, End::Panicked(_) | End::Endless(_));
+        for invariant in self.invariants.iter() {
+            if (invariant.kind == Kind::Eventually && cut_short) || !new(invariant.name) {
+                continue;
+            }
+            if let Err(violation) = (invariant.check)(history) {
+                violations.push((invariant.name, violation));
+            }
+        }
+        violations
+    }
+}

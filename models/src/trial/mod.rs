@@ -1,0 +1,48 @@
+//! A trial: scenario, machine, engine, history, invariants, verdict.
+
+mod budget;
+mod case;
+mod component;
+mod finding;
+mod history;
+mod invariant;
+mod judge;
+mod mutant;
+mod recorder;
+mod scenario;
+mod subject;
+mod witness;
+mod world;
+
+use std::convert::Infallible;
+
+use seatrial_core::machine::{Cx, Machine, Step};
+
+pub use budget::Budget;
+pub use case::{Plan, Replayed, Trial};
+pub use component::{Component, EventOf, HistoryOf, MachineOf, OpOf, RetOf};
+pub use finding::{Finding, Line, transcript};
+pub use history::{Event, History, What};
+pub use invariant::{
+    Expect, Invariant, Kind, NEVER_PANICS, REACHES_ITS_CASE, TERMINATES, Violation,
+};
+pub use judge::StopAt;
+pub use mutant::{Mutant, MutantKind};
+pub use recorder::DynMachine;
+pub use scenario::{DynScenario, Scenario};
+pub use subject::{InvariantInfo, MutantInfo, ScenarioInfo, Subject, subject};
+pub use witness::{Path, VERSION, Witness, WitnessError, digest};
+pub use world::{Observed, World};
+
+/// The machine of a component that has none of its own: its scenarios say everything by notes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct NoMachine;
+
+impl Machine for NoMachine {
+    type Op = Infallible;
+    type Ret = Infallible;
+
+    fn step(&mut self, op: &mut Infallible, _: &mut Cx<'_>) -> Step<Infallible> {
+        match *op {}
+    }
+}

@@ -1,0 +1,82 @@
+//! Concurrent programs, written once and run by every engine.
+
+use seatrial_core::runtime::{Runtime, System};
+
+use super::component::{Component, HistoryOf};
+use super::world::World;
+
+/// A concurrent program on a component: a few threads with a few calls each.
+///
+/// It must be deterministic but for the schedule and the choices of the runtime: no clock, thread,
+/// lock or random number of its own.
+pub trait Scenario<C: Component>: Send + Sync + 'static {
+    /// Its name: what happens, in snake case.
+    const NAME: &'static str;
+    /// What happens, in a sentence.
+    const SAYS: &'static str;
+
+    /// Runs it once.
+    fn run<R: Runtime>(&self, world: &World<R, C>);
+
+    /// Tells whether this execution reached the case that the scenario is named for. One execution
+    /// at least must, else the scenario proves nothing.
+    fn reaches(history: &HistoryOf<C>) -> bool;
+
+    /// Says why an engine cannot hold the scenario, if it cannot.
+    fn cannot_run_on(engine: crate::engine::Engine) -> Option<&'static str> {
+        let _ = engine;
+        None
+    }
+}
+
+/// A [`Scenario`] as the catalogue holds it; implemented for every one of them.
+pub trait DynScenario<C: Component>: Send + Sync {
+    /// Its name.
+    fn name(&self) -> &'static str;
+    /// What happens.
+    fn says(&self) -> &'static str;
+    /// Whether an execution reached its case.
+    fn reaches(&self, history: &HistoryOf<C>) -> bool;
+    /// Why an engine cannot hold it.
+    fn cannot_run_on(&self, engine: crate::engine::Engine) -> Option<&'static str>;
+    /// Runs it on real threads.
+    fn on_system(&self, world: &World<System, C>);
+    /// Runs it under loom.
+    #[cfg(feature = "loom")]
+    fn on_loom(&self, world: &World<crate::engine::loom::LoomRuntime, C>);
+    /// Runs it under shuttle.
+    #[cfg(feature = "shuttle")]
+    fn on_shuttle(&self, world: &World<crate::engine::shuttle::ShuttleRuntime, C>);
+}
+
+impl<C: Component, S: Scenario<C>> DynScenario<C> for S {
+    fn name(&self) -> &'static str {
+        S::NAME
+    }
+
+    fn says(&self) -> &'static str {
+        S::SAYS
+    }
+
+    fn reaches(&self, history: &HistoryOf<C>) -> bool {
+        S::reaches(history)
+    }
+
+    fn cannot_run_on(&self, engine: crate::engine::Engine) -> Option<&'static str> {
+        S::cannot_run_on(engine)
+    }
+
+    fn on_system(&self, world: &World<System, C>) {
+        self.run(world);
+    }
+
+    #[cfg(feature = "loom")]
+    fn on_loom(&self, world: &World<crate::engine::loom::LoomRuntime, C>) {
+        self.run(world);
+    }
+
+    #[cfg(feature = "shuttle")]
+    fn on_shuttle(&self, world: &World<crate::engine::shuttle::ShuttleRuntime, C>) {
+        self.run(world);
+    }
+}
