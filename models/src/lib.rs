@@ -14,7 +14,11 @@
 
 pub mod canary;
 pub mod catalogue;
+pub mod cli;
 pub mod conformance;
 pub mod engine;
+pub mod picture;
 pub mod queue;
+pub mod report;
+pub mod runner;
 pub mod trial;

@@ -4,22 +4,44 @@ use std::any::Any;
 use std::cell::Cell;
 use std::panic;
 use std::sync::Once;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 thread_local! {
     static QUIET: Cell<u32> = const { Cell::new(0) };
 }
 
-/// Runs `body` without the panic hook printing anything on this thread.
-pub fn quietly<T>(body: impl FnOnce() -> T) -> T {
+/// How many runs on real threads are under way: their threads are not ours to mark.
+static QUIET_EVERYWHERE: AtomicU32 = AtomicU32::new(0);
+
+fn install_hook() {
     static HOOK: Once = Once::new();
     HOOK.call_once(|| {
         let loud = panic::take_hook();
         panic::set_hook(Box::new(move |info| {
-            if QUIET.get() == 0 {
+            if QUIET.get() == 0 && QUIET_EVERYWHERE.load(Ordering::Relaxed) == 0 {
                 loud(info);
             }
         }));
     });
+}
+
+/// Runs `body` without the panic hook printing anything on any thread.
+pub(super) fn quietly_everywhere<T>(body: impl FnOnce() -> T) -> T {
+    struct Louder;
+    impl Drop for Louder {
+        fn drop(&mut self) {
+            QUIET_EVERYWHERE.fetch_sub(1, Ordering::Relaxed);
+        }
+    }
+    install_hook();
+    QUIET_EVERYWHERE.fetch_add(1, Ordering::Relaxed);
+    let _louder = Louder;
+    body()
+}
+
+/// Runs `body` without the panic hook printing anything on this thread.
+pub fn quietly<T>(body: impl FnOnce() -> T) -> T {
+    install_hook();
     struct Louder;
     impl Drop for Louder {
         fn drop(&mut self) {

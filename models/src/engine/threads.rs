@@ -10,7 +10,7 @@ use std::time::Duration;
 use seatrial_core::runtime::System;
 
 use super::execution::{End, Execution, Exploration, Judge};
-use super::quiet::{panic_text, quietly};
+use super::quiet::{panic_text, quietly_everywhere};
 use crate::trial::Observed;
 
 /// The names of the threads of the execution under way, in the order in which they were seen.
@@ -67,13 +67,15 @@ pub fn explore(
         exploration.executions += 1;
         let execution = Execution {
             number: exploration.executions,
-            end: run_once(body, config.patience),
+            end: quietly_everywhere(|| run_once(body, config.patience)),
             steps: 0,
             preemptions: None,
             schedule: None,
             trace: None,
         };
-        if judge(&execution) == ControlFlow::Break(()) {
+        // Threads that are stuck stay behind and burden every later run: one is enough.
+        let stuck = matches!(execution.end, End::Deadlock(_));
+        if judge(&execution) == ControlFlow::Break(()) || stuck {
             break;
         }
     }
@@ -87,7 +89,7 @@ fn run_once(body: &Arc<dyn Fn(&System) + Send + Sync>, patience: Duration) -> En
     let started = std::thread::Builder::new().name("main".to_owned()).spawn(move || {
         let system = System::new();
         let _main_is_number_zero = system.thread();
-        let outcome = quietly(|| catch_unwind(AssertUnwindSafe(|| body(&system))));
+        let outcome = catch_unwind(AssertUnwindSafe(|| body(&system)));
         // Nobody listens any more if this execution was given up as stuck.
         drop(report.send(outcome.map_err(|panic| panic_text(&*panic))));
     });

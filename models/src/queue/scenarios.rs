@@ -212,6 +212,7 @@ impl Scenario<Queue> for DrainReleasedByShutdown {
         queue.shut_down();
         world.join(observer);
         world.quiesce();
+        queue.shut_down(); // for the drain that began after the first one
         world.join(drain);
     }
 

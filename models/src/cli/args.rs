@@ -1,0 +1,163 @@
+//! What may stand on the command line.
+
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+use crate::engine::Engine;
+use crate::report::Format;
+use crate::trial::Budget;
+
+/// Deterministic checking of concurrent parts: run, convict, replay.
+#[derive(Debug, Parser)]
+#[command(
+    version,
+    after_help = "Exit codes: 0 all as expected; 2 wrong usage; 3 blind (an expected violation \
+                  was not found); 4 nothing ran; 5 inconclusive; 100 a violation; 102 a replay \
+                  went another way."
+)]
+pub(super) struct Arguments {
+    /// What to do; without a command everything is run.
+    #[command(subcommand)]
+    pub(super) command: Option<Command>,
+    /// When to colour the output.
+    #[arg(long, global = true, value_enum, default_value_t = ColorChoice::Auto)]
+    pub(super) color: ColorChoice,
+}
+
+/// When to colour.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub(super) enum ColorChoice {
+    /// On a terminal, unless `NO_COLOR` or `CARGO_TERM_COLOR` says otherwise.
+    Auto,
+    /// Always.
+    Always,
+    /// Never.
+    Never,
+}
+
+#[derive(Debug, Subcommand)]
+pub(super) enum Command {
+    /// Lists components, scenarios, invariants and mutants.
+    List(ListArguments),
+    /// Checks scenarios on engines and prints the verdicts.
+    Run(RunArguments),
+    /// Shows one execution again.
+    Replay(ReplayArguments),
+    /// Convicts the seeded bugs: the kill matrix.
+    Mutants(MutantsArguments),
+    /// Replays recorded traces of the reference.
+    Conformance(ConformanceArguments),
+}
+
+impl Default for Command {
+    fn default() -> Self {
+        Self::Run(RunArguments::default())
+    }
+}
+
+#[derive(Debug, Args)]
+pub(super) struct ListArguments {
+    /// Only what has this in its `component/name`.
+    pub(super) patterns: Vec<String>,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct ReplayArguments {
+    /// The printed text, or a file that holds it.
+    pub(super) witness: String,
+}
+
+/// What `run` and `mutants` share.
+#[derive(Debug, Args)]
+pub(super) struct Effort {
+    /// Only this engine; may be given more than once.
+    #[arg(long = "engine", value_name = "ENGINE")]
+    pub(super) engines: Vec<Engine>,
+    /// How much: smoke, ci, nightly, a time (30s, 5m) or a count (1e6).
+    #[arg(long, value_name = "BUDGET")]
+    pub(super) budget: Option<Budget>,
+    /// Where randomness starts.
+    #[arg(long, default_value_t = 0)]
+    pub(super) seed: u64,
+    /// How many cases at a time; as many as there are processors by default.
+    #[arg(long, value_name = "N")]
+    pub(super) jobs: Option<std::num::NonZeroUsize>,
+}
+
+impl Default for Effort {
+    fn default() -> Self {
+        Self { engines: Vec::new(), budget: None, seed: 0, jobs: None }
+    }
+}
+
+/// Where reports go.
+#[derive(Debug, Default, Args)]
+pub(super) struct Reports {
+    /// Writes a report, e.g. `json=report.json` or `junit=report.xml`; may be given more than once.
+    #[arg(long = "report", value_name = "FORMAT=PATH")]
+    pub(super) reports: Vec<ReportTo>,
+    /// What is printed.
+    #[arg(long, value_enum, default_value_t = Printed::Text)]
+    pub(super) format: Printed,
+}
+
+/// What is printed on standard output.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, ValueEnum)]
+pub(super) enum Printed {
+    /// For a person.
+    #[default]
+    Text,
+    /// The report as JSON.
+    Json,
+}
+
+#[derive(Debug, Default, Args)]
+pub(super) struct RunArguments {
+    /// Only what has this in its `component/scenario`.
+    pub(super) patterns: Vec<String>,
+    #[command(flatten)]
+    pub(super) effort: Effort,
+    #[command(flatten)]
+    pub(super) reports: Reports,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct MutantsArguments {
+    /// Only what has this in its `component/mutant`.
+    pub(super) patterns: Vec<String>,
+    #[command(flatten)]
+    pub(super) effort: Effort,
+    #[command(flatten)]
+    pub(super) reports: Reports,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct ConformanceArguments {
+    /// A folder of .jsonl or .jsonl.gz files; without it the traces carried inside.
+    pub(super) folder: Option<PathBuf>,
+    #[command(flatten)]
+    pub(super) reports: Reports,
+}
+
+/// A report to be written.
+#[derive(Clone, Debug)]
+pub(super) struct ReportTo {
+    pub(super) format: Format,
+    pub(super) path: PathBuf,
+}
+
+impl FromStr for ReportTo {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (format, path) = text
+            .split_once('=')
+            .ok_or_else(|| format!("'{text}' names no file: write e.g. json=report.json"))?;
+        if path.is_empty() {
+            return Err(format!("'{text}' names no file: write e.g. {format}=report.{format}"));
+        }
+        Ok(Self { format: format.parse()?, path: PathBuf::from(path) })
+    }
+}

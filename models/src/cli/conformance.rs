@@ -1,0 +1,99 @@
+//! `conformance`: recorded traces of the reference.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::time::Instant;
+
+use serde_json::json;
+
+use super::args::{ColorChoice, ConformanceArguments};
+use super::output::{check_paths, colour, deliver};
+use super::{Failure, Outcome};
+use crate::catalogue::Catalogue;
+use crate::conformance::{self, Conformance, carried, read_folder};
+use crate::report::{Colour, ConformanceRow, Report, summary};
+
+pub(super) fn conformance(
+    catalogue: &Catalogue,
+    arguments: &ConformanceArguments,
+    color: ColorChoice,
+) -> Outcome {
+    check_paths(&arguments.reports)?;
+    let began = Instant::now();
+    let all: Vec<Conformance> =
+        catalogue.subjects.iter().flat_map(|subject| subject.conformance()).collect();
+    let mut report = Report::new(0);
+    let mut unknown = Vec::new();
+    match &arguments.folder {
+        None => {
+            for conformance in &all {
+                let text = carried(conformance.traces_of).ok_or_else(|| {
+                    Failure::usage(format!("no traces of {} are carried", conformance.traces_of))
+                })?;
+                report.conformance.push(row(conformance, &text));
+            }
+        }
+        Some(folder) => {
+            let files = read_folder(folder).map_err(|error| Failure::usage(error.to_string()))?;
+            for (name, text) in files {
+                match all.iter().find(|conformance| conformance.traces_of == name) {
+                    Some(conformance) => report.conformance.push(row(conformance, &text)),
+                    None => unknown.push(name),
+                }
+            }
+        }
+    }
+    let seconds = (began.elapsed().as_secs_f64() * 1e3).round() / 1e3;
+    report.timing.insert("total_seconds".to_owned(), json!(seconds));
+    report.conclude();
+    let colour = colour(color);
+    deliver(&report, &arguments.reports, || text(&report, &unknown, colour))
+}
+
+fn row(conformance: &Conformance, text: &str) -> ConformanceRow {
+    let outcome = conformance.replay_lines(text.lines());
+    let failure = |failure: &conformance::Failure| {
+        format!("{} ({}): {}", failure.id, failure.on, failure.error)
+    };
+    let departures: BTreeMap<String, u64> =
+        outcome.departures.iter().map(|(rule, count)| ((*rule).to_owned(), *count)).collect();
+    ConformanceRow {
+        component: conformance.traces_of.to_owned(),
+        traces: outcome.traces,
+        steps: outcome.steps,
+        replayed: outcome.replayed,
+        faithful: outcome.faithful,
+        departures,
+        failures: outcome.failures.iter().map(failure).collect(),
+    }
+}
+
+fn text(report: &Report, unknown: &[String], colour: Colour) -> String {
+    const SHOWN: usize = 5;
+    let mut text = String::new();
+    for row in &report.conformance {
+        let faithful = row.faithful.map_or(String::new(), |count| format!(", faithful {count}"));
+        let departures: Vec<_> =
+            row.departures.iter().map(|(rule, count)| format!("{count} by {rule}")).collect();
+        let departures = if departures.is_empty() {
+            String::new()
+        } else {
+            format!(", predicted departures: {}", departures.join(", "))
+        };
+        let words = format!("{} of {} traces", row.replayed, row.traces);
+        let words = if row.failures.is_empty() { colour.good(&words) } else { colour.bad(&words) };
+        let _infallible = writeln!(text, "  {:<24} {words}{faithful}{departures}", row.component);
+        for failure in row.failures.iter().take(SHOWN) {
+            let _infallible = writeln!(text, "    {failure}");
+        }
+        if row.failures.len() > SHOWN {
+            let _infallible = writeln!(text, "    and {} more", row.failures.len() - SHOWN);
+        }
+    }
+    if !unknown.is_empty() {
+        let names = unknown.join(", ");
+        let _infallible = writeln!(text, "  {}", colour.dim(&format!("no replayer for {names}")));
+    }
+    text.push_str(&summary(report, colour));
+    text
+}

@@ -1,0 +1,47 @@
+//! `mutants`: the kill matrix.
+
+use super::args::{ColorChoice, MutantsArguments};
+use super::output::{check_paths, colour, deliver};
+use super::progress::Bar;
+use super::run::{available, request};
+use super::{Failure, Outcome};
+use crate::catalogue::Catalogue;
+use crate::engine::Engine;
+use crate::report::{mutants_text, summary};
+use crate::runner::{mutant_cases, run_mutants};
+use crate::trial::Budget;
+
+pub(super) fn mutants(
+    catalogue: &Catalogue,
+    arguments: &MutantsArguments,
+    color: ColorChoice,
+) -> Outcome {
+    for pattern in &arguments.patterns {
+        if mutant_cases(catalogue, std::slice::from_ref(pattern)).is_empty() {
+            return Err(Failure::usage(format!(
+                "no mutant matches '{pattern}': `{} list` shows what there is",
+                catalogue.program
+            )));
+        }
+    }
+    check_paths(&arguments.reports)?;
+    // Real threads prove nothing about a mutant, and a mutant may hang them.
+    let engines: Vec<_> =
+        Engine::ALL.iter().copied().filter(|engine| !engine.depends_on_the_machine()).collect();
+    let engines = available(&engines);
+    if engines.is_empty() && arguments.effort.engines.is_empty() {
+        return Err(Failure::usage(
+            "this build has no engine that can convict: build with `--features loom,shuttle`",
+        ));
+    }
+    let request = request(&arguments.patterns, &arguments.effort, engines, Budget::smoke())?;
+    let bar = Bar::new();
+    let report = run_mutants(catalogue, &request, &bar);
+    bar.finish();
+    let colour = colour(color);
+    deliver(&report, &arguments.reports, || {
+        let mut text = mutants_text(&report.mutants, &request.engines, colour);
+        text.push_str(&summary(&report, colour));
+        text
+    })
+}

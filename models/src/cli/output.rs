@@ -1,0 +1,70 @@
+//! Colour, and where reports go.
+
+use std::fs;
+use std::io::IsTerminal as _;
+
+use super::args::{ColorChoice, Printed, ReportTo, Reports};
+use super::{Failure, Outcome};
+use crate::report::{Colour, Format, Report, write_atomically};
+
+/// Decides whether standard output is coloured.
+pub(super) fn colour(choice: ColorChoice) -> Colour {
+    let set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+    let cargo = std::env::var("CARGO_TERM_COLOR").unwrap_or_default();
+    Colour(match choice {
+        ColorChoice::Always => true,
+        ColorChoice::Never => false,
+        ColorChoice::Auto if set("NO_COLOR") || cargo == "never" => false,
+        ColorChoice::Auto if cargo == "always" => true,
+        ColorChoice::Auto => std::io::stdout().is_terminal(),
+    })
+}
+
+/// Refuses a report path that cannot be written, before anything runs for minutes.
+pub(super) fn check_paths(reports: &Reports) -> Result<(), Failure> {
+    for ReportTo { path, .. } in &reports.reports {
+        let refuse = |why: String| {
+            Err(Failure::usage(format!(
+                "cannot write {}: {why}: name a file in a folder that can be written",
+                path.display()
+            )))
+        };
+        if path.is_dir() {
+            return refuse("it is a folder".to_owned());
+        }
+        let folder = match path.parent() {
+            Some(parent) if !parent.as_os_str().is_empty() => parent,
+            _ => std::path::Path::new("."),
+        };
+        let probe = folder.join(format!(".seatrial-{}.tmp", std::process::id()));
+        match fs::File::create(&probe) {
+            Ok(_) => drop(fs::remove_file(&probe)),
+            Err(error) => return refuse(error.to_string()),
+        }
+    }
+    Ok(())
+}
+
+/// Prints a report and writes it where it was asked for; returns its exit code.
+pub(super) fn deliver(report: &Report, reports: &Reports, text: impl Fn() -> String) -> Outcome {
+    match reports.format {
+        Printed::Text => print(&text())?,
+        Printed::Json => print(&Format::Json.render(report))?,
+    }
+    for ReportTo { format, path } in &reports.reports {
+        write_atomically(path, &format.render(report))
+            .map_err(|error| Failure::usage(error.to_string()))?;
+    }
+    Ok(report.outcome.exit_code())
+}
+
+/// Prints; a reader that has gone away is no failure of ours.
+pub(super) fn print(text: &str) -> Result<(), Failure> {
+    use std::io::Write as _;
+    match std::io::stdout().write_all(text.as_bytes()) {
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
+            Err(Failure::usage(format!("cannot print: {error}")))
+        }
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,70 @@
+//! `run`: checks scenarios on engines.
+
+use super::args::{ColorChoice, Effort, RunArguments};
+use super::output::{check_paths, colour, deliver};
+use super::progress::Bar;
+use super::{Failure, Outcome};
+use crate::catalogue::Catalogue;
+use crate::engine::Engine;
+use crate::report::{rows_text, summary};
+use crate::runner::{self, Request};
+use crate::trial::Budget;
+
+pub(super) fn run(catalogue: &Catalogue, arguments: &RunArguments, color: ColorChoice) -> Outcome {
+    known_patterns(catalogue, &arguments.patterns)?;
+    check_paths(&arguments.reports)?;
+    let all = available(Engine::ALL);
+    let request = request(&arguments.patterns, &arguments.effort, all, Budget::default())?;
+    let bar = Bar::new();
+    let report = runner::run(catalogue, &request, &bar);
+    bar.finish();
+    let colour = colour(color);
+    deliver(&report, &arguments.reports, || {
+        let mut text = rows_text(&report.rows, catalogue.program, colour);
+        text.push_str(&summary(&report, colour));
+        text
+    })
+}
+
+/// Returns those engines that this build has.
+pub(super) fn available(engines: &[Engine]) -> Vec<Engine> {
+    engines.iter().copied().filter(|engine| engine.missing().is_none()).collect()
+}
+
+/// Refuses a pattern that matches nothing.
+fn known_patterns(catalogue: &Catalogue, patterns: &[String]) -> Result<(), Failure> {
+    for pattern in patterns {
+        if catalogue.scenarios(std::slice::from_ref(pattern)).is_empty() {
+            return Err(Failure::usage(format!(
+                "nothing matches '{pattern}': `{} list` shows what there is",
+                catalogue.program
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// Turns the options that `run` and `mutants` share into a request.
+pub(super) fn request(
+    patterns: &[String],
+    effort: &Effort,
+    engines: Vec<Engine>,
+    budget: Budget,
+) -> Result<Request, Failure> {
+    for engine in &effort.engines {
+        if let Some(missing) = engine.missing() {
+            return Err(Failure::usage(missing));
+        }
+    }
+    let mut chosen = if effort.engines.is_empty() { engines } else { effort.engines.clone() };
+    chosen.sort_unstable();
+    chosen.dedup();
+    let processors = std::thread::available_parallelism().map_or(1, usize::from);
+    Ok(Request {
+        patterns: patterns.to_vec(),
+        engines: chosen,
+        budget: effort.budget.clone().unwrap_or(budget),
+        seed: effort.seed,
+        jobs: effort.jobs.map_or(processors, usize::from),
+    })
+}

@@ -1,0 +1,83 @@
+//! JUnit XML, as CI systems read it: a suite per component, a case per row.
+
+use quick_junit::{NonSuccessKind, Report as Xml, TestCase, TestCaseStatus, TestSuite};
+
+use super::{MutantRow, Report, Row, Verdict};
+use crate::trial::Expect;
+
+/// Renders a report as JUnit XML.
+pub fn junit(report: &Report) -> String {
+    let mut xml = Xml::new("seatrial");
+    let mut components: Vec<&str> = Vec::new();
+    let named = report.rows.iter().map(|row| row.component.as_str());
+    let named = named.chain(report.mutants.iter().map(|row| row.component.as_str()));
+    for component in named {
+        if !components.contains(&component) {
+            components.push(component);
+        }
+    }
+    for component in components {
+        let mut suite = TestSuite::new(component);
+        for row in report.rows.iter().filter(|row| row.component == component) {
+            suite.add_test_case(case_of_row(row));
+        }
+        for row in report.mutants.iter().filter(|row| row.component == component) {
+            suite.add_test_case(case_of_mutant(row));
+        }
+        xml.add_test_suite(suite);
+    }
+    if !report.conformance.is_empty() {
+        let mut suite = TestSuite::new("conformance");
+        for row in &report.conformance {
+            let status = match row.failures.first() {
+                None => TestCaseStatus::success(),
+                Some(failure) => failed("traces differ", failure),
+            };
+            suite.add_test_case(TestCase::new(row.component.as_str(), status));
+        }
+        xml.add_test_suite(suite);
+    }
+    xml.to_string().expect("a report has no text that XML cannot hold")
+}
+
+fn failed(message: &str, description: &str) -> TestCaseStatus {
+    let mut status = TestCaseStatus::non_success(NonSuccessKind::Failure);
+    status.set_message(message).set_description(description);
+    status
+}
+
+fn case_of_row(row: &Row) -> TestCase {
+    let subject = match &row.exhibit {
+        Some(exhibit) => format!("{}+{exhibit}", row.scenario),
+        None => row.scenario.clone(),
+    };
+    let status = match (row.expect, row.verdict) {
+        _ if row.as_expected() => TestCaseStatus::success(),
+        (_, Verdict::Undecided) => {
+            let mut status = TestCaseStatus::skipped();
+            status.set_message(row.because.as_deref().unwrap_or("undecided"));
+            status
+        }
+        (Expect::Violated, _) => failed("blind", "a violation was expected and none was found"),
+        (Expect::Holds, _) => {
+            let because = row.because.as_deref().unwrap_or("violated");
+            let witness = row.witness.as_deref();
+            let replay = witness.map(|text| format!("\nseatrial replay {text}"));
+            failed(because, &format!("{because}{}", replay.unwrap_or_default()))
+        }
+    };
+    let mut case = TestCase::new(format!("{subject}/{}", row.invariant), status);
+    case.set_classname(format!("{}.{}", row.component, row.engine));
+    case
+}
+
+fn case_of_mutant(row: &MutantRow) -> TestCase {
+    let status = if row.as_expected() {
+        TestCaseStatus::success()
+    } else {
+        failed("not as expected", &format!("mutant {}: {:?}", row.name, row.outcome))
+    };
+    let mut case = TestCase::new(row.name.as_str(), status);
+    case.set_classname(format!("{}.mutants", row.component));
+    case
+}

@@ -1,0 +1,316 @@
+//! What a run found, as data: the source of truth of every format.
+//!
+//! The names of the fields are fixed; more may be added. Everything that depends on the clock of
+//! the machine is under `timing`, so two runs with the same seed and counts are otherwise equal.
+
+mod junit;
+mod text;
+mod write;
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::engine::Engine;
+use crate::trial::Expect;
+
+pub use junit::junit;
+pub use text::{Colour, NOT_HELD, mutants_text, rows_text, summary, thousands};
+pub use write::{Format, WriteError, write_atomically};
+
+/// The version of the report's form.
+pub const SCHEMA_VERSION: u32 = 1;
+
+/// What a run comes to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Summary {
+    /// All is as expected.
+    Holds,
+    /// Something that must hold is violated.
+    Violated,
+    /// Something that must be found was not found.
+    Blind,
+    /// Something is undecided.
+    Inconclusive,
+    /// Nothing was run.
+    Empty,
+}
+
+impl Summary {
+    /// Returns the exit code of the command line.
+    pub fn exit_code(self) -> u8 {
+        match self {
+            Self::Holds => 0,
+            Self::Violated => 100,
+            Self::Blind => 3,
+            Self::Inconclusive => 5,
+            Self::Empty => 4,
+        }
+    }
+}
+
+/// What was found about one invariant.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Verdict {
+    /// No execution violated it.
+    Holds,
+    /// Some execution did.
+    Violated,
+    /// The engine did not get far enough to tell.
+    Undecided,
+}
+
+/// How far a verdict reaches.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Coverage {
+    /// Every execution within the bounds.
+    Exhausted,
+    /// As many executions as the budget allowed.
+    Sampled,
+}
+
+/// Which shard of how many.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Partition {
+    /// From one.
+    pub index: u32,
+    /// Of how many.
+    pub count: u32,
+}
+
+/// One invariant of one scenario on one engine.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Row {
+    /// The component.
+    pub component: String,
+    /// The scenario.
+    pub scenario: String,
+    /// The invariant.
+    pub invariant: String,
+    /// The rules that it states.
+    pub rules: Vec<String>,
+    /// The engine.
+    pub engine: Engine,
+    /// The exhibit that was run in the place of the code that ships.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub exhibit: Option<String>,
+    /// What is expected.
+    pub expect: Expect,
+    /// What was found.
+    pub verdict: Verdict,
+    /// How far that reaches; absent where it depends on the machine.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub coverage: Option<Coverage>,
+    /// The bounds of the engine.
+    #[serde(default)]
+    pub bounds: BTreeMap<String, u64>,
+    /// Executions run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub executions: Option<u64>,
+    /// Distinct traces seen, where the engine can tell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub traces: Option<u64>,
+    /// Scheduling points passed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub steps: Option<u64>,
+    /// The way back to the violation.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub witness: Option<String>,
+    /// What is wrong, or why it is undecided.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub because: Option<String>,
+    /// What happened in the violating execution.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub history: Vec<crate::trial::Line>,
+    /// The event of `history` at which the violation shows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at: Option<usize>,
+}
+
+impl Row {
+    /// Tells whether the verdict is the expected one.
+    pub fn as_expected(&self) -> bool {
+        matches!(
+            (self.expect, self.verdict),
+            (Expect::Holds, Verdict::Holds) | (Expect::Violated, Verdict::Violated)
+        )
+    }
+}
+
+/// One engine's conviction of a mutant.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Kill {
+    /// The engine.
+    pub engine: Engine,
+    /// Executions until the conviction, over all scenarios tried before.
+    pub executions: u64,
+    /// Preemptions in the convicting execution, where the engine can tell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub preemptions: Option<u32>,
+    /// The scenario that convicted it.
+    pub scenario: String,
+    /// The invariant that convicted it.
+    pub invariant: String,
+    /// The way back.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub witness: Option<String>,
+}
+
+/// What became of a mutant.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Fate {
+    /// An engine convicted it.
+    Killed,
+    /// No engine did.
+    Survived,
+    /// None did, and none should.
+    Equivalent,
+}
+
+/// One mutant.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct MutantRow {
+    /// The component.
+    pub component: String,
+    /// Its name.
+    pub name: String,
+    /// Where it comes from.
+    pub origin: String,
+    /// The invariants that it breaks.
+    pub breaks: Vec<String>,
+    /// `seeded`, `exhibit` or `equivalent`.
+    pub kind: String,
+    /// The convictions.
+    pub kills: Vec<Kill>,
+    /// What became of it.
+    pub outcome: Fate,
+    /// Engines that were tried and did not convict it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub missed_by: Vec<Engine>,
+    /// Why it is equivalent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub because: Option<String>,
+}
+
+impl MutantRow {
+    /// Tells whether it met its expected fate.
+    pub fn as_expected(&self) -> bool {
+        if self.kind == "equivalent" {
+            self.outcome == Fate::Equivalent
+        } else {
+            self.outcome == Fate::Killed
+        }
+    }
+}
+
+/// The traces of one component.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct ConformanceRow {
+    /// The component's name in the traces.
+    pub component: String,
+    /// Traces read.
+    pub traces: u64,
+    /// Steps in them.
+    pub steps: u64,
+    /// Traces that replayed, predicted departures included.
+    pub replayed: u64,
+    /// Traces that the faithful variant replayed without a departure.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub faithful: Option<u64>,
+    /// Traces that show a departure, by rule.
+    pub departures: BTreeMap<String, u64>,
+    /// What failed: the trace, on which machine, and how.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub failures: Vec<String>,
+}
+
+/// Everything that a run found.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Report {
+    /// The version of this form.
+    pub schema_version: u32,
+    /// What it all comes to.
+    pub outcome: Summary,
+    /// The commit that was checked, where it is known.
+    pub commit: String,
+    /// The compiler.
+    pub toolchain: String,
+    /// Where randomness started.
+    pub seed: u64,
+    /// The shard.
+    pub partition: Partition,
+    /// Verdicts.
+    pub rows: Vec<Row>,
+    /// The kill matrix.
+    pub mutants: Vec<MutantRow>,
+    /// Recorded traces.
+    pub conformance: Vec<ConformanceRow>,
+    /// Everything that depends on the clock of the machine.
+    pub timing: BTreeMap<String, serde_json::Value>,
+}
+
+impl Report {
+    /// Makes an empty report.
+    pub fn new(seed: u64) -> Self {
+        Self {
+            schema_version: SCHEMA_VERSION,
+            outcome: Summary::Empty,
+            commit: commit(),
+            toolchain: env!("SEATRIAL_TOOLCHAIN").to_owned(),
+            seed,
+            partition: Partition { index: 1, count: 1 },
+            rows: Vec::new(),
+            mutants: Vec::new(),
+            conformance: Vec::new(),
+            timing: BTreeMap::new(),
+        }
+    }
+
+    /// Computes what it all comes to.
+    pub fn conclude(&mut self) {
+        self.outcome = self.summarise();
+    }
+
+    fn summarise(&self) -> Summary {
+        let unexpected = |expect: Expect, verdict: Verdict| {
+            self.rows.iter().any(|row| row.expect == expect && row.verdict == verdict)
+        };
+        let innocent_convicted =
+            self.mutants.iter().any(|row| row.kind == "equivalent" && !row.as_expected());
+        let trace_failed = self.conformance.iter().any(|row| !row.failures.is_empty());
+        if self.rows.is_empty() && self.mutants.is_empty() && self.conformance.is_empty() {
+            Summary::Empty
+        } else if unexpected(Expect::Holds, Verdict::Violated) || innocent_convicted || trace_failed
+        {
+            Summary::Violated
+        } else if unexpected(Expect::Violated, Verdict::Holds)
+            || self.mutants.iter().any(|row| !row.as_expected())
+        {
+            Summary::Blind
+        } else if self.rows.iter().any(|row| row.verdict == Verdict::Undecided) {
+            Summary::Inconclusive
+        } else {
+            Summary::Holds
+        }
+    }
+}
+
+/// Returns the commit that the working directory is at, as the environment or git tells it.
+fn commit() -> String {
+    for variable in ["SEATRIAL_COMMIT", "GITHUB_SHA", "CI_COMMIT_SHA"] {
+        if let Ok(commit) = std::env::var(variable) {
+            return commit;
+        }
+    }
+    let asked = std::process::Command::new("git").args(["rev-parse", "HEAD"]).output();
+    match asked {
+        Ok(said) if said.status.success() => {
+            String::from_utf8_lossy(&said.stdout).trim().to_owned()
+        }
+        _ => "unknown".to_owned(),
+    }
+}

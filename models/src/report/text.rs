@@ -1,0 +1,240 @@
+//! The report for a person at a terminal.
+
+use std::fmt::Write as _;
+
+use super::{Coverage, Fate, MutantRow, Report, Row, Summary, Verdict};
+use crate::engine::Engine;
+use crate::picture::picture;
+use crate::trial::Expect;
+
+/// Stands in the place of an invariant where an engine cannot hold a scenario.
+pub const NOT_HELD: &str = "not_held";
+
+/// Whether text is coloured.
+#[derive(Clone, Copy, Debug)]
+pub struct Colour(pub bool);
+
+impl Colour {
+    fn paint(self, code: &str, text: &str) -> String {
+        if self.0 { format!("\u{1b}[{code}m{text}\u{1b}[0m") } else { text.to_owned() }
+    }
+
+    /// Paints what is as it should be.
+    pub fn good(self, text: &str) -> String {
+        self.paint("32", text)
+    }
+
+    /// Paints what is not.
+    pub fn bad(self, text: &str) -> String {
+        self.paint("1;31", text)
+    }
+
+    /// Paints what is of less interest.
+    pub fn dim(self, text: &str) -> String {
+        self.paint("2", text)
+    }
+
+    /// Paints a heading.
+    pub fn head(self, text: &str) -> String {
+        self.paint("1", text)
+    }
+}
+
+/// Returns a number with its thousands apart.
+pub fn thousands(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// Renders verdicts, one line per scenario and engine, violations below it.
+pub fn rows_text(rows: &[Row], program: &str, colour: Colour) -> String {
+    let mut text = String::new();
+    let mut component = "";
+    for group in rows.chunk_by(same_case) {
+        let first = &group[0];
+        if first.component != component {
+            component = &first.component;
+            let _infallible = writeln!(text, "{}", colour.head(component));
+        }
+        text.push_str(&group_line(group, colour));
+        for row in group.iter().filter(|row| !row.as_expected()) {
+            text.push_str(&violation(row, program, colour));
+        }
+    }
+    text
+}
+
+fn same_case(a: &Row, b: &Row) -> bool {
+    let case =
+        |row: &Row| (row.component.clone(), row.scenario.clone(), row.engine, row.exhibit.clone());
+    case(a) == case(b)
+}
+
+fn group_line(group: &[Row], colour: Colour) -> String {
+    let first = &group[0];
+    let name = match &first.exhibit {
+        Some(exhibit) => format!("{exhibit} (exhibit)"),
+        None => first.scenario.clone(),
+    };
+    let executions = first.executions.map_or(String::new(), thousands);
+    let (word, detail) = verdict_words(group);
+    let word = match word {
+        "holds" | "violated as expected" => colour.good(word),
+        "not run" => colour.dim(word),
+        _ => colour.bad(word),
+    };
+    let line = format!("  {name:<36} {:<8} {executions:>11}  {word}{detail}", first.engine);
+    format!("{}\n", line.trim_end())
+}
+
+fn verdict_words(group: &[Row]) -> (&'static str, String) {
+    let first = &group[0];
+    if first.invariant == NOT_HELD {
+        return ("not run", format!(": {}", first.because.as_deref().unwrap_or_default()));
+    }
+    let found = |wanted: fn(&&Row) -> bool| group.iter().find(wanted);
+    if let Some(row) = found(|row| row.expect == Expect::Holds && row.verdict == Verdict::Violated)
+    {
+        return ("VIOLATED", format!(": {}", row.invariant));
+    }
+    if let Some(row) = found(|row| row.expect == Expect::Violated && row.verdict == Verdict::Holds)
+    {
+        return ("BLIND", format!(": {} was expected to break and held", row.invariant));
+    }
+    if let Some(row) = found(|row| row.verdict == Verdict::Undecided) {
+        return ("UNDECIDED", format!(": {}", row.because.as_deref().unwrap_or_default()));
+    }
+    if let Some(row) = found(|row| row.expect == Expect::Violated) {
+        return ("violated as expected", format!(": {}", row.invariant));
+    }
+    let how = match (first.engine, first.coverage) {
+        (Engine::Loom, _) => match first.bounds.get("preemptions") {
+            Some(bound) => format!(", every schedule with at most {bound} preemptions"),
+            None => ", every schedule".to_owned(),
+        },
+        (_, Some(Coverage::Exhausted)) => ", every schedule".to_owned(),
+        (_, Some(Coverage::Sampled)) => match first.traces {
+            Some(traces) => format!(", {} distinct traces", thousands(traces)),
+            None => String::new(),
+        },
+        (_, None) => String::new(),
+    };
+    ("holds", how)
+}
+
+fn violation(row: &Row, program: &str, colour: Colour) -> String {
+    let mut text = String::new();
+    if row.verdict != Verdict::Violated {
+        return text;
+    }
+    let because = row.because.as_deref().unwrap_or("violated");
+    let _infallible = writeln!(text, "    {}: {because}", colour.bad(&row.invariant));
+    if !row.rules.is_empty() {
+        let _infallible = writeln!(text, "    {}", colour.dim(&row.rules.join(", ")));
+    }
+    for line in picture(&row.history, row.at).lines() {
+        let _infallible = writeln!(text, "      {line}");
+    }
+    if let Some(witness) = &row.witness {
+        let _infallible = writeln!(text, "    see it again: {program} replay {witness}");
+    }
+    text
+}
+
+/// Renders the kill matrix: executions to conviction per engine.
+pub fn mutants_text(rows: &[MutantRow], engines: &[Engine], colour: Colour) -> String {
+    let mut text = String::new();
+    let mut component = "";
+    for row in rows {
+        if row.component != component {
+            component = &row.component;
+            let heads: String =
+                engines.iter().map(|engine| format!(" {:>9}", engine.name())).collect();
+            let head = format!("{:<38}{heads}  convicted by", row.component);
+            let _infallible = writeln!(text, "{}", colour.head(&head));
+        }
+        text.push_str(&mutant_line(row, engines, colour));
+    }
+    text
+}
+
+fn mutant_line(row: &MutantRow, engines: &[Engine], colour: Colour) -> String {
+    let mark = if row.kind == "exhibit" { " (exhibit)" } else { "" };
+    let mut line = format!("  {:<36}", format!("{}{mark}", row.name));
+    for engine in engines {
+        let kill = row.kills.iter().find(|kill| kill.engine == *engine);
+        let cell = kill.map_or("-".to_owned(), |kill| thousands(kill.executions));
+        let _infallible = write!(line, " {cell:>9}");
+    }
+    let verdict = match (row.outcome, row.kills.first()) {
+        (Fate::Equivalent, _) => {
+            colour.dim(&format!("equivalent: {}", row.because.as_deref().unwrap_or_default()))
+        }
+        (Fate::Killed, Some(kill)) if row.as_expected() => {
+            format!("{} in {}", kill.invariant, kill.scenario)
+        }
+        (Fate::Killed, kill) => {
+            let by = kill.map_or("", |kill| kill.invariant.as_str());
+            colour.bad(&format!("CONVICTED although listed as equivalent: {by}"))
+        }
+        (Fate::Survived, _) => colour.bad("SURVIVED"),
+    };
+    format!("{line}  {verdict}\n")
+}
+
+/// Renders the last line: what it all comes to.
+pub fn summary(report: &Report, colour: Colour) -> String {
+    let mut parts = Vec::new();
+    let rows: Vec<_> = report.rows.iter().filter(|row| row.invariant != NOT_HELD).collect();
+    if !rows.is_empty() {
+        let count = |expect: Expect, verdict: Verdict| {
+            rows.iter().filter(|row| row.expect == expect && row.verdict == verdict).count()
+        };
+        parts.push(format!("{} verdicts hold", count(Expect::Holds, Verdict::Holds)));
+        let found = count(Expect::Violated, Verdict::Violated);
+        parts.push(format!("{found} expected violations found"));
+        for (expect, verdict, words) in [
+            (Expect::Holds, Verdict::Violated, "VIOLATED"),
+            (Expect::Violated, Verdict::Holds, "expected violations NOT found"),
+        ] {
+            let count = count(expect, verdict);
+            if count > 0 {
+                parts.push(format!("{count} {words}"));
+            }
+        }
+        let undecided = rows.iter().filter(|row| row.verdict == Verdict::Undecided).count();
+        if undecided > 0 {
+            parts.push(format!("{undecided} undecided"));
+        }
+    }
+    if !report.mutants.is_empty() {
+        let count = |fate| report.mutants.iter().filter(|row| row.outcome == fate).count();
+        let (killed, equivalent) = (count(Fate::Killed), count(Fate::Equivalent));
+        parts.push(format!("{killed} mutants convicted, {equivalent} equivalent"));
+        if count(Fate::Survived) > 0 {
+            parts.push(format!("{} SURVIVED", count(Fate::Survived)));
+        }
+    }
+    if !report.conformance.is_empty() {
+        let replayed: u64 = report.conformance.iter().map(|row| row.replayed).sum();
+        let traces: u64 = report.conformance.iter().map(|row| row.traces).sum();
+        parts.push(format!("{} of {} traces replayed", thousands(replayed), thousands(traces)));
+    }
+    let words = match report.outcome {
+        Summary::Holds => colour.good("all as expected"),
+        Summary::Violated => colour.bad("violated"),
+        Summary::Blind => colour.bad("blind: something that must be found was not"),
+        Summary::Inconclusive => colour.bad("inconclusive"),
+        Summary::Empty => colour.bad("nothing ran"),
+    };
+    let seconds = report.timing.get("total_seconds").and_then(serde_json::Value::as_f64);
+    let took = seconds.map_or(String::new(), |seconds| format!(" ({seconds:.1} s)"));
+    format!("{words}: {}{took}\n", parts.join(", "))
+}

@@ -1,0 +1,84 @@
+//! Writes a report in one of its formats, whole or not at all.
+
+use std::fmt;
+use std::fs;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+use super::Report;
+
+/// A format of the report.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Format {
+    /// The source of truth.
+    Json,
+    /// What CI systems read.
+    Junit,
+}
+
+impl FromStr for Format {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "json" => Ok(Self::Json),
+            "junit" => Ok(Self::Junit),
+            _ => Err(format!("unknown report format '{text}': use json or junit")),
+        }
+    }
+}
+
+impl Format {
+    /// Renders a report.
+    pub fn render(self, report: &Report) -> String {
+        match self {
+            Self::Json => {
+                let mut text =
+                    serde_json::to_string_pretty(report).expect("a report is plain data");
+                text.push('\n');
+                text
+            }
+            Self::Junit => super::junit(report),
+        }
+    }
+}
+
+/// Why a report could not be written.
+#[derive(Debug)]
+pub struct WriteError {
+    path: PathBuf,
+    error: std::io::Error,
+}
+
+impl fmt::Display for WriteError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let path = self.path.display();
+        write!(
+            f,
+            "cannot write {path}: {}: name a file in a folder that can be written",
+            self.error
+        )
+    }
+}
+
+impl std::error::Error for WriteError {}
+
+/// Writes a file under a temporary name and renames it, so that nobody ever sees half of it.
+///
+/// # Errors
+/// The folder cannot be written; what was there before is as it was.
+pub fn write_atomically(path: &Path, text: &str) -> Result<(), WriteError> {
+    let failed = |error| WriteError { path: path.to_owned(), error };
+    let name = path.file_name().ok_or_else(|| failed(std::io::ErrorKind::InvalidInput.into()))?;
+    let mut temporary = name.to_owned();
+    temporary.push(format!(".{}.tmp", std::process::id()));
+    let temporary = path.with_file_name(temporary);
+    let written = fs::File::create(&temporary)
+        .and_then(|mut file| file.write_all(text.as_bytes()).and_then(|()| file.sync_all()))
+        .and_then(|()| fs::rename(&temporary, path));
+    written.map_err(|error| {
+        drop(fs::remove_file(&temporary)); // it may never have been made
+        failed(error)
+    })
+}

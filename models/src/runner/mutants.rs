@@ -1,0 +1,144 @@
+//! The kill matrix: every mutant against every engine.
+
+use std::time::Instant;
+
+use serde_json::json;
+
+use super::rows::witness;
+use super::{Progress, Request, in_parallel, round};
+use crate::catalogue::Catalogue;
+use crate::engine::Engine;
+use crate::report::{Fate, Kill, MutantRow, Report};
+use crate::trial::{Finding, MutantInfo, MutantKind, Plan, StopAt, Subject};
+
+/// How a mutant fared on an engine.
+pub(crate) struct Conviction {
+    /// Executions over all scenarios, until the conviction.
+    pub(crate) executions: u64,
+    /// The scenario that convicted it.
+    pub(crate) scenario: Option<&'static str>,
+    /// What convicted it.
+    pub(crate) finding: Option<Finding>,
+}
+
+/// Runs a mutant on the scenarios of its component until one convicts it.
+pub(crate) fn convict(subject: &dyn Subject, mutant: &str, plan: &Plan) -> Conviction {
+    let mut conviction = Conviction { executions: 0, scenario: None, finding: None };
+    for scenario in subject.scenarios() {
+        if subject.cannot_run(scenario.name, plan.engine).is_some() {
+            continue;
+        }
+        let trial = subject.run(scenario.name, Some(mutant), plan).expect("the catalogue named it");
+        match trial.findings.into_iter().next() {
+            Some(finding) => {
+                conviction.executions += finding.execution;
+                conviction.scenario = Some(scenario.name);
+                conviction.finding = Some(finding);
+                return conviction;
+            }
+            None => conviction.executions += trial.exploration.executions,
+        }
+    }
+    conviction
+}
+
+/// A mutant that is to be convicted.
+pub struct MutantCase {
+    /// Its component.
+    pub subject: &'static dyn Subject,
+    /// The mutant.
+    pub mutant: MutantInfo,
+}
+
+impl std::fmt::Debug for MutantCase {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}+{}", self.subject.name(), self.mutant.name)
+    }
+}
+
+/// Returns the mutants that match: a pattern is a part of `component/mutant`.
+pub fn mutant_cases(catalogue: &Catalogue, patterns: &[String]) -> Vec<MutantCase> {
+    let mut cases = Vec::new();
+    for &subject in catalogue.subjects {
+        for mutant in subject.mutants() {
+            let path = format!("{}/{}", subject.name(), mutant.name);
+            if patterns.is_empty() || patterns.iter().any(|pattern| path.contains(pattern)) {
+                cases.push(MutantCase { subject, mutant });
+            }
+        }
+    }
+    cases
+}
+
+/// Runs every mutant that matches on every engine asked for.
+pub fn run_mutants(catalogue: &Catalogue, request: &Request, progress: &dyn Progress) -> Report {
+    let began = Instant::now();
+    let cases = mutant_cases(catalogue, &request.patterns);
+    progress.begin(cases.len());
+    let rows = in_parallel(request.jobs, &cases, |case| {
+        progress.start(&format!("{}+{}", case.subject.name(), case.mutant.name));
+        let row = try_mutant(case, request, cases.len());
+        progress.end();
+        row
+    });
+    let mut report = Report::new(request.seed);
+    report.mutants = rows;
+    report.timing.insert("total_seconds".to_owned(), json!(round(began.elapsed())));
+    report.conclude();
+    report
+}
+
+fn try_mutant(case: &MutantCase, request: &Request, cases: usize) -> MutantRow {
+    let MutantCase { subject, mutant } = case;
+    let mut kills = Vec::new();
+    let mut missed_by = Vec::new();
+    for &engine in &request.engines {
+        let plan = request.plan(engine, StopAt::FirstViolation, cases * request.engines.len());
+        let conviction = convict(*subject, mutant.name, &plan);
+        match kill(*subject, mutant.name, engine, &conviction) {
+            Some(kill) => kills.push(kill),
+            None => missed_by.push(engine),
+        }
+    }
+    let (kind, because) = match mutant.kind {
+        MutantKind::Seeded => ("seeded", None),
+        MutantKind::Exhibit => ("exhibit", None),
+        MutantKind::Equivalent(because) => ("equivalent", Some(because.to_owned())),
+    };
+    let outcome = match (kills.is_empty(), mutant.kind) {
+        (false, _) => Fate::Killed,
+        (true, MutantKind::Equivalent(_)) => Fate::Equivalent,
+        (true, _) => Fate::Survived,
+    };
+    if outcome == Fate::Equivalent {
+        missed_by.clear();
+    }
+    MutantRow {
+        component: subject.name().to_owned(),
+        name: mutant.name.to_owned(),
+        origin: mutant.origin.to_owned(),
+        breaks: mutant.breaks.iter().map(|name| (*name).to_owned()).collect(),
+        kind: kind.to_owned(),
+        kills,
+        outcome,
+        missed_by,
+        because,
+    }
+}
+
+fn kill(
+    subject: &dyn Subject,
+    mutant: &str,
+    engine: Engine,
+    conviction: &Conviction,
+) -> Option<Kill> {
+    let (finding, scenario) = (conviction.finding.as_ref()?, conviction.scenario?);
+    Some(Kill {
+        engine,
+        executions: conviction.executions,
+        preemptions: finding.preemptions,
+        scenario: scenario.to_owned(),
+        invariant: finding.invariant.to_owned(),
+        witness: witness(subject.name(), scenario, Some(mutant), engine, finding),
+    })
+}

@@ -1,0 +1,193 @@
+//! Turns what an engine found into rows of the report.
+
+use std::collections::BTreeMap;
+
+use crate::engine::Engine;
+use crate::report::{Coverage, Row, Verdict};
+use crate::trial::{
+    Budget, Expect, Finding, InvariantInfo, NEVER_PANICS, Plan, REACHES_ITS_CASE, Subject,
+    TERMINATES, Trial, Witness,
+};
+
+/// Returns the invariants that every component has.
+fn built_in() -> [InvariantInfo; 2] {
+    let info = |name, says| InvariantInfo { name, says, rules: &[], expect: Expect::Holds };
+    [
+        info(NEVER_PANICS, "no thread panics unless the scenario expects it"),
+        info(TERMINATES, "every call returns: no deadlock, no endless loop"),
+    ]
+}
+
+/// Returns the witness of a finding, as text.
+pub(crate) fn witness(
+    component: &str,
+    scenario: &str,
+    mutant: Option<&str>,
+    engine: Engine,
+    finding: &Finding,
+) -> Option<String> {
+    let witness = Witness {
+        component: component.to_owned(),
+        scenario: scenario.to_owned(),
+        mutant: mutant.map(str::to_owned),
+        engine,
+        path: finding.path.clone()?,
+        history: finding.digest(),
+    };
+    Some(witness.to_string())
+}
+
+/// Returns one row per invariant of the scenario.
+pub(super) fn rows(subject: &dyn Subject, scenario: &str, plan: &Plan, trial: &Trial) -> Vec<Row> {
+    let mut rows = Vec::new();
+    for invariant in subject.invariants().into_iter().chain(built_in()) {
+        let mut row = Row { rules: texts(invariant.rules), ..blank(subject, scenario, plan) };
+        row.invariant = invariant.name.to_owned();
+        row.expect = invariant.expect;
+        match trial.findings.iter().find(|finding| finding.invariant == invariant.name) {
+            Some(finding) => convicted(&mut row, finding, None),
+            None => acquitted(&mut row, plan, trial),
+        }
+        measured(&mut row, plan, trial);
+        rows.push(row);
+    }
+    if !plan.engine.depends_on_the_machine() {
+        let mut row = blank(subject, scenario, plan);
+        row.invariant = REACHES_ITS_CASE.to_owned();
+        if trial.reached {
+            row.verdict = Verdict::Holds;
+        } else {
+            row.verdict = Verdict::Violated;
+            let because = "no execution reached the case that the scenario is named for";
+            row.because = Some(because.to_owned());
+        }
+        measured(&mut row, plan, trial);
+        rows.push(row);
+    }
+    rows
+}
+
+fn texts(rules: &[&str]) -> Vec<String> {
+    rules.iter().map(|rule| (*rule).to_owned()).collect()
+}
+
+fn blank(subject: &dyn Subject, scenario: &str, plan: &Plan) -> Row {
+    Row {
+        component: subject.name().to_owned(),
+        scenario: scenario.to_owned(),
+        invariant: String::new(),
+        rules: Vec::new(),
+        engine: plan.engine,
+        exhibit: None,
+        expect: Expect::Holds,
+        verdict: Verdict::Undecided,
+        coverage: None,
+        bounds: bounds(plan.engine, &plan.budget),
+        executions: None,
+        traces: None,
+        steps: None,
+        witness: None,
+        because: None,
+        history: Vec::new(),
+        at: None,
+    }
+}
+
+fn bounds(engine: Engine, budget: &Budget) -> BTreeMap<String, u64> {
+    let mut bounds = BTreeMap::new();
+    match engine {
+        Engine::Loom => {
+            if let Some(preemptions) = budget.loom_preemptions {
+                bounds.insert("preemptions".to_owned(), preemptions as u64);
+            }
+        }
+        Engine::Sample if budget.time.is_none() => {
+            bounds.insert("schedules".to_owned(), budget.schedules);
+        }
+        Engine::Threads if budget.time.is_none() => {
+            bounds.insert("runs".to_owned(), budget.thread_runs);
+        }
+        _ => {}
+    }
+    bounds
+}
+
+fn convicted(row: &mut Row, finding: &Finding, mutant: Option<&str>) {
+    row.verdict = Verdict::Violated;
+    if row.engine.depends_on_the_machine() {
+        return; // nothing that another machine would not find again
+    }
+    row.because = Some(finding.violation.because.clone());
+    row.at = finding.violation.at;
+    row.history.clone_from(&finding.lines);
+    row.witness = witness(&row.component, &row.scenario, mutant, row.engine, finding);
+}
+
+fn acquitted(row: &mut Row, plan: &Plan, trial: &Trial) {
+    if trial.exploration.exhausted {
+        row.verdict = Verdict::Holds;
+        row.coverage = Some(Coverage::Exhausted);
+    } else if plan.engine == Engine::Loom {
+        row.because = Some(if trial.cut_short {
+            let first = trial.findings.first().map_or("a violation", |first| first.invariant);
+            format!("loom ends at the first deadlock or panic; here it ended with {first}")
+        } else {
+            format!(
+                "loom did not finish within {} executions: give a larger --budget",
+                trial.exploration.executions
+            )
+        });
+    } else {
+        row.verdict = Verdict::Holds;
+        row.coverage = Some(Coverage::Sampled);
+    }
+}
+
+fn measured(row: &mut Row, plan: &Plan, trial: &Trial) {
+    if plan.engine.depends_on_the_machine() {
+        row.coverage = None;
+        return;
+    }
+    row.executions = Some(trial.exploration.executions);
+    row.steps = Some(trial.exploration.steps);
+    row.traces = trial.traces;
+}
+
+/// Returns the row of a scenario that the engine cannot hold: it says why, and counts as nothing.
+pub(super) fn not_held(subject: &dyn Subject, scenario: &str, engine: Engine, reason: &str) -> Row {
+    let plan = Plan {
+        engine,
+        budget: Budget::default(),
+        seed: 0,
+        stop_at: crate::trial::StopAt::End,
+        time: None,
+    };
+    Row {
+        invariant: crate::report::NOT_HELD.to_owned(),
+        verdict: Verdict::Holds,
+        because: Some(reason.to_owned()),
+        bounds: BTreeMap::new(),
+        ..blank(subject, scenario, &plan)
+    }
+}
+
+/// Runs an exhibit until it is convicted, and returns its row.
+pub(super) fn exhibit(subject: &dyn Subject, exhibit: &str, plan: &Plan) -> Row {
+    let conviction = super::convict(subject, exhibit, plan);
+    let scenario = conviction.scenario.unwrap_or("every scenario");
+    let mut row = blank(subject, scenario, plan);
+    row.exhibit = Some(exhibit.to_owned());
+    row.expect = Expect::Violated;
+    row.executions = Some(conviction.executions);
+    match &conviction.finding {
+        Some(finding) => {
+            row.invariant = finding.invariant.to_owned();
+            convicted(&mut row, finding, Some(exhibit));
+        }
+        None => {
+            row.verdict = Verdict::Holds;
+            row.invariant = "any".to_owned();
+        }
+    }
+    row
+}
