@@ -6,7 +6,9 @@
 mod execution;
 mod quiet;
 mod schedule;
+#[cfg(feature = "shuttle")]
+pub mod shuttle;
 
 pub use execution::{End, Execution, Exploration, Judge};
 pub use quiet::{panic_text, quietly};
-pub use schedule::{Choice, MAX_THREADS, ParseScheduleError, Schedule};
+pub use schedule::{Choice, MAX_THREADS, ParseScheduleError, Schedule, ThreadLetter};

@@ -12,14 +12,7 @@ thread_local! {
 /// Runs `body` without the panic hook printing anything on this thread.
 pub fn quietly<T>(body: impl FnOnce() -> T) -> T {
     static HOOK: Once = Once::new();
-    HOOK.call_once(|| {
-        let loud = panic::take_hook();
-        panic::set_hook(Box::new(move |info| {
-            if QUIET.get() == 0 {
-                loud(info);
-            }
-        }));
-    });
+    HOOK.call_once(layer);
     struct Louder;
     impl Drop for Louder {
         fn drop(&mut self) {
@@ -29,6 +22,18 @@ pub fn quietly<T>(body: impl FnOnce() -> T) -> T {
     QUIET.set(QUIET.get() + 1);
     let _louder = Louder;
     body()
+}
+
+/// Puts a layer over the panic hook that is silent where [`quietly`] says so.
+///
+/// Whoever knows that somebody has put another hook on top of it calls this again.
+pub(super) fn layer() {
+    let loud = panic::take_hook();
+    panic::set_hook(Box::new(move |info| {
+        if QUIET.get() == 0 {
+            loud(info);
+        }
+    }));
 }
 
 /// Returns what a panic said, as text.
