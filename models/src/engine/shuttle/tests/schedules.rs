@@ -73,7 +73,7 @@ fn a_recorded_schedule_replays_to_the_same_execution() {
                 let schedule: Schedule = text.parse().unwrap();
                 assert_eq!(schedule, seen.schedule, "{text}");
                 let exact = run(&config, Strategy::Replay(schedule.clone()), program);
-                assert_eq!(exact, [seen.clone()], "{text}");
+                assert_eq!(exact, std::slice::from_ref(&seen), "{text}");
                 let near = run(&config, Strategy::Follow(schedule), program);
                 assert_eq!(near, [seen], "{text}");
             }
