@@ -15,6 +15,8 @@ pub enum End {
     Endless(String),
     /// A thread panicked and nobody joined it, or the main thread did: the message.
     Panicked(String),
+    /// The schedule to replay asks for what the program cannot do: which decision that is.
+    Diverged(String),
 }
 
 /// One execution, after it ended.

@@ -6,6 +6,8 @@
 mod execution;
 mod quiet;
 mod schedule;
+#[cfg(feature = "shuttle")]
+pub mod shuttle;
 pub mod threads;
 
 use std::fmt;
@@ -15,7 +17,7 @@ use serde::{Deserialize, Serialize};
 
 pub use execution::{End, Execution, Exploration, Judge};
 pub use quiet::{panic_text, quietly};
-pub use schedule::{Choice, MAX_THREADS, ParseScheduleError, Schedule};
+pub use schedule::{Choice, MAX_THREADS, ParseScheduleError, Schedule, ThreadLetter};
 
 /// An engine, by name.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]

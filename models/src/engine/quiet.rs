@@ -13,35 +13,11 @@ thread_local! {
 /// How many runs on real threads are under way: their threads are not ours to mark.
 static QUIET_EVERYWHERE: AtomicU32 = AtomicU32::new(0);
 
-fn install_hook() {
-    static HOOK: Once = Once::new();
-    HOOK.call_once(|| {
-        let loud = panic::take_hook();
-        panic::set_hook(Box::new(move |info| {
-            if QUIET.get() == 0 && QUIET_EVERYWHERE.load(Ordering::Relaxed) == 0 {
-                loud(info);
-            }
-        }));
-    });
-}
-
-/// Runs `body` without the panic hook printing anything on any thread.
-pub(super) fn quietly_everywhere<T>(body: impl FnOnce() -> T) -> T {
-    struct Louder;
-    impl Drop for Louder {
-        fn drop(&mut self) {
-            QUIET_EVERYWHERE.fetch_sub(1, Ordering::Relaxed);
-        }
-    }
-    install_hook();
-    QUIET_EVERYWHERE.fetch_add(1, Ordering::Relaxed);
-    let _louder = Louder;
-    body()
-}
+static HOOK: Once = Once::new();
 
 /// Runs `body` without the panic hook printing anything on this thread.
 pub fn quietly<T>(body: impl FnOnce() -> T) -> T {
-    install_hook();
+    HOOK.call_once(layer);
     struct Louder;
     impl Drop for Louder {
         fn drop(&mut self) {
@@ -51,6 +27,32 @@ pub fn quietly<T>(body: impl FnOnce() -> T) -> T {
     QUIET.set(QUIET.get() + 1);
     let _louder = Louder;
     body()
+}
+
+/// Runs `body` without the panic hook printing anything on any thread.
+pub(super) fn quietly_everywhere<T>(body: impl FnOnce() -> T) -> T {
+    HOOK.call_once(layer);
+    struct Louder;
+    impl Drop for Louder {
+        fn drop(&mut self) {
+            QUIET_EVERYWHERE.fetch_sub(1, Ordering::Relaxed);
+        }
+    }
+    QUIET_EVERYWHERE.fetch_add(1, Ordering::Relaxed);
+    let _louder = Louder;
+    body()
+}
+
+/// Puts a layer over the panic hook that is silent where [`quietly`] says so.
+///
+/// Whoever knows that somebody has put another hook on top of it calls this again.
+pub(super) fn layer() {
+    let loud = panic::take_hook();
+    panic::set_hook(Box::new(move |info| {
+        if QUIET.get() == 0 && QUIET_EVERYWHERE.load(Ordering::Relaxed) == 0 {
+            loud(info);
+        }
+    }));
 }
 
 /// Returns what a panic said, as text.

@@ -1,8 +1,8 @@
 //! The decisions of one execution, as text that a person can read and a command line can carry.
 //!
 //! `a` is the main thread, `b` the first thread that was started, and so on; a number behind a
-//! letter says how many steps the thread takes in a row. `=2` is the answer to a choice of data.
-//! `!` lets the clock jump to the next deadline.
+//! letter says how many steps the thread takes in a row. After `z` come `A` to `Z`, then `[52]` and
+//! so on. `=2` is the answer to a choice of data. `.` lets the clock jump to the next deadline.
 
 use std::fmt;
 use std::str::FromStr;
@@ -10,8 +10,8 @@ use std::str::FromStr;
 /// One decision.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Choice {
-    /// This thread takes the next step. Threads are numbered in a way that does not depend on the
-    /// schedule.
+    /// This thread takes the next step. Threads are numbered in the order of their start, so a
+    /// schedule needs nothing but itself to be replayed.
     Thread(u8),
     /// The answer to [`Ambient::choose`](seatrial_core::runtime::Ambient::choose).
     Data(u32),
@@ -48,11 +48,11 @@ impl fmt::Display for Schedule {
             let run = rest.iter().take_while(|choice| **choice == first).count();
             let (shown, taken) = match first {
                 Choice::Thread(thread) => {
-                    write!(f, "{}", letter(thread))?;
+                    write!(f, "{}", ThreadLetter(thread))?;
                     (run, run)
                 }
                 Choice::Clock => {
-                    f.write_str("!")?;
+                    f.write_str(".")?;
                     (1, 1)
                 }
                 Choice::Data(answer) => {
@@ -70,41 +70,76 @@ impl fmt::Display for Schedule {
 }
 
 /// The most threads that a schedule can name.
-pub const MAX_THREADS: usize = 52;
+pub const MAX_THREADS: usize = 128;
 /// The longest run of one thread that is read; a longer one is not a schedule of ours.
 const MAX_RUN: usize = 1_000_000;
 
-fn letter(thread: u8) -> char {
-    char::from(if thread < 26 { b'a' + thread } else { b'A' + thread - 26 })
+/// How schedules and pictures call a thread.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ThreadLetter(pub u8);
+
+impl fmt::Display for ThreadLetter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            thread @ 0..26 => write!(f, "{}", char::from(b'a' + thread)),
+            thread @ 26..52 => write!(f, "{}", char::from(b'A' + thread - 26)),
+            thread => write!(f, "[{thread}]"),
+        }
+    }
+}
+
+/// Reads a number at the beginning of `bytes`; returns it and its length, which may be zero.
+fn number(bytes: &[u8]) -> Option<(Option<u32>, usize)> {
+    let digits = bytes.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    let mut number = (digits > 0).then_some(0_u32);
+    for digit in &bytes[..digits] {
+        number = Some(number?.checked_mul(10)?.checked_add(u32::from(digit - b'0'))?);
+    }
+    Some((number, digits))
+}
+
+/// Reads the thread at the beginning of `bytes`; returns it and its length.
+fn thread(bytes: &[u8]) -> Option<(u8, usize)> {
+    match *bytes.first()? {
+        letter @ b'a'..=b'z' => Some((letter - b'a', 1)),
+        letter @ b'A'..=b'Z' => Some((letter - b'A' + 26, 1)),
+        b'[' => {
+            let (number, digits) = number(&bytes[1..])?;
+            let named = number? as usize;
+            let is_named_so = bytes.get(1 + digits) == Some(&b']') && named >= 52;
+            (is_named_so && named < MAX_THREADS).then_some((named as u8, digits + 2))
+        }
+        _ => None,
+    }
+}
+
+/// Reads the decision, or the run of them, at the beginning of `bytes`.
+fn decision(bytes: &[u8]) -> Option<(Choice, usize, usize)> {
+    match *bytes.first()? {
+        b'.' => Some((Choice::Clock, 1, 1)),
+        b'=' => {
+            let (answer, digits) = number(&bytes[1..])?;
+            Some((Choice::Data(answer?), 1, 1 + digits))
+        }
+        _ => {
+            let (thread, length) = thread(bytes)?;
+            let (run, digits) = number(&bytes[length..])?;
+            let run = run.map_or(1, |run| run as usize);
+            (1..=MAX_RUN).contains(&run).then_some((Choice::Thread(thread), run, length + digits))
+        }
+    }
 }
 
 impl FromStr for Schedule {
     type Err = ParseScheduleError;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let bytes = text.as_bytes();
         let (mut at, mut choices) = (0, Vec::new());
-        while at < bytes.len() {
-            let error = ParseScheduleError { at };
-            let head = bytes[at];
-            let digits = bytes[at + 1..].iter().take_while(|b| b.is_ascii_digit()).count();
-            let number = (digits > 0).then(|| text[at + 1..=at + digits].parse::<u32>());
-            let number = number.transpose().map_err(|_| error.clone())?;
-            match (head, number) {
-                (b'!', None) => choices.push(Choice::Clock),
-                (b'=', Some(answer)) => choices.push(Choice::Data(answer)),
-                (b'a'..=b'z' | b'A'..=b'Z', run) => {
-                    let thread =
-                        if head.is_ascii_lowercase() { head - b'a' } else { head - b'A' + 26 };
-                    let run = run.map_or(1, |run| run as usize);
-                    if !(1..=MAX_RUN).contains(&run) {
-                        return Err(error);
-                    }
-                    choices.extend(std::iter::repeat_n(Choice::Thread(thread), run));
-                }
-                _ => return Err(error),
-            }
-            at += 1 + digits;
+        while at < text.len() {
+            let read = decision(&text.as_bytes()[at..]);
+            let (choice, run, length) = read.ok_or(ParseScheduleError { at })?;
+            choices.extend(std::iter::repeat_n(choice, run));
+            at += length;
         }
         Ok(Self { choices })
     }
@@ -116,15 +151,17 @@ mod tests {
 
     #[test]
     fn a_schedule_survives_its_text() {
-        let text = "a4b2!=13c=0a12B!!";
+        let text = "a4b2!=13c=0a12B[77]3[127]!!";
         let schedule: Schedule = text.parse().unwrap();
-        assert_eq!(schedule.choices.len(), 4 + 2 + 1 + 1 + 1 + 1 + 12 + 1 + 2);
+        assert_eq!(schedule.choices.len(), 4 + 2 + 1 + 1 + 1 + 1 + 12 + 1 + 3 + 1 + 2);
         assert_eq!(schedule.to_string(), text);
     }
 
     #[test]
     fn what_is_no_schedule_says_where() {
-        for (text, at) in [("a4?", 2), ("a0", 0), ("=", 0), ("a99999999999", 0), ("!3", 0)] {
+        let none = [("a4?", 2), ("a0", 0), ("=", 0), ("a99999999999", 0), (".3", 1), ("aä", 1)];
+        let brackets = [("[51]", 0), ("b[128]", 1), ("[]", 0), ("[77", 0), ("[77]0", 0), ("[", 0)];
+        for (text, at) in none.into_iter().chain(brackets) {
             assert_eq!(text.parse::<Schedule>(), Err(ParseScheduleError { at }), "{text}");
         }
     }

@@ -192,18 +192,18 @@ impl Scenario<Queue> for ShutDownWhileWaiting {
     }
 }
 
-/// A drain waits for an item that is never done; shut_down releases it (`workqueue:SC-5`).
+/// A drain waits for an item that is not done; shut_down releases it (`workqueue:SC-5`).
 struct DrainReleasedByShutdown;
 
 impl Scenario<Queue> for DrainReleasedByShutdown {
     const NAME: &'static str = "drain_released_by_shutdown";
-    const SAYS: &'static str = "a drain waits for an item that is never done, then shut_down comes";
+    const SAYS: &'static str = "a drain waits for an item that is not done, and shut_down comes";
 
     fn run<R: Runtime>(&self, world: &World<R, Queue>) {
         let queue = queue(world);
         queue.add(1);
         queue.add(2);
-        let _never_done = queue.take();
+        let (token, _) = queue.take().expect("two items wait");
         let drain = caller(world, "drain", &queue, |queue| queue.shut_down_with_drain());
         let observer = caller(world, "observer", &queue, |queue| {
             let _says = queue.is_shutting_down();
@@ -212,7 +212,7 @@ impl Scenario<Queue> for DrainReleasedByShutdown {
         queue.shut_down();
         world.join(observer);
         world.quiesce();
-        queue.shut_down(); // for the drain that began after the first one
+        queue.done(token); // for a drain that began after the shut_down
         world.join(drain);
     }
 

@@ -6,14 +6,16 @@ use std::time::{Duration, Instant};
 
 use super::budget::Budget;
 use super::component::{Component, OpOf, RetOf};
-use super::finding::Finding;
+use super::finding::{Finding, Line, lines, transcript};
 use super::invariant::Invariant;
 use super::judge::{Jury, StopAt};
 use super::recorder::Log;
+#[cfg(feature = "shuttle")]
+use super::sample;
 use super::scenario::DynScenario;
 use super::witness::Path;
 use super::world::{MachineMaker, Observed, World};
-use crate::engine::{Engine, Execution, Exploration, threads};
+use crate::engine::{End, Engine, Execution, Exploration, threads};
 
 /// What is to be run: an engine, how much of it, and from which seed.
 #[derive(Clone, Debug)]
@@ -122,9 +124,14 @@ impl<C: Component> Case<C> {
                 };
                 threads::explore(config, &body, &mut judge)
             }
-            Engine::Loom | Engine::Sample => {
-                panic!("{} is not in this build; `Engine::missing` says so", plan.engine)
+            #[cfg(feature = "shuttle")]
+            Engine::Sample => {
+                let body = self.body(&slot, |scenario, world| scenario.on_shuttle(world));
+                sample::explore(plan, &body, &mut judge)
             }
+            #[cfg(not(feature = "shuttle"))]
+            Engine::Sample => unavailable(plan.engine),
+            Engine::Loom => unavailable(plan.engine),
         }
     }
 
@@ -141,12 +148,47 @@ impl<C: Component> Case<C> {
 
     /// Runs the one execution that a path leads to; `None` if the path leads nowhere.
     pub(crate) fn replay(&self, engine: Engine, path: &Path) -> Option<Replayed> {
-        let _ = (engine, path);
-        None
+        let mut jury =
+            Jury::new(Arc::clone(&self.scenario), Arc::clone(&self.invariants), StopAt::End);
+        let mut replayed = None;
+        self.follow(engine, path, &mut |execution, left| {
+            if matches!(execution.end, End::Diverged(_)) {
+                return ControlFlow::Break(());
+            }
+            let history = left.log.close(execution.end.clone());
+            let all = lines::<C>(&history, &*left.thread_name);
+            replayed = Some((transcript(&all, &history.end), all));
+            let path = || Some(path.clone());
+            jury.judge(execution, &history, &*left.thread_name, path)
+        });
+        let (transcript, lines) = replayed?;
+        Some(Replayed { findings: jury.findings, transcript, lines })
+    }
+
+    /// Runs the one execution that a path leads to.
+    fn follow(&self, engine: Engine, path: &Path, judge: &mut JudgeLeft<'_, C>) {
+        let slot: Slot<C> = Arc::default();
+        let mut judge = |execution: &Execution<'_>| {
+            let left = slot.lock().unwrap_or_else(PoisonError::into_inner).take();
+            judge(execution, left.expect("an execution leaves its log before all else"))
+        };
+        match (engine, path) {
+            #[cfg(feature = "shuttle")]
+            (Engine::Sample, Path::Schedule(schedule)) => {
+                let body = self.body(&slot, |scenario, world| scenario.on_shuttle(world));
+                sample::replay(schedule, &body, &mut judge);
+            }
+            // A path of another kind leads nowhere; reading a witness rules it out.
+            _ => {}
+        }
     }
 }
 
 type JudgeLeft<'a, C> = dyn FnMut(&Execution<'_>, Left<C>) -> ControlFlow<()> + 'a;
+
+fn unavailable(engine: Engine) -> ! {
+    panic!("{engine} is not in this build: `Engine::missing` tells before it is asked for")
+}
 
 fn path_of(plan: &Plan, execution: &Execution<'_>) -> Option<Path> {
     match plan.engine {
@@ -166,5 +208,5 @@ pub struct Replayed {
     /// What happened.
     pub transcript: String,
     /// The events, for pictures.
-    pub lines: Vec<super::finding::Line>,
+    pub lines: Vec<Line>,
 }

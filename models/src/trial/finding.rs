@@ -84,6 +84,7 @@ pub fn transcript(lines: &[Line], end: &End) -> String {
         End::Finished => writeln!(text, "finished"),
         End::Deadlock(who) => writeln!(text, "deadlock: {who}"),
         End::Endless(what) => writeln!(text, "endless: {what}"),
+        End::Diverged(why) => writeln!(text, "diverged: {why}"),
         End::Panicked(message) => writeln!(text, "panicked: {message}"),
     };
     text

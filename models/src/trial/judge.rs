@@ -80,7 +80,8 @@ impl<C: Component> Jury<C> {
             }
             _ => {}
         }
-        let cut_short = matches!(history.end, End::Panicked(_) | End::Endless(_));
+        let cut_short =
+            matches!(history.end, End::Panicked(_) | End::Endless(_) | End::Diverged(_));
         for invariant in self.invariants.iter() {
             if (invariant.kind == Kind::Eventually && cut_short) || !new(invariant.name) {
                 continue;

@@ -9,6 +9,8 @@ mod invariant;
 mod judge;
 mod mutant;
 mod recorder;
+#[cfg(feature = "shuttle")]
+mod sample;
 mod scenario;
 mod subject;
 mod witness;

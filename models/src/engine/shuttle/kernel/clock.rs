@@ -1,0 +1,96 @@
+//! The virtual clock.
+//!
+//! It stands still while threads work. When nobody can move it jumps to the earliest deadline,
+//! and everybody whose deadline that is can go on. The first few jumps may be set free
+//! ([`Config::free_jumps`](super::Config)): they may happen whenever a deadline is armed, which
+//! explores that a deadline passes in the middle of other work.
+
+use seatrial_core::runtime::Instant;
+
+use super::set::ThreadSet;
+use super::{Kernel, Operation};
+use crate::engine::Choice;
+
+impl Kernel {
+    pub(crate) fn now(&self) -> Instant {
+        self.now
+    }
+
+    /// Tells whether the clock may jump while threads can move.
+    pub(crate) fn clock_is_free(&self) -> bool {
+        self.jumps < self.config.free_jumps
+    }
+
+    /// Tells whether reading the clock is a step that others can come before or after.
+    pub(crate) fn clock_is_shared(&self) -> bool {
+        self.config.free_jumps > 0
+    }
+
+    /// Returns the earliest deadline that somebody still waits for.
+    pub(crate) fn next_deadline(&self) -> Option<Instant> {
+        let armed = self.live.filter_map(|thread| match self.threads[thread].pending? {
+            Operation::Sleep(deadline) => Some(deadline),
+            Operation::Retake { condvar, deadline, .. } => {
+                deadline.filter(|_| self.condvars[condvar].asleep().contains(thread))
+            }
+            _ => None,
+        });
+        armed.filter(|&deadline| deadline > self.now && deadline != Instant::NEVER).min()
+    }
+
+    /// Lets the clock jump to the earliest deadline.
+    pub(crate) fn jump(&mut self) {
+        let deadline = self.next_deadline().expect("the clock jumps to a deadline");
+        debug_assert!(deadline > self.now, "the clock never goes back");
+        self.now = deadline;
+        self.jumps += 1;
+        self.clock_chain.write(self.now.as_nanos());
+        self.schedule.choices.push(Choice::Clock);
+        for thread in self.live {
+            if let Some(Operation::Sleep(until)) = self.threads[thread].pending
+                && until <= self.now
+            {
+                self.threads[thread].pending = None;
+                self.ready.insert(thread);
+            }
+        }
+    }
+
+    /// Tells whether nobody is left whom the execution waits for.
+    pub(crate) fn only_daemons_are_left(&self) -> bool {
+        self.live.minus(self.daemons).is_empty()
+    }
+
+    /// Returns the threads whose pending operation can be granted.
+    pub(crate) fn enabled(&self) -> ThreadSet {
+        let mut enabled = ThreadSet::EMPTY;
+        for thread in self.live {
+            if self.threads[thread].pending.is_some_and(|next| self.is_enabled(thread, next)) {
+                enabled.insert(thread);
+            }
+        }
+        enabled
+    }
+
+    fn is_enabled(&self, thread: usize, operation: Operation) -> bool {
+        match operation {
+            Operation::Lock(mutex) => self.locks[mutex].holder.is_none(),
+            Operation::Retake { mutex, condvar, deadline } => {
+                self.locks[mutex].holder.is_none()
+                    && (self.condvars[condvar].lets_go(thread) || self.is_past(deadline))
+            }
+            Operation::Load(_) | Operation::Publish(_) | Operation::ReadClock => true,
+            // They are made ready by the thread that ends, by the clock that jumps.
+            Operation::Join(_) | Operation::Sleep(_) => false,
+        }
+    }
+
+    /// Returns how often everybody waited for the clock: such a jump is ordered with everything.
+    pub(super) fn standstills(&self) -> u32 {
+        self.jumps.saturating_sub(self.config.free_jumps)
+    }
+
+    pub(super) fn is_past(&self, deadline: Option<Instant>) -> bool {
+        deadline.is_some_and(|deadline| deadline <= self.now)
+    }
+}

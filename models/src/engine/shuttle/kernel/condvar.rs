@@ -1,0 +1,123 @@
+//! Condition variables: who may wake.
+//!
+//! `notify_one` wakes *some* waiter, and which one is not settled before it takes the lock again.
+//! So a notification is a **permit**: the set of those who waited when it was given. Permits are
+//! used oldest first. A thread that leaves is struck from all of them, and newer permits hold all
+//! that older ones hold, therefore giving a thread the oldest permit that holds it never takes a
+//! choice away from the others. A notification is lost if every waiter already has a permit.
+//!
+//! In order of arrival, `notify_one` wakes the first waiter whose deadline has not passed.
+
+use seatrial_core::runtime::Instant;
+
+use super::set::ThreadSet;
+
+/// Which of its waiters a condition variable wakes.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub enum WakeUps {
+    /// Any of them, as the operating system may: every choice is explored.
+    #[default]
+    Any,
+    /// The one that has waited longest.
+    InOrder,
+}
+
+#[derive(Default, Debug)]
+pub(crate) struct Condvar {
+    /// In order of arrival.
+    waiters: Vec<Waiter>,
+    /// Waiters that one notification named: all of them, or the first in line.
+    woken: ThreadSet,
+    /// Notifications that any one of a set of waiters may use, oldest first.
+    permits: Vec<ThreadSet>,
+    /// The mutex that the last waiter released.
+    mutex: Option<usize>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Waiter {
+    thread: usize,
+    deadline: Option<Instant>,
+}
+
+impl Waiter {
+    fn is_late(&self, now: Instant) -> bool {
+        self.deadline.is_some_and(|deadline| deadline <= now)
+    }
+}
+
+impl Condvar {
+    pub(crate) fn wait(&mut self, thread: usize, mutex: usize, deadline: Option<Instant>) {
+        self.waiters.push(Waiter { thread, deadline });
+        self.mutex = Some(mutex);
+    }
+
+    /// Returns the mutex that goes with this condition variable, once that is known.
+    pub(crate) fn mutex(&self) -> Option<usize> {
+        self.mutex
+    }
+
+    pub(crate) fn notify_one(&mut self, order: WakeUps, now: Instant) {
+        let woken = self.woken;
+        let mut asleep = self.waiters.iter().filter(|waiter| !woken.contains(waiter.thread));
+        match order {
+            WakeUps::InOrder => {
+                if let Some(first) = asleep.find(|waiter| !waiter.is_late(now)) {
+                    self.woken.insert(first.thread);
+                }
+            }
+            WakeUps::Any => {
+                let mut permit = ThreadSet::EMPTY;
+                asleep.for_each(|waiter| permit.insert(waiter.thread));
+                if self.permits.len() < permit.len() {
+                    self.permits.push(permit);
+                }
+            }
+        }
+    }
+
+    pub(crate) fn notify_all(&mut self, order: WakeUps, now: Instant) {
+        for waiter in &self.waiters {
+            if order == WakeUps::Any || !waiter.is_late(now) {
+                self.woken.insert(waiter.thread);
+            }
+        }
+        self.permits.clear();
+    }
+
+    /// Tells whether a notification lets the thread go.
+    pub(crate) fn lets_go(&self, thread: usize) -> bool {
+        self.woken.contains(thread) || self.permits.iter().any(|permit| permit.contains(thread))
+    }
+
+    /// Tells whether a waiter whose deadline has passed may go without using a notification:
+    /// every permit must still find a taker among the others.
+    pub(crate) fn can_spare(&self, thread: usize) -> bool {
+        let mut older = 0;
+        self.permits.iter().all(|permit| {
+            older += 1;
+            permit.without(thread).len() >= older
+        })
+    }
+
+    /// Removes a waiter, together with the notification that it uses, if it uses one.
+    pub(crate) fn leave(&mut self, thread: usize, notified: bool) {
+        self.waiters.retain(|waiter| waiter.thread != thread);
+        if self.woken.contains(thread) {
+            self.woken.remove(thread);
+        } else if notified {
+            let used = self.permits.iter().position(|permit| permit.contains(thread));
+            self.permits.remove(used.expect("a notified waiter has a permit"));
+        }
+        for permit in &mut self.permits {
+            permit.remove(thread);
+        }
+    }
+
+    /// Returns the threads that wait here and that no notification names.
+    pub(crate) fn asleep(&self) -> ThreadSet {
+        let mut all = ThreadSet::EMPTY;
+        self.waiters.iter().for_each(|waiter| all.insert(waiter.thread));
+        all.minus(self.woken)
+    }
+}

@@ -1,0 +1,77 @@
+//! Names of threads and objects that mean the same thing in every execution.
+//!
+//! In which order two threads start their children depends on the schedule; which child is a
+//! thread's third one does not. So a thread is known by its parent and its place among the
+//! parent's children, an object by its maker and its place among what that thread made. Both get
+//! a small number the first time they are seen, and keep it for the whole exploration.
+
+use super::hash::mix;
+
+/// A thread across executions.
+pub(crate) type ThreadName = usize;
+/// An object (mutex, condition variable, published value) across executions.
+pub(crate) type ObjectName = usize;
+
+/// The main thread.
+pub(crate) const MAIN: ThreadName = 0;
+/// The thread that serves timers: nobody's child, since who starts it depends on the schedule.
+pub(crate) const SERVICE: ThreadName = 1;
+
+pub(crate) struct Names {
+    threads: Vec<Known>,
+    /// Of each object, a number that depends on its maker and its place alone.
+    objects: Vec<u64>,
+}
+
+struct Known {
+    path: u64,
+    children: Vec<ThreadName>,
+    objects: Vec<ObjectName>,
+}
+
+impl Known {
+    fn new(path: u64) -> Self {
+        Self { path, children: Vec::new(), objects: Vec::new() }
+    }
+}
+
+impl Names {
+    pub(crate) fn new() -> Self {
+        Self { threads: vec![Known::new(mix(1)), Known::new(mix(2))], objects: Vec::new() }
+    }
+
+    /// Returns the name of a thread's `nth` child.
+    pub(crate) fn child(&mut self, parent: ThreadName, nth: usize) -> ThreadName {
+        if let Some(&known) = self.threads[parent].children.get(nth) {
+            return known;
+        }
+        debug_assert_eq!(self.threads[parent].children.len(), nth);
+        let name = self.threads.len();
+        let path = mix(mix(self.threads[parent].path ^ 3).wrapping_add(nth as u64));
+        self.threads.push(Known::new(path));
+        self.threads[parent].children.push(name);
+        name
+    }
+
+    /// Returns the name of the `nth` object that a thread makes.
+    pub(crate) fn object(&mut self, maker: ThreadName, nth: usize) -> ObjectName {
+        if let Some(&known) = self.threads[maker].objects.get(nth) {
+            return known;
+        }
+        debug_assert_eq!(self.threads[maker].objects.len(), nth);
+        let name = self.objects.len();
+        self.objects.push(mix(mix(self.threads[maker].path ^ 5).wrapping_add(nth as u64)));
+        self.threads[maker].objects.push(name);
+        name
+    }
+
+    /// Returns a number that stands for the thread in every exploration.
+    pub(crate) fn thread_path(&self, name: ThreadName) -> u64 {
+        self.threads[name].path
+    }
+
+    /// Returns a number that stands for the object in every exploration.
+    pub(crate) fn object_path(&self, name: ObjectName) -> u64 {
+        self.objects[name]
+    }
+}

@@ -1,0 +1,108 @@
+//! Mutexes, condition variables and published values.
+
+use super::condvar::Condvar;
+use super::hash::Chain;
+use super::{Kernel, ObjectName, Operation, SERVICE};
+
+/// An object as its handle knows it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct ObjectId {
+    index: u32,
+    execution: u32,
+}
+
+#[derive(Debug)]
+pub(super) struct Lock {
+    pub(super) name: ObjectName,
+    pub(super) holder: Option<usize>,
+    pub(super) chain: Chain,
+}
+
+#[derive(Debug)]
+pub(super) struct Cell {
+    pub(super) name: ObjectName,
+    pub(super) chain: Chain,
+}
+
+impl Kernel {
+    fn id(&self, index: usize) -> ObjectId {
+        ObjectId { index: index as u32, execution: self.execution }
+    }
+
+    /// Returns the place of an object among those of its kind.
+    ///
+    /// # Panics
+    /// If the object was made by another execution: it would carry what happened there into this
+    /// one, so that no schedule could be replayed.
+    pub(crate) fn index(&self, id: ObjectId) -> usize {
+        assert!(
+            id.execution == self.execution,
+            "a lock, condition variable or published value of another execution is used"
+        );
+        id.index as usize
+    }
+
+    pub(crate) fn new_lock(&mut self) -> ObjectId {
+        let name = self.next_object();
+        self.add_lock(name)
+    }
+
+    /// Makes the lock of the alarms: which thread comes to need it first depends on the schedule.
+    pub(crate) fn new_service_lock(&mut self) -> ObjectId {
+        let name = self.names.object(SERVICE, 0);
+        self.add_lock(name)
+    }
+
+    fn add_lock(&mut self, name: ObjectName) -> ObjectId {
+        self.locks.push(Lock { name, holder: None, chain: Chain::default() });
+        self.id(self.locks.len() - 1)
+    }
+
+    pub(crate) fn new_condvar(&mut self) -> ObjectId {
+        self.condvars.push(Condvar::default());
+        self.id(self.condvars.len() - 1)
+    }
+
+    pub(crate) fn new_cell(&mut self) -> ObjectId {
+        let name = self.next_object();
+        self.cells.push(Cell { name, chain: Chain::default() });
+        self.id(self.cells.len() - 1)
+    }
+
+    /// Unlocks a mutex that the running thread holds.
+    pub(crate) fn release(&mut self, mutex: usize) {
+        self.locks[mutex].holder = None;
+        let held = &mut self.threads[self.running].held;
+        *held = held.saturating_sub(1);
+    }
+
+    /// Unlocks a mutex and puts the running thread to sleep.
+    pub(crate) fn wait(
+        &mut self,
+        condvar: usize,
+        mutex: usize,
+        deadline: Option<seatrial_core::runtime::Instant>,
+    ) {
+        self.release(mutex);
+        self.condvars[condvar].wait(self.running, mutex, deadline);
+        self.publish(Operation::Retake { mutex, condvar, deadline });
+    }
+
+    pub(crate) fn notify_one(&mut self, condvar: usize) {
+        self.condvars[condvar].notify_one(self.config.wake_ups, self.now);
+    }
+
+    pub(crate) fn notify_all(&mut self, condvar: usize) {
+        self.condvars[condvar].notify_all(self.config.wake_ups, self.now);
+    }
+
+    /// Tells whether the running thread may notify: it must hold the mutex that goes with the
+    /// condition variable, or else a notification between a waiter's look and its sleep would be
+    /// a step of its own, which no engine here explores.
+    pub(crate) fn may_notify(&self, condvar: usize) -> bool {
+        match self.condvars[condvar].mutex() {
+            Some(mutex) => self.locks[mutex].holder == Some(self.running),
+            None => self.threads[self.running].held > 0,
+        }
+    }
+}

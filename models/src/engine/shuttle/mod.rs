@@ -1,0 +1,165 @@
+//! Executions on coroutines, one at a time, on one operating-system thread.
+//!
+//! The crate [`::shuttle`] provides the coroutines and calls a scheduler at every switch. The rest
+//! is here:
+//!
+//! | part | what it does |
+//! |---|---|
+//! | [`ShuttleRuntime`] | the seam: says what a thread is about to do, then switches |
+//! | `kernel` | knows who holds which lock, who waits, what time it is, and so who can move |
+//! | `scheduler` | asks the kernel who can move and a strategy who shall |
+//! | `strategy` | random walk, priorities, replay, and so on |
+//! | `threads` | where threads begin, switch, end, and leave an execution that is given up |
+//! | `alarms` | wakers that go off at a time |
+
+mod alarms;
+mod kernel;
+mod runtime;
+mod scheduler;
+mod session;
+mod strategy;
+#[cfg(test)]
+mod tests;
+mod threads;
+
+use std::cell::RefCell;
+use std::panic::Location;
+use std::rc::Rc;
+use std::sync::{Arc, Once};
+
+use shuttle_engine::MaxSteps;
+use shuttle_engine::runtime::execution::Execution as Run;
+use shuttle_engine::runtime::thread::continuation::{CONTINUATION_POOL, ContinuationPool};
+use shuttle_engine::scheduler::{Schedule as RunSchedule, Scheduler};
+
+use super::quiet;
+use super::{Execution, Exploration, Judge, quietly};
+
+pub use alarms::Timer;
+pub use kernel::WakeUps;
+pub use runtime::{Held, ShuttleCondvar, ShuttleMutex, ShuttlePublished, ShuttleRuntime};
+pub use strategy::Strategy;
+pub use threads::Join;
+
+use kernel::Kernel;
+use session::Session;
+
+/// What a program may meet in an exploration.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Config {
+    /// Which of its waiters a condition variable wakes.
+    pub wake_ups: WakeUps,
+    /// How many waits of each thread may end for no reason.
+    pub spurious_wake_ups: u32,
+    /// How many jumps of the clock may happen while threads can move, wherever a deadline is
+    /// armed; all others happen when nobody can move. With zero, reading the clock is no step.
+    pub free_jumps: u32,
+    /// Steps after which an execution is given up as endless.
+    pub max_steps: u64,
+    /// Where the random numbers of the program come from.
+    pub entropy: u64,
+    /// Bytes of each thread's stack.
+    pub stack: usize,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            wake_ups: WakeUps::Any,
+            spurious_wake_ups: 0,
+            free_jumps: 0,
+            max_steps: 100_000,
+            entropy: 0,
+            stack: 256 * 1024,
+        }
+    }
+}
+
+/// The program under test: called once for each execution, as its main thread.
+pub type Body = Arc<dyn Fn(&ShuttleRuntime) + Send + Sync>;
+
+/// Runs a program under the schedules of a strategy until that has no more, or until `judge`
+/// breaks off.
+///
+/// Nothing is printed; how each execution ended is in what `judge` is shown.
+pub fn explore(
+    config: &Config,
+    strategy: Strategy,
+    body: Body,
+    judge: &mut Judge<'_>,
+) -> Exploration {
+    let kernel = Kernel::new(config.clone());
+    let chooser = strategy.chooser();
+    let coroutines = coroutines(config);
+    quiet_shuttle();
+    let _entered = session::enter(Session { kernel, chooser, alarms: None });
+    let mut exploration = Exploration::default();
+    quietly(|| {
+        CONTINUATION_POOL.set(&ContinuationPool::new(), || {
+            while session::with(Session::begin) {
+                run_one(&coroutines, &body);
+                if conclude(&mut exploration, judge).is_break() {
+                    return;
+                }
+            }
+            exploration.exhausted = session::with(|session| session.chooser.exhausted());
+        });
+    });
+    exploration
+}
+
+fn coroutines(config: &Config) -> ::shuttle::Config {
+    let mut coroutines = ::shuttle::Config::new();
+    coroutines.stack_size = config.stack;
+    coroutines.max_steps = MaxSteps::None; // the kernel counts
+    coroutines.failure_persistence = ::shuttle::FailurePersistence::None;
+    coroutines.silence_warnings = true;
+    coroutines
+}
+
+fn run_one(coroutines: &::shuttle::Config, body: &Body) {
+    let body = Arc::clone(body);
+    let main = move || threads::run_main(|| body(&ShuttleRuntime));
+    run(coroutines, Rc::new(RefCell::new(scheduler::Driver)), main);
+}
+
+#[track_caller]
+fn run(
+    coroutines: &::shuttle::Config,
+    scheduler: Rc<RefCell<dyn Scheduler>>,
+    main: impl FnOnce() + Send + 'static,
+) {
+    Run::new(scheduler, RunSchedule::default()).run(coroutines, main, Location::caller());
+}
+
+/// Ends an execution, shows it to the judge and adds it up.
+fn conclude(exploration: &mut Exploration, judge: &mut Judge<'_>) -> std::ops::ControlFlow<()> {
+    let (end, schedule, steps, preemptions, trace) = session::with(Session::end);
+    let alarms = session::with(|session| session.alarms.take());
+    drop(alarms); // outside the session: dropping a waker runs foreign code
+    exploration.executions += 1;
+    exploration.steps += steps;
+    let verdict = judge(&Execution {
+        number: exploration.executions,
+        end,
+        steps,
+        preemptions: Some(preemptions),
+        schedule: Some(&schedule),
+        trace: Some(trace),
+    });
+    session::with(|session| session.kernel.schedule = schedule); // its memory is used again
+    verdict
+}
+
+/// Puts the layer that keeps panics off the terminal over the one that shuttle installs with its
+/// first execution, which prints.
+fn quiet_shuttle() {
+    static LAYERED: Once = Once::new();
+    LAYERED.call_once(|| {
+        let scheduler = ::shuttle::scheduler::RoundRobinScheduler::new(1);
+        CONTINUATION_POOL.set(&ContinuationPool::new(), || {
+            run(&coroutines(&Config::default()), Rc::new(RefCell::new(scheduler)), || {});
+        });
+        quiet::layer();
+    });
+}

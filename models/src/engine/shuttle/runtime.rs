@@ -1,0 +1,368 @@
+//! The seam over coroutines.
+//!
+//! Every call publishes what it is about to do, switches, and goes on when it was chosen. The data
+//! lie in the standard library's mutexes, which the kernel's grant makes free to take.
+
+use std::fmt;
+use std::ops::{Deref, DerefMut};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
+use std::task::Waker;
+
+use seatrial_core::runtime::{Ambient, Instant, Panic, Runtime, WallTime};
+
+use super::alarms::{self, Timer};
+use super::kernel::{ObjectId, Operation, Phase};
+use super::session;
+use super::threads::{self, Join, leave, perform, perform_after};
+
+/// The runtime of the program under test, inside [`explore`](super::explore).
+///
+/// Locks, condition variables and published values belong to the execution that made them. After
+/// it, a lock can still be taken to look at what is left.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ShuttleRuntime;
+
+/// The wall clock at the beginning of every execution: 2023-11-14T22:13:20Z.
+const WALL_BEGIN: i64 = 1_700_000_000_000_000_000;
+
+impl ShuttleRuntime {
+    /// Returns the number of the thread that runs, the one that schedules use: 0 is the main
+    /// thread, the others follow in the order of their start.
+    #[must_use]
+    pub fn current_thread(self) -> u8 {
+        session::try_with(|session| session.kernel.running() as u8).unwrap_or(0)
+    }
+
+    /// Returns the name that a thread of the current or the last execution was started with.
+    #[must_use]
+    pub fn thread_name(self, thread: u8) -> String {
+        let name = |session: &mut session::Session| {
+            session.kernel.thread_label(usize::from(thread)).to_owned()
+        };
+        session::try_with(name).unwrap_or_default()
+    }
+}
+
+fn is_running() -> bool {
+    session::try_with(|session| session.kernel.phase() == Phase::Running).unwrap_or(false)
+}
+
+fn is_inside() -> bool {
+    session::try_with(|session| session.kernel.phase() != Phase::Outside).unwrap_or(false)
+}
+
+/// Notes a call that no schedule can interrupt; a thread that makes nothing else is stopped.
+fn idle_call() {
+    let stopped = session::try_with(|session| {
+        session.kernel.phase() == Phase::Running && !session.kernel.idle_call()
+    });
+    if stopped == Some(true) {
+        leave();
+    }
+}
+
+impl Ambient for ShuttleRuntime {
+    fn now(&self) -> Instant {
+        let shared = |session: &mut session::Session| {
+            session.kernel.phase() == Phase::Running && session.kernel.clock_is_shared()
+        };
+        if session::try_with(shared) == Some(true) {
+            perform(Operation::ReadClock);
+        } else {
+            idle_call();
+        }
+        session::try_with(|session| session.kernel.now()).unwrap_or(Instant::ZERO)
+    }
+
+    /// Runs beside the monotonic clock.
+    fn wall(&self) -> WallTime {
+        let passed = i64::try_from(self.now().as_nanos()).unwrap_or(i64::MAX);
+        WallTime::from_nanos(WALL_BEGIN.saturating_add(passed))
+    }
+
+    fn entropy(&self) -> u64 {
+        idle_call();
+        session::try_with(|session| session.kernel.entropy()).unwrap_or(0)
+    }
+
+    fn choose(&self, options: u32) -> u32 {
+        assert!(options > 0, "a choice needs at least one option");
+        if options == 1 || !is_running() {
+            return 0;
+        }
+        session::with(|session| session.answer(options)).unwrap_or_else(|| {
+            leave();
+            0
+        })
+    }
+}
+
+/// Mutual exclusion among the threads of one execution.
+pub struct ShuttleMutex<T> {
+    id: Option<ObjectId>,
+    value: Mutex<T>,
+}
+
+impl<T> ShuttleMutex<T> {
+    pub(super) fn with_id(id: ObjectId, value: T) -> Self {
+        Self { id: Some(id), value: Mutex::new(value) }
+    }
+
+    /// Takes the value without asking anybody; `None` if somebody has it.
+    fn take(&self) -> Option<Held<'_, T>> {
+        let guard = match self.value.try_lock() {
+            Ok(guard) => guard,
+            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
+            Err(TryLockError::WouldBlock) => return None,
+        };
+        Some(Held { guard: Some(guard), mutex: self })
+    }
+
+    /// Takes the value after the kernel's grant; as soon as others have let go if there was none.
+    fn take_soon(&self) -> Held<'_, T> {
+        loop {
+            match self.take() {
+                Some(held) => return held,
+                None => {
+                    assert!(!is_running(), "a mutex is granted to one thread at a time");
+                    assert!(is_inside(), "outside an execution nobody can wait for a mutex");
+                    leave();
+                }
+            }
+        }
+    }
+
+    /// Returns its number in the running execution.
+    fn index(&self) -> usize {
+        index(self.id)
+    }
+}
+
+fn index(id: Option<ObjectId>) -> usize {
+    let id = id.expect("a lock or condition variable made outside `explore` is used inside");
+    session::with(|session| session.kernel.index(id))
+}
+
+impl<T> fmt::Debug for ShuttleMutex<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("ShuttleMutex")
+    }
+}
+
+/// Access to the value of a locked [`ShuttleMutex`].
+pub struct Held<'a, T> {
+    /// `None` only while a wait has given it up.
+    guard: Option<MutexGuard<'a, T>>,
+    mutex: &'a ShuttleMutex<T>,
+}
+
+impl<T> Deref for Held<'_, T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        self.guard.as_ref().expect("a guard that is not waiting holds the value")
+    }
+}
+
+impl<T> DerefMut for Held<'_, T> {
+    fn deref_mut(&mut self) -> &mut T {
+        self.guard.as_mut().expect("a guard that is not waiting holds the value")
+    }
+}
+
+impl<T> Drop for Held<'_, T> {
+    fn drop(&mut self) {
+        if self.guard.take().is_some() && is_running() {
+            let mutex = self.mutex.index();
+            session::with(|session| {
+                session.kernel.release(mutex);
+                session.chooser.released(&session.kernel, mutex);
+            });
+        }
+    }
+}
+
+impl<T: fmt::Debug> fmt::Debug for Held<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.guard.fmt(f)
+    }
+}
+
+/// Where threads of one execution wait to be notified.
+#[derive(Debug)]
+pub struct ShuttleCondvar {
+    id: Option<ObjectId>,
+}
+
+impl ShuttleCondvar {
+    pub(super) fn with_id(id: ObjectId) -> Self {
+        Self { id: Some(id) }
+    }
+}
+
+/// A value of one execution that is replaced as a whole.
+pub struct ShuttlePublished<T> {
+    id: Option<ObjectId>,
+    value: Mutex<Arc<T>>,
+}
+
+impl<T> fmt::Debug for ShuttlePublished<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("ShuttlePublished")
+    }
+}
+
+impl ShuttleRuntime {
+    /// Gives the mutex up, sleeps, takes it again; true if the deadline ended the sleep.
+    fn sleep<'a, T>(
+        condvar: &ShuttleCondvar,
+        mut held: Held<'a, T>,
+        deadline: Option<Instant>,
+    ) -> (Held<'a, T>, bool) {
+        let mutex = held.mutex;
+        if !is_running() {
+            assert!(is_inside(), "outside an execution nobody can wait");
+            drop(held);
+            leave();
+            return (mutex.take_soon(), false);
+        }
+        let (at, on) = (mutex.index(), index(condvar.id));
+        if wakes_spuriously() {
+            drop(held);
+            perform(Operation::Lock(at));
+            return (mutex.take_soon(), false);
+        }
+        drop(held.guard.take());
+        let granted = perform_after(|session| {
+            session.kernel.wait(on, at, deadline);
+            session.chooser.released(&session.kernel, at);
+        });
+        let timed_out = granted && session::with(|session| session.kernel.timed_out());
+        (mutex.take_soon(), timed_out)
+    }
+}
+
+/// Asks the strategy whether this wait ends at once for no reason. A wait that ends so later on
+/// looks to everybody like one that was notified, or like this one.
+fn wakes_spuriously() -> bool {
+    session::with(|session| {
+        let wakes = session.kernel.can_wake_spuriously() && session.answer(2) == Some(1);
+        if wakes {
+            session.kernel.wake_spuriously();
+        }
+        wakes
+    })
+}
+
+fn notify(condvar: &ShuttleCondvar, wake: impl FnOnce(&mut session::Session, usize)) {
+    if !is_running() {
+        return; // everybody is awake
+    }
+    let condvar = index(condvar.id);
+    let permitted = session::with(|session| session.kernel.may_notify(condvar));
+    assert!(permitted, "a condition variable is notified without holding its mutex");
+    session::with(|session| wake(session, condvar));
+}
+
+impl Runtime for ShuttleRuntime {
+    type Mutex<T: Send + 'static> = ShuttleMutex<T>;
+    type Guard<'a, T: Send + 'static> = Held<'a, T>;
+    type Condvar = ShuttleCondvar;
+    type Join<T: Send + 'static> = Join<T>;
+    type Timer = Timer;
+    type Published<T: Send + Sync + 'static> = ShuttlePublished<T>;
+
+    fn mutex<T: Send + 'static>(&self, value: T) -> ShuttleMutex<T> {
+        let id = is_inside().then(|| session::with(|session| session.kernel.new_lock()));
+        ShuttleMutex { id, value: Mutex::new(value) }
+    }
+
+    fn condvar(&self) -> ShuttleCondvar {
+        let id = is_inside().then(|| session::with(|session| session.kernel.new_condvar()));
+        ShuttleCondvar { id }
+    }
+
+    fn lock<'a, T: Send + 'static>(&self, mutex: &'a ShuttleMutex<T>) -> Held<'a, T> {
+        if is_running() {
+            perform(Operation::Lock(mutex.index()));
+        }
+        mutex.take_soon()
+    }
+
+    fn wait<'a, T: Send + 'static>(
+        &self,
+        condvar: &ShuttleCondvar,
+        guard: Self::Guard<'a, T>,
+    ) -> Held<'a, T> {
+        Self::sleep(condvar, guard, None).0
+    }
+
+    fn wait_until<'a, T: Send + 'static>(
+        &self,
+        condvar: &ShuttleCondvar,
+        guard: Self::Guard<'a, T>,
+        deadline: Instant,
+    ) -> (Held<'a, T>, bool) {
+        if self.now() >= deadline {
+            return (guard, true);
+        }
+        Self::sleep(condvar, guard, Some(deadline))
+    }
+
+    fn notify_one(&self, condvar: &ShuttleCondvar) {
+        notify(condvar, |session, condvar| session.kernel.notify_one(condvar));
+    }
+
+    fn notify_all(&self, condvar: &ShuttleCondvar) {
+        notify(condvar, |session, condvar| session.kernel.notify_all(condvar));
+    }
+
+    fn published<T: Send + Sync + 'static>(&self, value: Arc<T>) -> ShuttlePublished<T> {
+        let id = is_inside().then(|| session::with(|session| session.kernel.new_cell()));
+        ShuttlePublished { id, value: Mutex::new(value) }
+    }
+
+    fn publish<T: Send + Sync + 'static>(&self, cell: &ShuttlePublished<T>, value: Arc<T>) {
+        if is_running() {
+            perform(Operation::Publish(index(cell.id)));
+        }
+        let mut published = cell.value.lock().unwrap_or_else(PoisonError::into_inner);
+        let former = std::mem::replace(&mut *published, value);
+        drop(published);
+        drop(former); // outside the lock: dropping a value runs foreign code
+    }
+
+    fn load<T: Send + Sync + 'static>(&self, cell: &ShuttlePublished<T>) -> Arc<T> {
+        if is_running() {
+            perform(Operation::Load(index(cell.id)));
+        }
+        Arc::clone(&cell.value.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn wake_at(&self, deadline: Instant, waker: Waker) -> Timer {
+        alarms::arm(*self, deadline, waker)
+    }
+
+    fn sleep_until(&self, deadline: Instant) {
+        if self.now() < deadline && is_running() {
+            perform(Operation::Sleep(deadline));
+        }
+    }
+
+    fn spawn<T: Send + 'static>(
+        &self,
+        name: &str,
+        body: impl FnOnce() -> T + Send + 'static,
+    ) -> Join<T> {
+        if !is_running() {
+            leave();
+            return threads::never_started();
+        }
+        let child = session::with(|session| session.kernel.next_child());
+        threads::spawn(child, name, body)
+    }
+
+    fn join<T: Send + 'static>(&self, thread: Join<T>) -> Result<T, Panic> {
+        threads::join(thread)
+    }
+}

@@ -1,0 +1,134 @@
+//! Who runs next: one strategy a file.
+
+mod counts;
+mod pct;
+mod random;
+mod replay;
+mod rng;
+mod urw;
+
+use super::kernel::{Kernel, ThreadSet};
+use crate::engine::{Choice, Schedule};
+
+/// How the schedules of an exploration are chosen.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Strategy {
+    /// Every thread that can move is as likely as any other, at every step.
+    Random {
+        /// Where the random numbers come from.
+        seed: u64,
+        /// How many executions to run.
+        executions: u64,
+    },
+    /// Random priorities that change at `depth - 1` random steps (Burckhardt and others, 2010).
+    Pct {
+        /// Where the random numbers come from.
+        seed: u64,
+        /// How many ordering constraints a bug may need to be found with a known probability.
+        depth: u32,
+        /// How many executions to run.
+        executions: u64,
+    },
+    /// Every interleaving is as likely as any other, as far as the lengths of the threads are
+    /// known (Zhao and others, 2025).
+    Urw {
+        /// Where the random numbers come from.
+        seed: u64,
+        /// How many executions to run.
+        executions: u64,
+    },
+    /// One execution, as written down; a program that cannot follow ends as
+    /// [`End::Diverged`](crate::engine::End::Diverged).
+    Replay(Schedule),
+    /// One execution, as near to what is written down as the program can: decisions that it
+    /// cannot follow are left out, and where none is left, threads run as long as they can.
+    Follow(Schedule),
+}
+
+/// What can happen next.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Options {
+    /// The threads that can move.
+    pub(super) threads: ThreadSet,
+    /// Whether the clock can jump.
+    pub(super) clock: bool,
+}
+
+impl Options {
+    /// Returns how many options there are.
+    fn len(self) -> usize {
+        self.threads.len() + usize::from(self.clock)
+    }
+
+    /// Returns one of them; the clock comes last.
+    fn nth(self, nth: usize) -> Choice {
+        if nth < self.threads.len() {
+            Choice::Thread(self.threads.member(nth) as u8)
+        } else {
+            Choice::Clock
+        }
+    }
+
+    /// Tells whether a decision is among them.
+    fn allow(self, choice: Choice) -> bool {
+        match choice {
+            Choice::Thread(thread) => {
+                usize::from(thread) < crate::engine::MAX_THREADS
+                    && self.threads.contains(usize::from(thread))
+            }
+            Choice::Clock => self.clock,
+            Choice::Data(_) => false,
+        }
+    }
+
+    /// Returns all of them.
+    fn all(self) -> impl Iterator<Item = Choice> {
+        (0..self.len()).map(move |nth| self.nth(nth))
+    }
+}
+
+/// A decision, or why the written schedule does not fit the program.
+pub(super) type Decision<T> = Result<T, String>;
+
+/// Chooses the schedules of one exploration.
+pub(super) trait Chooser {
+    /// Prepares for the next execution; false if there is none.
+    fn begin(&mut self) -> bool;
+
+    /// Chooses who takes the next step: one of `options`, of which there is at least one.
+    fn thread(&mut self, kernel: &Kernel, options: Options) -> Decision<Choice>;
+
+    /// Chooses a number below `options`, which is two or more, for the thread that runs.
+    fn data(&mut self, kernel: &Kernel, options: u32) -> Decision<u32>;
+
+    /// Learns that the thread that runs has released a mutex.
+    fn released(&mut self, _kernel: &Kernel, _mutex: usize) {}
+
+    /// Learns that the thread that runs has ended.
+    fn ended(&mut self, _kernel: &Kernel) {}
+
+    /// Learns that the thread that runs has seen the end of another.
+    fn joined(&mut self, _kernel: &Kernel, _thread: usize) {}
+
+    /// Learns that the execution is over.
+    fn finish(&mut self, _kernel: &Kernel) {}
+
+    /// Tells whether every execution there is has been run.
+    fn exhausted(&self) -> bool {
+        false
+    }
+}
+
+impl Strategy {
+    pub(super) fn chooser(self) -> Box<dyn Chooser> {
+        match self {
+            Self::Random { seed, executions } => Box::new(random::Random::new(seed, executions)),
+            Self::Pct { seed, depth, executions } => {
+                Box::new(pct::Pct::new(seed, depth, executions))
+            }
+            Self::Urw { seed, executions } => Box::new(urw::Urw::new(seed, executions)),
+            Self::Replay(schedule) => Box::new(replay::Replay::exactly(schedule)),
+            Self::Follow(schedule) => Box::new(replay::Replay::nearly(schedule)),
+        }
+    }
+}
