@@ -167,7 +167,11 @@ where
     }
 
     /// Refuses new items and waits until every accepted item is processed, or until
-    /// [`shut_down`](Self::shut_down) is called. Needs a running consumer (`workqueue:WQ-33`).
+    /// [`shut_down`](Self::shut_down) is called (`workqueue:WQ-33`).
+    ///
+    /// It needs consumers that ask again after every done: an item that was added while it was
+    /// processed comes back then, and consumers that found the queue empty have left
+    /// (`workqueue:WQ-13`).
     pub fn shut_down_when_done(&self) {
         self.monitor.call(Drain { until: DrainUntil::AllWorkDone, began: None });
     }

@@ -17,6 +17,7 @@ pub(super) fn all() -> Vec<Box<dyn DynScenario<Queue>>> {
     vec![
         Box::new(TwoProducersOneItem),
         Box::new(AddWhileProcessing),
+        Box::new(TwoGetters),
         Box::new(TwoWorkers),
         Box::new(ShutDownWhileWaiting),
         Box::new(DrainReleasedByShutdown),
@@ -136,7 +137,37 @@ impl Scenario<Queue> for AddWhileProcessing {
     }
 }
 
-/// Two consumers wait while two items are added (`workqueue:SC-3`).
+/// Two consumers wait for one item each while two are added (`workqueue:SC-3`).
+struct TwoGetters;
+
+impl Scenario<Queue> for TwoGetters {
+    const NAME: &'static str = "two_getters";
+    const SAYS: &'static str = "two consumers take one item each, and are long about it";
+
+    fn run<R: Runtime>(&self, world: &World<R, Queue>) {
+        let queue = queue(world);
+        let getter = |name| {
+            let queue = Arc::clone(&queue);
+            world.spawn(name, move || queue.take())
+        };
+        let (first, second) = (getter("first"), getter("second"));
+        queue.add(1);
+        queue.add(2);
+        world.quiesce();
+        for getter in [first, second] {
+            if let Some((token, _)) = world.join(getter) {
+                queue.done(token);
+            }
+        }
+    }
+
+    /// Both consumers sleep when an item comes.
+    fn reaches(history: &History) -> bool {
+        some(history, |before, event| adds(event).is_some() && before.getters.len() == 2)
+    }
+}
+
+/// Two consumers work while two items are added.
 struct TwoWorkers;
 
 impl Scenario<Queue> for TwoWorkers {
@@ -323,6 +354,7 @@ impl Scenario<Queue> for StrictDrain {
         let drain = caller(world, "drain", &queue, |queue| queue.shut_down_when_done());
         let consumer = worker(world, "consumer", &queue);
         queue.done(token);
+        queue.work(|_| {}); // whoever is done asks again: the other may have left (WQ-13)
         world.join(drain);
         world.join(consumer);
     }

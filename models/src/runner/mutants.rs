@@ -21,8 +21,20 @@ pub(crate) struct Conviction {
     pub(crate) finding: Option<Finding>,
 }
 
-/// Runs a mutant on the scenarios of its component until one convicts it.
+/// Runs a mutant on the scenarios of its component until one convicts it: a glance at each of
+/// them, then all that the budget allows.
 pub(crate) fn convict(subject: &dyn Subject, mutant: &str, plan: &Plan) -> Conviction {
+    let glance = Plan { budget: plan.budget.glance(), ..plan.clone() };
+    let first = search(subject, mutant, &glance);
+    if first.finding.is_some() {
+        return first;
+    }
+    let mut second = search(subject, mutant, plan);
+    second.executions += first.executions;
+    second
+}
+
+fn search(subject: &dyn Subject, mutant: &str, plan: &Plan) -> Conviction {
     let mut conviction = Conviction { executions: 0, scenario: None, finding: None };
     for scenario in subject.scenarios() {
         if subject.cannot_run(scenario.name, plan.engine).is_some() {

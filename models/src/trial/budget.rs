@@ -38,6 +38,15 @@ impl Budget {
         Self::named("nightly", Some(3), 50_000_000, 1_000_000, 1_000)
     }
 
+    /// Returns a glance: so little that every scenario gets its turn before any gets much.
+    pub(crate) fn glance(&self) -> Self {
+        Self {
+            loom_executions: self.loom_executions.min(1_000),
+            schedules: self.schedules.min(100),
+            ..self.clone()
+        }
+    }
+
     fn named(
         name: &str,
         loom_preemptions: Option<usize>,

@@ -67,19 +67,11 @@ impl<C: Component> Jury<C> {
         }
     }
 
-    /// Returns what this execution violates and no earlier one did.
+    /// Returns what this execution violates and no earlier one did; what a component promises comes
+    /// before what every component does, because it says more.
     fn violations(&self, history: &HistoryOf<C>) -> Vec<(&'static str, Violation)> {
         let new = |name| !self.findings.iter().any(|finding| finding.invariant == name);
         let mut violations = Vec::new();
-        match &history.end {
-            End::Panicked(text) if new(NEVER_PANICS) => {
-                violations.push((NEVER_PANICS, Violation::overall(text)));
-            }
-            End::Deadlock(text) | End::Endless(text) if new(TERMINATES) => {
-                violations.push((TERMINATES, Violation::overall(text)));
-            }
-            _ => {}
-        }
         let cut_short =
             matches!(history.end, End::Panicked(_) | End::Endless(_) | End::Diverged(_));
         for invariant in self.invariants.iter() {
@@ -89,6 +81,15 @@ impl<C: Component> Jury<C> {
             if let Err(violation) = (invariant.check)(history) {
                 violations.push((invariant.name, violation));
             }
+        }
+        match &history.end {
+            End::Panicked(text) if new(NEVER_PANICS) => {
+                violations.push((NEVER_PANICS, Violation::overall(text)));
+            }
+            End::Deadlock(text) | End::Endless(text) if new(TERMINATES) => {
+                violations.push((TERMINATES, Violation::overall(text)));
+            }
+            _ => {}
         }
         violations
     }
