@@ -98,7 +98,8 @@ impl Session {
 
     /// Hands the turn to the thread that the replayed schedule names; true if it is this one.
     fn park_until_turn(&self, me: usize) -> bool {
-        match self.world().settle(me, true) {
+        let next = self.world().settle(me, true);
+        match next {
             Next::Go => return true,
             Next::Unwind => self.unwind(me),
             Next::Park | Next::Serve => {}
