@@ -141,8 +141,7 @@ fn time_jumps_to_the_earliest_deadline_when_nobody_can_move() {
             })
             .into();
         threads.into_iter().for_each(|thread| runtime.join(thread).unwrap());
-        let log = runtime.lock(&log).clone();
-        log
+        runtime.lock(&log).clone()
     });
     assert_eq!(woken, BTreeSet::from([vec![10, 20]]));
 }
@@ -234,8 +233,7 @@ fn a_panic_while_a_lock_is_held_leaves_it_usable() {
         assert!(caught.is_err());
         *runtime.lock(&sum) += 100;
         assert!(runtime.join(thread).is_err());
-        let sum = *runtime.lock(&sum);
-        sum
+        *runtime.lock(&sum)
     });
     assert_eq!(sums, BTreeSet::from([112]));
 }
@@ -290,8 +288,7 @@ fn every_answer_is_tried_under_every_schedule() {
         let answer = 10 + runtime.choose(3);
         runtime.lock(&log).push(answer);
         runtime.join(thread).unwrap();
-        let log = runtime.lock(&log).clone();
-        log
+        runtime.lock(&log).clone()
     });
     assert_eq!(seen.len(), 2 * 3 * 2, "{seen:?}");
 }
