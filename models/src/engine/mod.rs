@@ -4,6 +4,8 @@
 //! every execution and says whether to go on. It decides nothing about right or wrong.
 
 mod execution;
+#[cfg(feature = "loom")]
+pub mod loom;
 mod quiet;
 mod schedule;
 #[cfg(feature = "shuttle")]
