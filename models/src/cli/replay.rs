@@ -65,7 +65,7 @@ fn rerun(catalogue: &Catalogue, witness: &Witness) -> Result<Replayed, Failure> 
         return Err(Failure::usage(missing));
     }
     let mutant = witness.mutant.as_deref();
-    let replayed = subject.replay(&witness.scenario, mutant, witness.engine, &witness.path);
+    let replayed = subject.replay(&witness.scenario, mutant, witness.engine, &witness.schedule);
     replayed.ok_or_else(|| Failure {
         message: "the execution of this witness does not exist any more: the code has changed"
             .to_owned(),

@@ -31,7 +31,7 @@ pub(crate) fn witness(
         scenario: scenario.to_owned(),
         mutant: mutant.map(str::to_owned),
         engine,
-        path: finding.path.clone()?,
+        schedule: finding.schedule.clone()?,
         history: finding.digest(),
     };
     Some(witness.to_string())
@@ -128,15 +128,10 @@ fn acquitted(row: &mut Row, plan: &Plan, trial: &Trial) {
         row.verdict = Verdict::Holds;
         row.coverage = Some(Coverage::Exhausted);
     } else if plan.engine == Engine::Loom {
-        row.because = Some(if trial.cut_short {
-            let first = trial.findings.first().map_or("a violation", |first| first.invariant);
-            format!("loom ends at the first deadlock or panic; here it ended with {first}")
-        } else {
-            format!(
-                "loom did not finish within {} executions: give a larger --budget",
-                trial.exploration.executions
-            )
-        });
+        row.because = Some(format!(
+            "loom did not finish within {} executions: give a larger --budget",
+            trial.exploration.executions
+        ));
     } else {
         row.verdict = Verdict::Holds;
         row.coverage = Some(Coverage::Sampled);

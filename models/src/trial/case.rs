@@ -9,13 +9,14 @@ use super::component::{Component, OpOf, RetOf};
 use super::finding::{Finding, Line, lines, transcript};
 use super::invariant::Invariant;
 use super::judge::{Jury, StopAt};
+#[cfg(feature = "loom")]
+use super::looming;
 use super::recorder::Log;
 #[cfg(feature = "shuttle")]
 use super::sample;
 use super::scenario::DynScenario;
-use super::witness::Path;
 use super::world::{MachineMaker, Observed, World};
-use crate::engine::{End, Engine, Execution, Exploration, threads};
+use crate::engine::{End, Engine, Execution, Exploration, Schedule, threads};
 
 /// What is to be run: an engine, how much of it, and from which seed.
 #[derive(Clone, Debug)]
@@ -43,8 +44,6 @@ pub struct Trial {
     pub reached: bool,
     /// How many distinct traces were seen, where the engine can tell.
     pub traces: Option<u64>,
-    /// Why the engine ended before its budget, if a violation made it end.
-    pub cut_short: bool,
     /// Wall-clock time.
     pub took: Duration,
 }
@@ -89,21 +88,18 @@ impl<C: Component> Case<C> {
         let deadline = plan.time.map(|time| began + time);
         let exploration = self.explore(plan, &mut |execution, left| {
             let history = left.log.close(execution.end.clone());
-            let path = || path_of(plan, execution);
-            jury.judge(execution, &history, &*left.thread_name, path)?;
+            jury.judge(execution, &history, &*left.thread_name)?;
             match deadline {
                 Some(deadline) if Instant::now() >= deadline => ControlFlow::Break(()),
                 _ => ControlFlow::Continue(()),
             }
         });
         let Jury { findings, reached, traces, .. } = jury;
-        let cut_short = !findings.is_empty() && !exploration.exhausted;
         Trial {
             traces: (!traces.is_empty()).then_some(traces.len() as u64),
             exploration,
             findings,
             reached,
-            cut_short,
             took: began.elapsed(),
         }
     }
@@ -131,6 +127,12 @@ impl<C: Component> Case<C> {
             }
             #[cfg(not(feature = "shuttle"))]
             Engine::Sample => unavailable(plan.engine),
+            #[cfg(feature = "loom")]
+            Engine::Loom => {
+                let body = self.body(&slot, |scenario, world| scenario.on_loom(world));
+                looming::explore(plan, body, &mut judge)
+            }
+            #[cfg(not(feature = "loom"))]
             Engine::Loom => unavailable(plan.engine),
         }
     }
@@ -146,58 +148,55 @@ impl<C: Component> Case<C> {
         Arc::new(move |runtime| run_in(runtime, &slot, &make, |world| run(&*scenario, world)))
     }
 
-    /// Runs the one execution that a path leads to; `None` if the path leads nowhere.
-    pub(crate) fn replay(&self, engine: Engine, path: &Path) -> Option<Replayed> {
+    /// Runs the one execution of a schedule; `None` if the code does not follow it.
+    pub(crate) fn replay(&self, engine: Engine, schedule: &Schedule) -> Option<Replayed> {
         let mut jury =
             Jury::new(Arc::clone(&self.scenario), Arc::clone(&self.invariants), StopAt::End);
         let mut replayed = None;
-        self.follow(engine, path, &mut |execution, left| {
+        self.follow(engine, schedule, &mut |execution, left| {
             if matches!(execution.end, End::Diverged(_)) {
                 return ControlFlow::Break(());
             }
             let history = left.log.close(execution.end.clone());
             let all = lines::<C>(&history, &*left.thread_name);
             replayed = Some((transcript(&all, &history.end), all));
-            let path = || Some(path.clone());
-            jury.judge(execution, &history, &*left.thread_name, path)
+            jury.judge(execution, &history, &*left.thread_name)
         });
         let (transcript, lines) = replayed?;
         Some(Replayed { findings: jury.findings, transcript, lines })
     }
 
-    /// Runs the one execution that a path leads to.
-    fn follow(&self, engine: Engine, path: &Path, judge: &mut JudgeLeft<'_, C>) {
+    /// Runs the one execution of a schedule.
+    fn follow(&self, engine: Engine, schedule: &Schedule, judge: &mut JudgeLeft<'_, C>) {
         let slot: Slot<C> = Arc::default();
         let mut judge = |execution: &Execution<'_>| {
             let left = slot.lock().unwrap_or_else(PoisonError::into_inner).take();
             judge(execution, left.expect("an execution leaves its log before all else"))
         };
-        match (engine, path) {
+        match engine {
             #[cfg(feature = "shuttle")]
-            (Engine::Sample, Path::Schedule(schedule)) => {
+            Engine::Sample => {
                 let body = self.body(&slot, |scenario, world| scenario.on_shuttle(world));
                 sample::replay(schedule, &body, &mut judge);
             }
-            // A path of another kind leads nowhere; reading a witness rules it out.
-            _ => {}
+            #[cfg(feature = "loom")]
+            Engine::Loom => {
+                let body = self.body(&slot, |scenario, world| scenario.on_loom(world));
+                looming::replay(schedule, body, &mut judge);
+            }
+            // Real threads follow no schedule.
+            _ => {
+                let _ = (schedule, &mut judge);
+            }
         }
     }
 }
 
 type JudgeLeft<'a, C> = dyn FnMut(&Execution<'_>, Left<C>) -> ControlFlow<()> + 'a;
 
+#[cfg(not(all(feature = "loom", feature = "shuttle")))]
 fn unavailable(engine: Engine) -> ! {
     panic!("{engine} is not in this build: `Engine::missing` tells before it is asked for")
-}
-
-fn path_of(plan: &Plan, execution: &Execution<'_>) -> Option<Path> {
-    match plan.engine {
-        Engine::Threads => None,
-        Engine::Loom => {
-            Some(Path::Iteration { number: execution.number, bound: plan.budget.loom_preemptions })
-        }
-        Engine::Sample => execution.schedule.cloned().map(Path::Schedule),
-    }
 }
 
 /// One execution, run again.

@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 use super::component::{Component, EventOf, HistoryOf};
 use super::history::What;
 use super::invariant::Violation;
-use super::witness::{Path, digest};
-use crate::engine::End;
+use super::witness::digest;
+use crate::engine::{End, Schedule};
 
 /// One event, as text.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -38,7 +38,7 @@ pub struct Finding {
     /// How many preemptions that execution had, where the engine can tell.
     pub preemptions: Option<u32>,
     /// The way back to it, where there is one.
-    pub path: Option<Path>,
+    pub schedule: Option<Schedule>,
     /// What happened.
     pub lines: Vec<Line>,
     /// How it ended.

@@ -8,7 +8,6 @@ use super::component::{Component, HistoryOf};
 use super::finding::{Finding, lines};
 use super::invariant::{Invariant, Kind, NEVER_PANICS, TERMINATES, Violation};
 use super::scenario::DynScenario;
-use super::witness::Path;
 use crate::engine::{End, Execution};
 
 /// When a trial may end before the budget is spent.
@@ -46,7 +45,6 @@ impl<C: Component> Jury<C> {
         execution: &Execution<'_>,
         history: &HistoryOf<C>,
         thread_name: &dyn Fn(u8) -> String,
-        path: impl Fn() -> Option<Path>,
     ) -> ControlFlow<()> {
         self.traces.extend(execution.trace);
         self.reached = self.reached || self.scenario.reaches(history);
@@ -56,7 +54,7 @@ impl<C: Component> Jury<C> {
                 violation,
                 execution: execution.number,
                 preemptions: execution.preemptions,
-                path: path(),
+                schedule: execution.schedule.cloned(),
                 lines: lines::<C>(history, thread_name),
                 end: history.end.clone(),
             });

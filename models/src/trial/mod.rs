@@ -7,6 +7,8 @@ mod finding;
 mod history;
 mod invariant;
 mod judge;
+#[cfg(feature = "loom")]
+mod looming;
 mod mutant;
 mod recorder;
 #[cfg(feature = "shuttle")]
@@ -33,7 +35,7 @@ pub use mutant::{Mutant, MutantKind};
 pub use recorder::DynMachine;
 pub use scenario::{DynScenario, Scenario};
 pub use subject::{InvariantInfo, MutantInfo, ScenarioInfo, Subject, subject};
-pub use witness::{Path, VERSION, Witness, WitnessError, digest};
+pub use witness::{VERSION, Witness, WitnessError, digest};
 pub use world::{Observed, World};
 
 /// The machine of a component that has none of its own: its scenarios say everything by notes.

@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use super::case::{Case, Plan, Trial};
+use super::case::{Case, Plan, Replayed, Trial};
 use super::component::Component;
 use super::invariant::Expect;
 use super::mutant::MutantKind;
 use super::scenario::DynScenario;
 use crate::conformance::Conformance;
-use crate::engine::Engine;
+use crate::engine::{Engine, Schedule};
 
 /// What the catalogue knows of a scenario.
 #[derive(Clone, Debug)]
@@ -62,14 +62,14 @@ pub trait Subject: Send + Sync {
     /// Runs a scenario on an engine: the machine that ships, or a mutant. `None` if it has no
     /// scenario or no mutant of that name.
     fn run(&self, scenario: &str, mutant: Option<&str>, plan: &Plan) -> Option<Trial>;
-    /// Runs the one execution that a path leads to.
+    /// Runs the one execution of a schedule; `None` if the code does not follow it.
     fn replay(
         &self,
         scenario: &str,
         mutant: Option<&str>,
         engine: Engine,
-        path: &super::witness::Path,
-    ) -> Option<super::case::Replayed>;
+        schedule: &Schedule,
+    ) -> Option<Replayed>;
     /// How recorded traces are replayed on it.
     fn conformance(&self) -> Vec<Conformance>;
     /// The property that fuzzers feed.
@@ -153,9 +153,9 @@ impl<C: Component> Subject for Of<C> {
         scenario: &str,
         mutant: Option<&str>,
         engine: Engine,
-        path: &super::witness::Path,
-    ) -> Option<super::case::Replayed> {
-        Self::case(scenario, mutant)?.replay(engine, path)
+        schedule: &Schedule,
+    ) -> Option<Replayed> {
+        Self::case(scenario, mutant)?.replay(engine, schedule)
     }
 
     fn conformance(&self) -> Vec<Conformance> {

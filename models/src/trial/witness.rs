@@ -3,7 +3,7 @@
 //! ```text
 //! seatrial-0.1:queue/two_workers+lost_requeue:sample:a4b2c3:9f31c2d0:5a77
 //!          |     |       |           |          |      |       |       |
-//!    version component scenario    mutant    engine   path  history  checksum
+//!    version component scenario    mutant    engine schedule history checksum
 //! ```
 //!
 //! Patch releases of one version read each other's witnesses: a schedule names the decisions of
@@ -20,43 +20,6 @@ pub const VERSION: &str =
     concat!(env!("CARGO_PKG_VERSION_MAJOR"), ".", env!("CARGO_PKG_VERSION_MINOR"));
 const PREFIX: &str = "seatrial-";
 
-/// Which execution of an engine it was.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub enum Path {
-    /// The decisions of a scheduler that takes them.
-    Schedule(Schedule),
-    /// The number of an execution of a search that always goes the same way, and the bound on
-    /// preemptions that it had.
-    Iteration {
-        /// The execution, from one.
-        number: u64,
-        /// The bound; `None` without one.
-        bound: Option<usize>,
-    },
-}
-
-impl fmt::Display for Path {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Schedule(schedule) => write!(f, "{schedule}"),
-            Self::Iteration { number, bound: Some(bound) } => write!(f, "{number}b{bound}"),
-            Self::Iteration { number, bound: None } => write!(f, "{number}b"),
-        }
-    }
-}
-
-impl Path {
-    fn parse(engine: Engine, text: &str) -> Option<Self> {
-        if engine != Engine::Loom {
-            return text.parse().ok().map(Self::Schedule);
-        }
-        let (number, bound) = text.split_once('b')?;
-        let bound = if bound.is_empty() { None } else { Some(bound.parse().ok()?) };
-        let number = number.parse().ok().filter(|number| *number > 0)?;
-        Some(Self::Iteration { number, bound })
-    }
-}
-
 /// One execution of one scenario on one engine.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Witness {
@@ -69,7 +32,7 @@ pub struct Witness {
     /// The engine.
     pub engine: Engine,
     /// Which execution it was.
-    pub path: Path,
+    pub schedule: Schedule,
     /// The digest of its history.
     pub history: u32,
 }
@@ -122,9 +85,9 @@ impl Witness {
 
 impl fmt::Display for Witness {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { component, engine, path, history, .. } = self;
+        let Self { component, engine, schedule, history, .. } = self;
         let body = format!(
-            "{PREFIX}{VERSION}:{component}/{}:{engine}:{path}:{history:08x}",
+            "{PREFIX}{VERSION}:{component}/{}:{engine}:{schedule}:{history:08x}",
             self.subject()
         );
         write!(f, "{body}:{:04x}", checksum(&body))
@@ -146,7 +109,7 @@ impl FromStr for Witness {
             return Err(WitnessError::Damaged);
         }
         let parts: Vec<_> = rest.split(':').collect();
-        let [subject, engine, path, history, _] = parts[..] else {
+        let [subject, engine, schedule, history, _] = parts[..] else {
             return Err(WitnessError::Damaged);
         };
         let (component, subject) = subject.split_once('/').ok_or(WitnessError::Damaged)?;
@@ -161,7 +124,7 @@ impl FromStr for Witness {
             scenario: scenario.to_owned(),
             mutant,
             engine,
-            path: Path::parse(engine, path).ok_or(WitnessError::Damaged)?,
+            schedule: schedule.parse().map_err(|_| WitnessError::Damaged)?,
             history: u32::from_str_radix(history, 16).map_err(|_| WitnessError::Damaged)?,
         })
     }

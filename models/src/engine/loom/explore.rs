@@ -199,20 +199,21 @@ impl Driver {
             (Abort::Ended(End::Finished), Some(trouble)) => End::Panicked(trouble),
             (Abort::Ended(end), _) => end,
         };
-        let world = session.world();
+        // Out of its lock: the judge asks the runtime for names, which takes that lock again.
+        let record = std::mem::replace(&mut session.world().record, Record::new(0, None));
         let number = {
             let mut progress = lock(&self.progress);
             progress.executions += 1;
-            progress.steps += world.record.steps;
+            progress.steps += record.steps;
             progress.executions
         };
         let execution = Execution {
             number,
             end,
-            steps: world.record.steps,
-            preemptions: Some(world.record.preemptions),
-            schedule: Some(&world.record.schedule),
-            trace: Some(world.record.trace()),
+            steps: record.steps,
+            preemptions: Some(record.preemptions),
+            schedule: Some(&record.schedule),
+            trace: Some(record.trace()),
         };
         JUDGE.with(|judge| judge(&execution))
     }

@@ -1,0 +1,35 @@
+//! Trials under loom.
+
+use super::case::Plan;
+use super::world::Observed;
+use crate::engine::loom::{self, Body, Config, LoomRuntime};
+use crate::engine::{Exploration, Judge, Schedule};
+
+impl Observed for LoomRuntime {
+    const JUMPS_WHEN_QUIET: bool = true;
+
+    fn thread(&self) -> u8 {
+        self.current_thread()
+    }
+
+    fn thread_name(&self, thread: u8) -> String {
+        LoomRuntime::thread_name(self, thread)
+    }
+}
+
+/// Explores what the plan's bound and budget allow.
+pub(super) fn explore(plan: &Plan, body: Body, judge: &mut Judge<'_>) -> Exploration {
+    let config = Config {
+        preemption_bound: plan.budget.loom_preemptions,
+        max_executions: plan.budget.loom_executions,
+        max_duration: plan.time,
+        ..Config::default()
+    };
+    loom::explore(&config, body, judge)
+}
+
+/// Runs the execution of a schedule.
+pub(super) fn replay(schedule: &Schedule, body: Body, judge: &mut Judge<'_>) {
+    // A schedule that does not fit shows nothing to the judge, and that is how its caller knows.
+    drop(loom::replay(&Config::default(), schedule, body, judge));
+}
