@@ -16,8 +16,8 @@ pub(crate) enum Operation {
     Retake { mutex: usize, condvar: usize, deadline: Option<Instant> },
     /// Goes on when a thread has ended.
     Join(usize),
-    /// Goes on at a time.
-    Sleep(Instant),
+    /// Goes on at a time; whoever is patient does so when nobody can move.
+    Sleep { until: Instant, patient: bool },
     /// Reads a published value.
     Load(usize),
     /// Replaces a published value.
