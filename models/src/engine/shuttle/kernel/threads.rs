@@ -213,6 +213,11 @@ impl Kernel {
         patient
     }
 
+    /// Tells whether a stack had to be abandoned.
+    pub(crate) fn someone_is_stuck(&self) -> bool {
+        !self.stuck.is_empty()
+    }
+
     /// Tells whether the thread neither goes on nor unwinds.
     pub(crate) fn is_stuck(&self, thread: usize) -> bool {
         self.stuck.contains(thread)
