@@ -86,7 +86,6 @@ pub fn transcript(lines: &[Line], end: &End) -> String {
         End::Endless(what) => writeln!(text, "endless: {what}"),
         End::Diverged(why) => writeln!(text, "diverged: {why}"),
         End::Panicked(message) => writeln!(text, "panicked: {message}"),
-        End::Diverged(why) => writeln!(text, "diverged: {why}"),
     };
     text
 }

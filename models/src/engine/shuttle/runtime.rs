@@ -14,7 +14,6 @@ use super::alarms::{self, Timer};
 use super::kernel::{ObjectId, Operation, Phase};
 use super::session;
 use super::threads::{self, Join, leave, perform, perform_after};
-use crate::trial::Observed;
 
 /// The runtime of the program under test, inside [`explore`](super::explore).
 ///
@@ -41,18 +40,6 @@ impl ShuttleRuntime {
             session.kernel.thread_label(usize::from(thread)).to_owned()
         };
         session::try_with(name).unwrap_or_default()
-    }
-}
-
-impl Observed for ShuttleRuntime {
-    const JUMPS_WHEN_QUIET: bool = true;
-
-    fn thread(&self) -> u8 {
-        self.current_thread()
-    }
-
-    fn thread_name(&self, thread: u8) -> String {
-        Self::thread_name(*self, thread)
     }
 }
 
