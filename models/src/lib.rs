@@ -21,4 +21,5 @@ pub mod picture;
 pub mod queue;
 pub mod report;
 pub mod runner;
+pub mod toy;
 pub mod trial;

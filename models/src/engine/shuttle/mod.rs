@@ -23,7 +23,7 @@ mod tests;
 mod threads;
 
 use std::cell::RefCell;
-use std::panic::Location;
+use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind};
 use std::rc::Rc;
 use std::sync::{Arc, Once};
 
@@ -97,8 +97,8 @@ pub fn explore(
     quietly(|| {
         CONTINUATION_POOL.set(&ContinuationPool::new(), || {
             while session::with(Session::begin) {
-                run_one(&coroutines, &body);
-                if conclude(&mut exploration, judge).is_break() {
+                let clean = run_one(&coroutines, &body);
+                if conclude(&mut exploration, judge).is_break() || !clean {
                     return;
                 }
             }
@@ -117,10 +117,20 @@ fn coroutines(config: &Config) -> ::shuttle::Config {
     coroutines
 }
 
-fn run_one(coroutines: &::shuttle::Config, body: &Body) {
+/// Runs one execution. Returns false if nothing can run after it on this operating-system thread:
+/// a thread of the program panicked, and its destructors wait for what never happens. Its stack
+/// cannot be unwound any further, so the panic counts as going on for ever.
+fn run_one(coroutines: &::shuttle::Config, body: &Body) -> bool {
     let body = Arc::clone(body);
     let main = move || threads::run_main(|| body(&ShuttleRuntime));
-    run(coroutines, Rc::new(RefCell::new(scheduler::Driver)), main);
+    let ran = catch_unwind(AssertUnwindSafe(|| {
+        run(coroutines, Rc::new(RefCell::new(scheduler::Driver)), main);
+    }));
+    match ran {
+        Ok(()) => true,
+        Err(_) if session::with(|session| session.kernel.someone_is_stuck()) => false,
+        Err(panic) => resume_unwind(panic), // a bug of this engine
+    }
 }
 
 #[track_caller]

@@ -345,7 +345,7 @@ impl Runtime for ShuttleRuntime {
 
     fn sleep_until(&self, deadline: Instant) {
         if self.now() < deadline && is_running() {
-            perform(Operation::Sleep(deadline));
+            perform_after(|session| session.kernel.sleep(deadline));
         }
     }
 

@@ -64,8 +64,7 @@ impl Session {
         if enabled.is_empty() && kernel.only_daemons_are_left() {
             return Err(None);
         }
-        let clock =
-            (enabled.is_empty() || kernel.clock_is_free()) && kernel.next_deadline().is_some();
+        let clock = kernel.clock_can_jump(!enabled.is_empty());
         if enabled.is_empty() && !clock {
             return Err(Some(End::Deadlock(kernel.standstill())));
         }

@@ -5,20 +5,33 @@
 //! ([`Config::free_jumps`](super::Config)): they may happen whenever a deadline is armed, which
 //! explores that a deadline passes in the middle of other work.
 
+use std::time::Duration;
+
 use seatrial_core::runtime::Instant;
 
 use super::set::ThreadSet;
 use super::{Kernel, Operation};
 use crate::engine::Choice;
 
+/// Whoever sleeps that long asks to be woken when nobody can move any more.
+const FAR: Duration = Duration::from_secs(1_800);
+
 impl Kernel {
     pub(crate) fn now(&self) -> Instant {
         self.now
     }
 
-    /// Tells whether the clock may jump while threads can move.
-    pub(crate) fn clock_is_free(&self) -> bool {
-        self.jumps < self.config.free_jumps
+    /// Tells whether the clock can jump, while threads can move or when none can.
+    pub(crate) fn clock_can_jump(&self, somebody_moves: bool) -> bool {
+        let free = self.jumps < self.config.free_jumps;
+        let armed = |patient: bool| self.next_deadline(patient).is_some();
+        if somebody_moves { free && armed(false) } else { armed(true) }
+    }
+
+    /// Puts the running thread to sleep.
+    pub(crate) fn sleep(&mut self, until: Instant) {
+        let patient = until.since(self.now) >= FAR;
+        self.publish(Operation::Sleep { until, patient });
     }
 
     /// Tells whether reading the clock is a step that others can come before or after.
@@ -26,10 +39,11 @@ impl Kernel {
         self.config.free_jumps > 0
     }
 
-    /// Returns the earliest deadline that somebody still waits for.
-    pub(crate) fn next_deadline(&self) -> Option<Instant> {
+    /// Returns the earliest deadline that somebody still waits for, without those of the patient
+    /// if they are not to count.
+    fn next_deadline(&self, patient_count: bool) -> Option<Instant> {
         let armed = self.live.filter_map(|thread| match self.threads[thread].pending? {
-            Operation::Sleep(deadline) => Some(deadline),
+            Operation::Sleep { until, patient } => (patient_count || !patient).then_some(until),
             Operation::Retake { condvar, deadline, .. } => {
                 deadline.filter(|_| self.condvars[condvar].asleep().contains(thread))
             }
@@ -40,14 +54,14 @@ impl Kernel {
 
     /// Lets the clock jump to the earliest deadline.
     pub(crate) fn jump(&mut self) {
-        let deadline = self.next_deadline().expect("the clock jumps to a deadline");
+        let deadline = self.next_deadline(true).expect("the clock jumps to a deadline");
         debug_assert!(deadline > self.now, "the clock never goes back");
         self.now = deadline;
         self.jumps += 1;
         self.clock_chain.write(self.now.as_nanos());
         self.schedule.choices.push(Choice::Clock);
         for thread in self.live {
-            if let Some(Operation::Sleep(until)) = self.threads[thread].pending
+            if let Some(Operation::Sleep { until, .. }) = self.threads[thread].pending
                 && until <= self.now
             {
                 self.threads[thread].pending = None;
@@ -81,7 +95,7 @@ impl Kernel {
             }
             Operation::Load(_) | Operation::Publish(_) | Operation::ReadClock => true,
             // They are made ready by the thread that ends, by the clock that jumps.
-            Operation::Join(_) | Operation::Sleep(_) => false,
+            Operation::Join(_) | Operation::Sleep { .. } => false,
         }
     }
 

@@ -39,7 +39,7 @@ impl Kernel {
             Some(Operation::Join(other)) => {
                 format!("waits for the end of {}", self.thread_title(other))
             }
-            Some(Operation::Sleep(_)) => "sleeps for ever".to_owned(),
+            Some(Operation::Sleep { .. }) => "sleeps for ever".to_owned(),
             Some(Operation::Load(_) | Operation::Publish(_) | Operation::ReadClock) | None => {
                 "can go on".to_owned()
             }

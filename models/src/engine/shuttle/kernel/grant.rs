@@ -53,7 +53,9 @@ impl Kernel {
             Operation::Load(cell) => self.cells[cell].chain.read(by),
             Operation::Publish(cell) => self.cells[cell].chain.write(by),
             Operation::ReadClock => self.clock_chain.read(by),
-            Operation::Sleep(_) | Operation::Join(_) => unreachable!("never chosen: made ready"),
+            Operation::Sleep { .. } | Operation::Join(_) => {
+                unreachable!("never chosen: made ready")
+            }
         }
     }
 

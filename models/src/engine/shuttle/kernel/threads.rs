@@ -16,8 +16,8 @@ pub(crate) enum Operation {
     Retake { mutex: usize, condvar: usize, deadline: Option<Instant> },
     /// Goes on when a thread has ended.
     Join(usize),
-    /// Goes on at a time.
-    Sleep(Instant),
+    /// Goes on at a time; whoever is patient does so when nobody can move.
+    Sleep { until: Instant, patient: bool },
     /// Reads a published value.
     Load(usize),
     /// Replaces a published value.
@@ -211,6 +211,11 @@ impl Kernel {
             self.stuck.insert(running);
         }
         patient
+    }
+
+    /// Tells whether a stack had to be abandoned.
+    pub(crate) fn someone_is_stuck(&self) -> bool {
+        !self.stuck.is_empty()
     }
 
     /// Tells whether the thread neither goes on nor unwinds.

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use seatrial_core::queue::WorkQueue;
 use seatrial_core::runtime::{Ambient, Runtime};
 
-use super::super::{Config, ShuttleRuntime};
+use super::super::{Config, ShuttleMutex, ShuttleRuntime};
 use super::{end_of, outcomes, random, run};
 use crate::engine::End;
 
@@ -197,6 +197,32 @@ fn a_destructor_that_waits_on_the_way_out_does_not_hang() {
         drop(runtime.wait(&condvar, runtime.lock(&mutex)));
     });
     assert!(matches!(end, End::Deadlock(_)));
+}
+
+/// The one way to a stack that can neither go on nor unwind: it is abandoned, and with it this
+/// operating-system thread, on which the standard library counts an unfinished panic for ever.
+#[test]
+fn a_panic_whose_unwinding_deadlocks_ends_the_exploration() {
+    struct Locks<'a>(&'a ShuttleMutex<()>);
+    impl Drop for Locks<'_> {
+        fn drop(&mut self) {
+            drop(ShuttleRuntime.lock(self.0));
+        }
+    }
+    let ends = std::thread::spawn(|| {
+        run(&Config::default(), random(3), |runtime| {
+            let mutex = runtime.mutex(());
+            let held = runtime.lock(&mutex);
+            let _locks = Locks(&mutex);
+            let _held = held;
+            let _locks = Locks(&mutex);
+            panic!("while holding");
+        })
+    });
+    let ends = ends.join().unwrap();
+    assert_eq!(ends.len(), 1, "{ends:?}");
+    let End::Deadlock(text) = &ends[0].end else { panic!("{:?}", ends[0].end) };
+    assert!(text.contains("which it holds itself"), "{text}");
 }
 
 #[test]

@@ -97,6 +97,28 @@ fn with_a_free_clock_two_readings_can_differ() {
 }
 
 #[test]
+fn a_very_long_sleep_ends_when_nobody_can_move_even_if_the_clock_is_free() {
+    let free = Config { free_jumps: 3, ..Config::default() };
+    let counts = outcomes(&free, |runtime| {
+        let count = Arc::new(runtime.mutex(0));
+        let worker = {
+            let (runtime, count) = (*runtime, Arc::clone(&count));
+            runtime.spawn("worker", move || {
+                for step in 1..4 {
+                    *runtime.lock(&count) += 1;
+                    runtime.sleep_until(millis(step));
+                }
+            })
+        };
+        runtime.sleep_until(runtime.now() + Duration::from_secs(3_600));
+        let seen = *runtime.lock(&count);
+        runtime.join(worker).unwrap();
+        seen
+    });
+    assert_eq!(counts, BTreeSet::from([3]));
+}
+
+#[test]
 fn a_deadline_that_has_passed_ends_the_wait_at_once() {
     let late = outcomes(&Config::default(), |runtime| {
         let (mutex, condvar) = (runtime.mutex(()), runtime.condvar());
