@@ -15,7 +15,6 @@ use super::answers::Answers;
 use super::record::Record;
 use super::runtime::LoomRuntime;
 use super::session::{Session, lock, message};
-use super::world::Abort;
 use crate::engine::{End, Execution, Exploration, Judge, Schedule, panic_text, quietly};
 
 /// What a scenario does under loom.
@@ -45,21 +44,6 @@ impl Default for Config {
     }
 }
 
-/// A replay met something else than its schedule says: the code is not the one that was recorded.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Diverged {
-    /// The first decision of the schedule that could not be taken, counted from zero.
-    pub at: usize,
-}
-
-impl std::fmt::Display for Diverged {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "the schedule does not fit the code: decision {} cannot be taken", self.at)
-    }
-}
-
-impl std::error::Error for Diverged {}
-
 /// Explores the schedules of `body` within the bounds, and all answers to its choices.
 pub fn explore(config: &Config, body: Body, judge: &mut Judge<'_>) -> Exploration {
     let driver = Arc::new(Driver::new(config, body, None));
@@ -69,27 +53,18 @@ pub fn explore(config: &Config, body: Body, judge: &mut Judge<'_>) -> Exploratio
     Exploration { executions: progress.executions, steps: progress.steps, exhausted }
 }
 
-/// Runs the one execution that `schedule` describes.
-///
-/// # Errors
-/// The body does not take the decisions of the schedule. Nothing was shown to the judge then.
+/// Runs the one execution that `schedule` describes, without any search. If the program does not
+/// take the decisions of the schedule, the execution is [`End::Diverged`].
 pub fn replay(
     config: &Config,
     schedule: &Schedule,
     body: Body,
     judge: &mut Judge<'_>,
-) -> Result<Exploration, Diverged> {
+) -> Exploration {
     let driver = Arc::new(Driver::new(config, body, Some(schedule.clone())));
     driver.run_loom(judge);
     let progress = lock(&driver.progress);
-    match progress.diverged {
-        Some(diverged) => Err(diverged),
-        None => Ok(Exploration {
-            executions: progress.executions,
-            steps: progress.steps,
-            exhausted: false,
-        }),
-    }
+    Exploration { executions: progress.executions, steps: progress.steps, exhausted: false }
 }
 
 /// What main unwinds with to leave loom.
@@ -117,7 +92,6 @@ struct Progress {
     steps: u64,
     /// Whether loom was left before it was done.
     left: bool,
-    diverged: Option<Diverged>,
 }
 
 impl Driver {
@@ -192,12 +166,8 @@ impl Driver {
             return ControlFlow::Continue(());
         };
         let end = match (session.outcome(), trouble) {
-            (Abort::Diverged(at), _) => {
-                lock(&self.progress).diverged = Some(Diverged { at });
-                return ControlFlow::Break(());
-            }
-            (Abort::Ended(End::Finished), Some(trouble)) => End::Panicked(trouble),
-            (Abort::Ended(end), _) => end,
+            (End::Finished, Some(trouble)) => End::Panicked(trouble),
+            (end, _) => end,
         };
         let world = session.world();
         let number = {
