@@ -169,20 +169,21 @@ impl Driver {
             (End::Finished, Some(trouble)) => End::Panicked(trouble),
             (end, _) => end,
         };
-        let world = session.world();
+        // The judge may ask the runtime for the names of threads, so nothing stays locked.
+        let record = std::mem::take(&mut session.world().record);
         let number = {
             let mut progress = lock(&self.progress);
             progress.executions += 1;
-            progress.steps += world.record.steps;
+            progress.steps += record.steps;
             progress.executions
         };
         let execution = Execution {
             number,
             end,
-            steps: world.record.steps,
-            preemptions: Some(world.record.preemptions),
-            schedule: Some(&world.record.schedule),
-            trace: Some(world.record.trace()),
+            steps: record.steps,
+            preemptions: Some(record.preemptions),
+            schedule: Some(&record.schedule),
+            trace: Some(record.trace()),
         };
         JUDGE.with(|judge| judge(&execution))
     }

@@ -338,6 +338,21 @@ fn threads_have_the_same_number_in_every_schedule() {
 }
 
 #[test]
+fn the_judge_may_ask_for_the_names_of_threads() {
+    let kept = Arc::new(Mutex::new(None));
+    let keep = Arc::clone(&kept);
+    let program = body(move |runtime| {
+        *keep.lock().unwrap() = Some(runtime.clone());
+        drop(runtime.spawn("child", || {}));
+    });
+    explore(&unbounded(), program, &mut |_| {
+        let runtime = kept.lock().unwrap().take().unwrap();
+        assert_eq!([0, 1, 2].map(|n| runtime.thread_name(n)), ["main", "child", ""]);
+        ControlFlow::Break(())
+    });
+}
+
+#[test]
 fn the_sixth_thread_is_refused() {
     let ends = all(&unbounded(), |runtime| {
         let threads: Vec<_> = (0..5).map(|_| runtime.spawn("one too many", || {})).collect();
@@ -391,6 +406,8 @@ fn a_replay_of_other_code_says_where_it_diverges() {
     let start = Schedule { choices: schedule.choices[..4].to_vec() };
     let longer = replay_of(&start, |runtime| toy(runtime, 2, 1));
     assert_eq!(longer, "the schedule ends after 4 decisions, the program goes on");
+    let nothing = replay_of(&Schedule::default(), |runtime| toy(runtime, 2, 1));
+    assert_eq!(nothing, "the schedule ends after 0 decisions, the program goes on");
     let other_answer = "a=7".parse().unwrap();
     let answer = replay_of(&other_answer, |runtime| drop(runtime.choose(2)));
     assert_eq!(answer, "decision 2 of the schedule, `=7`, cannot be taken");

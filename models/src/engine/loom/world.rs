@@ -406,7 +406,7 @@ impl World {
     }
 
     /// Notices that the replayed schedule names a thread that cannot move.
-    fn check_turn(&mut self) {
+    pub(super) fn check_turn(&mut self) {
         let mut movable = (0..self.threads.len()).filter(|&at| !self.is_blocked(at));
         if self.abort.is_none() && !movable.any(|at| self.has_turn(at)) {
             self.abort(End::Diverged(self.record.misfit()));
