@@ -3,7 +3,8 @@
 //! 1. loom calls the body once per execution. The call for the next execution begins by showing
 //!    the judge the one before: only then have all its threads ended.
 //! 2. To stop, that call unwinds out of loom with [`Leave`]. No other thread exists then.
-//! 3. When loom comes to its end by itself, all schedules of one set of answers are explored; the
+//! 3. The judge runs on a coroutine of its own: loom gives main 32 KiB of stack, which is little.
+//! 4. When loom comes to its end by itself, all schedules of one set of answers are explored; the
 //!    next set is tried, until there is none.
 
 use std::ops::ControlFlow;
@@ -11,10 +12,14 @@ use std::panic::{self, AssertUnwindSafe};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+use generator::Gn;
+use seatrial_core::runtime::Panic;
+
 use super::answers::Answers;
 use super::record::Record;
 use super::runtime::LoomRuntime;
 use super::session::{Session, lock, message};
+use crate::engine::quiet::loudly;
 use crate::engine::{End, Execution, Exploration, Judge, Schedule, panic_text, quietly};
 
 /// What a scenario does under loom.
@@ -70,9 +75,13 @@ pub fn replay(
 /// What main unwinds with to leave loom.
 struct Leave;
 
+/// The stack of the judge in words: a mebibyte of address space.
+const JUDGE_STACK: usize = 0x2_0000;
+
 scoped_tls_hkt::scoped_thread_local! {
-    /// The judge, for as long as loom runs: loom wants a body that borrows nothing.
-    static mut JUDGE: for<'a> &'a mut (dyn FnMut(&Execution<'_>) -> ControlFlow<()> + 'a)
+    /// Shows the judge the last execution. It lies here for as long as loom runs, since loom wants
+    /// a body that borrows nothing.
+    static mut JUDGE_LAST: for<'a> &'a mut (dyn FnMut() -> ControlFlow<()> + 'a)
 }
 
 struct Driver {
@@ -90,8 +99,14 @@ struct Progress {
     session: Option<Arc<Session>>,
     executions: u64,
     steps: u64,
+    /// What loom itself panicked with.
+    trouble: Option<String>,
+    /// Whether loom has come to an end or was left.
+    over: bool,
     /// Whether loom was left before it was done.
     left: bool,
+    /// What the judge panicked with.
+    judge_panic: Option<Panic>,
 }
 
 impl Driver {
@@ -118,31 +133,42 @@ impl Driver {
         builder.checkpoint_file = None;
         builder.checkpoint_interval = usize::MAX;
         builder.log = false;
-        let driver = Arc::clone(self);
-        JUDGE.set(judge, || {
-            let check = || builder.check(move || driver.execute());
-            let outcome = quietly(|| panic::catch_unwind(AssertUnwindSafe(check)));
-            match outcome {
-                Ok(()) => {
-                    let stop = self.judge_last(None).is_break();
-                    lock(&self.progress).left |= stop;
-                    !stop
+        lock(&self.progress).over = false;
+        let mut judging = Gn::<()>::new_scoped_opt_local(JUDGE_STACK, |mut stack| {
+            loop {
+                let verdict = self.judge_last(judge);
+                if lock(&self.progress).over {
+                    return verdict;
                 }
-                Err(payload) => {
-                    lock(&self.progress).left = true;
-                    if !payload.is::<Leave>() {
-                        let trouble = format!("loom: {}", panic_text(&*payload));
-                        let _stop = self.judge_last(Some(trouble));
-                    }
-                    false
-                }
+                stack.yield_with(verdict);
             }
-        })
+        });
+        let mut judge_last = || judging.resume().expect("judges until loom is over");
+        let driver = Arc::clone(self);
+        let outcome = JUDGE_LAST.set(&mut judge_last, || {
+            let check = || builder.check(move || driver.execute());
+            quietly(|| panic::catch_unwind(AssertUnwindSafe(check)))
+        });
+        let mut progress = lock(&self.progress);
+        progress.over = true;
+        progress.left |= outcome.is_err();
+        if let Err(payload) = outcome {
+            progress.trouble = (!payload.is::<Leave>()).then(|| panic_text(&*payload));
+        }
+        drop(progress);
+        let stopped = judge_last().is_break();
+        let mut progress = lock(&self.progress);
+        progress.left |= stopped;
+        if let Some(payload) = progress.judge_panic.take() {
+            drop(progress);
+            panic::resume_unwind(payload);
+        }
+        !progress.left
     }
 
     /// Runs one execution on loom's main thread.
     fn execute(&self) {
-        if self.judge_last(None).is_break() || self.is_spent() {
+        if JUDGE_LAST.with(|judge_last| judge_last()).is_break() || self.is_spent() {
             panic::resume_unwind(Box::new(Leave));
         }
         let record = Record::new(self.config.max_steps, self.script.clone());
@@ -160,13 +186,13 @@ impl Driver {
             || self.config.max_duration.is_some_and(|most| self.began.elapsed() >= most)
     }
 
-    /// Shows the judge the execution that ended last. `trouble` is what loom panicked with.
-    fn judge_last(&self, trouble: Option<String>) -> ControlFlow<()> {
+    /// Shows the judge the execution that ended last, if there is one.
+    fn judge_last(&self, judge: &mut Judge<'_>) -> ControlFlow<()> {
         let Some(session) = lock(&self.progress).session.take() else {
             return ControlFlow::Continue(());
         };
-        let end = match (session.outcome(), trouble) {
-            (End::Finished, Some(trouble)) => End::Panicked(trouble),
+        let end = match (session.outcome(), lock(&self.progress).trouble.take()) {
+            (End::Finished, Some(trouble)) => End::Panicked(format!("loom: {trouble}")),
             (end, _) => end,
         };
         // The judge may ask the runtime for the names of threads, so nothing stays locked.
@@ -185,6 +211,11 @@ impl Driver {
             schedule: Some(&record.schedule),
             trace: Some(record.trace()),
         };
-        JUDGE.with(|judge| judge(&execution))
+        panic::catch_unwind(AssertUnwindSafe(|| loudly(|| judge(&execution)))).unwrap_or_else(
+            |payload| {
+                lock(&self.progress).judge_panic = Some(payload);
+                ControlFlow::Break(())
+            },
+        )
     }
 }

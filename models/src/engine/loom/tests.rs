@@ -353,6 +353,21 @@ fn the_judge_may_ask_for_the_names_of_threads() {
 }
 
 #[test]
+fn the_judge_has_room_and_its_panics_reach_the_caller() {
+    fn deep(left: u32) -> u32 {
+        let here = std::hint::black_box([left; 1_000]);
+        if left == 0 { 0 } else { deep(left - 1) + here[999] - left + 1 }
+    }
+    let panicked = catch_unwind(AssertUnwindSafe(|| {
+        explore(&unbounded(), body(|runtime| toy(runtime, 1, 1)), &mut |_| {
+            crate::engine::quietly(|| panic!("depth {}", deep(50)));
+            ControlFlow::Continue(())
+        })
+    }));
+    assert_eq!(crate::engine::panic_text(&*panicked.unwrap_err()), "depth 50");
+}
+
+#[test]
 fn the_sixth_thread_is_refused() {
     let ends = all(&unbounded(), |runtime| {
         let threads: Vec<_> = (0..5).map(|_| runtime.spawn("one too many", || {})).collect();
