@@ -2,9 +2,11 @@
 //!
 //! Every part of this crate is generic over [`Runtime`] and reaches the outside through it alone.
 //! Therefore the code that ships ([`System`], real threads over `parking_lot`) is the code that
+//! tests run against a clock moved by hand ([`Manual`]) and that checkers explore, each with its own
 //! implementation; this crate knows none of them.
 
 mod block_on;
+mod manual;
 mod system;
 mod time;
 
@@ -14,6 +16,7 @@ use std::ops::DerefMut;
 use std::sync::Arc;
 use std::task::Waker;
 
+pub use manual::{Manual, ManualCondvar, ManualTimer};
 pub use system::System;
 pub use time::{Instant, WallTime};
 

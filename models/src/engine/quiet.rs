@@ -29,6 +29,19 @@ pub fn quietly<T>(body: impl FnOnce() -> T) -> T {
     body()
 }
 
+/// Runs `body`, which is not the code under test, with the panic hook printing again.
+#[cfg(feature = "loom")]
+pub(super) fn loudly<T>(body: impl FnOnce() -> T) -> T {
+    struct Former(u32);
+    impl Drop for Former {
+        fn drop(&mut self) {
+            QUIET.set(self.0);
+        }
+    }
+    let _former = Former(QUIET.replace(0));
+    body()
+}
+
 /// Runs `body` without the panic hook printing anything on any thread.
 pub(super) fn quietly_everywhere<T>(body: impl FnOnce() -> T) -> T {
     HOOK.call_once(layer);

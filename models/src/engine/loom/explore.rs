@@ -3,7 +3,8 @@
 //! 1. loom calls the body once per execution. The call for the next execution begins by showing
 //!    the judge the one before: only then have all its threads ended.
 //! 2. To stop, that call unwinds out of loom with [`Leave`]. No other thread exists then.
-//! 3. When loom comes to its end by itself, all schedules of one set of answers are explored; the
+//! 3. The judge runs on a coroutine of its own: loom gives main 32 KiB of stack, which is little.
+//! 4. When loom comes to its end by itself, all schedules of one set of answers are explored; the
 //!    next set is tried, until there is none.
 
 use std::ops::ControlFlow;
@@ -11,11 +12,14 @@ use std::panic::{self, AssertUnwindSafe};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+use generator::Gn;
+use seatrial_core::runtime::Panic;
+
 use super::answers::Answers;
 use super::record::Record;
 use super::runtime::LoomRuntime;
 use super::session::{Session, lock, message};
-use super::world::Abort;
+use crate::engine::quiet::loudly;
 use crate::engine::{End, Execution, Exploration, Judge, Schedule, panic_text, quietly};
 
 /// What a scenario does under loom.
@@ -45,21 +49,6 @@ impl Default for Config {
     }
 }
 
-/// A replay met something else than its schedule says: the code is not the one that was recorded.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Diverged {
-    /// The first decision of the schedule that could not be taken, counted from zero.
-    pub at: usize,
-}
-
-impl std::fmt::Display for Diverged {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "the schedule does not fit the code: decision {} cannot be taken", self.at)
-    }
-}
-
-impl std::error::Error for Diverged {}
-
 /// Explores the schedules of `body` within the bounds, and all answers to its choices.
 pub fn explore(config: &Config, body: Body, judge: &mut Judge<'_>) -> Exploration {
     let driver = Arc::new(Driver::new(config, body, None));
@@ -69,35 +58,30 @@ pub fn explore(config: &Config, body: Body, judge: &mut Judge<'_>) -> Exploratio
     Exploration { executions: progress.executions, steps: progress.steps, exhausted }
 }
 
-/// Runs the one execution that `schedule` describes.
-///
-/// # Errors
-/// The body does not take the decisions of the schedule. Nothing was shown to the judge then.
+/// Runs the one execution that `schedule` describes, without any search. If the program does not
+/// take the decisions of the schedule, the execution is [`End::Diverged`].
 pub fn replay(
     config: &Config,
     schedule: &Schedule,
     body: Body,
     judge: &mut Judge<'_>,
-) -> Result<Exploration, Diverged> {
+) -> Exploration {
     let driver = Arc::new(Driver::new(config, body, Some(schedule.clone())));
     driver.run_loom(judge);
     let progress = lock(&driver.progress);
-    match progress.diverged {
-        Some(diverged) => Err(diverged),
-        None => Ok(Exploration {
-            executions: progress.executions,
-            steps: progress.steps,
-            exhausted: false,
-        }),
-    }
+    Exploration { executions: progress.executions, steps: progress.steps, exhausted: false }
 }
 
 /// What main unwinds with to leave loom.
 struct Leave;
 
+/// The stack of the judge in words: a mebibyte of address space.
+const JUDGE_STACK: usize = 0x2_0000;
+
 scoped_tls_hkt::scoped_thread_local! {
-    /// The judge, for as long as loom runs: loom wants a body that borrows nothing.
-    static mut JUDGE: for<'a> &'a mut (dyn FnMut(&Execution<'_>) -> ControlFlow<()> + 'a)
+    /// Shows the judge the last execution. It lies here for as long as loom runs, since loom wants
+    /// a body that borrows nothing.
+    static mut JUDGE_LAST: for<'a> &'a mut (dyn FnMut() -> ControlFlow<()> + 'a)
 }
 
 struct Driver {
@@ -115,9 +99,14 @@ struct Progress {
     session: Option<Arc<Session>>,
     executions: u64,
     steps: u64,
+    /// What loom itself panicked with.
+    trouble: Option<String>,
+    /// Whether loom has come to an end or was left.
+    over: bool,
     /// Whether loom was left before it was done.
     left: bool,
-    diverged: Option<Diverged>,
+    /// What the judge panicked with.
+    judge_panic: Option<Panic>,
 }
 
 impl Driver {
@@ -144,31 +133,42 @@ impl Driver {
         builder.checkpoint_file = None;
         builder.checkpoint_interval = usize::MAX;
         builder.log = false;
-        let driver = Arc::clone(self);
-        JUDGE.set(judge, || {
-            let check = || builder.check(move || driver.execute());
-            let outcome = quietly(|| panic::catch_unwind(AssertUnwindSafe(check)));
-            match outcome {
-                Ok(()) => {
-                    let stop = self.judge_last(None).is_break();
-                    lock(&self.progress).left |= stop;
-                    !stop
+        lock(&self.progress).over = false;
+        let mut judging = Gn::<()>::new_scoped_opt_local(JUDGE_STACK, |mut stack| {
+            loop {
+                let verdict = self.judge_last(judge);
+                if lock(&self.progress).over {
+                    return verdict;
                 }
-                Err(payload) => {
-                    lock(&self.progress).left = true;
-                    if !payload.is::<Leave>() {
-                        let trouble = format!("loom: {}", panic_text(&*payload));
-                        let _stop = self.judge_last(Some(trouble));
-                    }
-                    false
-                }
+                stack.yield_with(verdict);
             }
-        })
+        });
+        let mut judge_last = || judging.resume().expect("judges until loom is over");
+        let driver = Arc::clone(self);
+        let outcome = JUDGE_LAST.set(&mut judge_last, || {
+            let check = || builder.check(move || driver.execute());
+            quietly(|| panic::catch_unwind(AssertUnwindSafe(check)))
+        });
+        let mut progress = lock(&self.progress);
+        progress.over = true;
+        progress.left |= outcome.is_err();
+        if let Err(payload) = outcome {
+            progress.trouble = (!payload.is::<Leave>()).then(|| panic_text(&*payload));
+        }
+        drop(progress);
+        let stopped = judge_last().is_break();
+        let mut progress = lock(&self.progress);
+        progress.left |= stopped;
+        if let Some(payload) = progress.judge_panic.take() {
+            drop(progress);
+            panic::resume_unwind(payload);
+        }
+        !progress.left
     }
 
     /// Runs one execution on loom's main thread.
     fn execute(&self) {
-        if self.judge_last(None).is_break() || self.is_spent() {
+        if JUDGE_LAST.with(|judge_last| judge_last()).is_break() || self.is_spent() {
             panic::resume_unwind(Box::new(Leave));
         }
         let record = Record::new(self.config.max_steps, self.script.clone());
@@ -186,21 +186,17 @@ impl Driver {
             || self.config.max_duration.is_some_and(|most| self.began.elapsed() >= most)
     }
 
-    /// Shows the judge the execution that ended last. `trouble` is what loom panicked with.
-    fn judge_last(&self, trouble: Option<String>) -> ControlFlow<()> {
+    /// Shows the judge the execution that ended last, if there is one.
+    fn judge_last(&self, judge: &mut Judge<'_>) -> ControlFlow<()> {
         let Some(session) = lock(&self.progress).session.take() else {
             return ControlFlow::Continue(());
         };
-        let end = match (session.outcome(), trouble) {
-            (Abort::Diverged(at), _) => {
-                lock(&self.progress).diverged = Some(Diverged { at });
-                return ControlFlow::Break(());
-            }
-            (Abort::Ended(End::Finished), Some(trouble)) => End::Panicked(trouble),
-            (Abort::Ended(end), _) => end,
+        let end = match (session.outcome(), lock(&self.progress).trouble.take()) {
+            (End::Finished, Some(trouble)) => End::Panicked(format!("loom: {trouble}")),
+            (end, _) => end,
         };
-        // Out of its lock: the judge asks the runtime for names, which takes that lock again.
-        let record = std::mem::replace(&mut session.world().record, Record::new(0, None));
+        // The judge may ask the runtime for the names of threads, so nothing stays locked.
+        let record = std::mem::take(&mut session.world().record);
         let number = {
             let mut progress = lock(&self.progress);
             progress.executions += 1;
@@ -215,6 +211,11 @@ impl Driver {
             schedule: Some(&record.schedule),
             trace: Some(record.trace()),
         };
-        JUDGE.with(|judge| judge(&execution))
+        panic::catch_unwind(AssertUnwindSafe(|| loudly(|| judge(&execution)))).unwrap_or_else(
+            |payload| {
+                lock(&self.progress).judge_panic = Some(payload);
+                ControlFlow::Break(())
+            },
+        )
     }
 }

@@ -25,6 +25,6 @@ mod world;
 #[cfg(test)]
 mod tests;
 
-pub use explore::{Body, Config, Diverged, explore, replay};
+pub use explore::{Body, Config, explore, replay};
 pub use numbers::MAX_LOOM_THREADS;
 pub use runtime::{LoomCondvar, LoomGuard, LoomJoin, LoomMutex, LoomRuntime, LoomTimer};

@@ -21,10 +21,6 @@ impl Record {
         Self { script, max_steps, ..Self::default() }
     }
 
-    pub(super) fn len(&self) -> usize {
-        self.schedule.choices.len()
-    }
-
     pub(super) fn is_replay(&self) -> bool {
         self.script.is_some()
     }
@@ -42,13 +38,28 @@ impl Record {
         })
     }
 
+    /// Says why a replay cannot go on as prescribed.
+    pub(super) fn misfit(&self) -> String {
+        match self.prescribed().flatten() {
+            Some(choice) => {
+                let choice = Schedule { choices: vec![choice] };
+                let at = self.schedule.choices.len() + 1;
+                format!("decision {at} of the schedule, `{choice}`, cannot be taken")
+            }
+            None => {
+                let len = self.schedule.choices.len();
+                format!("the schedule ends after {len} decisions, the program goes on")
+            }
+        }
+    }
+
     /// Tells whether a replay prescribes more than was done.
     pub(super) fn is_short(&self) -> bool {
-        self.script.as_ref().is_some_and(|script| script.choices.len() > self.len())
+        self.prescribed().flatten().is_some()
     }
 
     fn prescribed(&self) -> Option<Option<Choice>> {
-        self.script.as_ref().map(|script| script.choices.get(self.len()).copied())
+        self.script.as_ref().map(|script| script.choices.get(self.schedule.choices.len()).copied())
     }
 
     pub(super) fn step(&mut self, thread: u8, preempted: bool) {

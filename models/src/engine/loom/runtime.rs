@@ -13,6 +13,9 @@ use super::session::{Point, Session, lock, message};
 /// What the wall clock reads at the beginning of every execution: 2023-11-14T22:13:20Z.
 const WALL_EPOCH: WallTime = WallTime::from_nanos(1_700_000_000_000_000_000);
 
+/// The stack of a thread in words: 256 KiB of address space. Only main's cannot be chosen.
+const STACK: usize = 0x8000;
+
 /// Threads that loom schedules, and a clock that jumps when nobody can move.
 #[derive(Clone)]
 pub struct LoomRuntime {
@@ -250,7 +253,8 @@ impl Runtime for LoomRuntime {
         let thread = self.session.spawn(name);
         let result = Arc::new(Mutex::new(None));
         let (session, slot) = (Arc::clone(&self.session), Arc::clone(&result));
-        let spawned = ::loom::thread::spawn(move || {
+        let start = ::loom::thread::Builder::new().stack_size(STACK);
+        let spawned = start.spawn(move || {
             let returned = session.run(thread, body);
             let mut panicked = returned.as_ref().err().and_then(|payload| message(&**payload));
             *lock(&slot) = Some(returned);
@@ -259,6 +263,7 @@ impl Runtime for LoomRuntime {
             panicked = panicked.or(dropped.err().and_then(|payload| message(&*payload)));
             session.end(thread, panicked);
         });
+        let spawned = spawned.expect("loom refuses no thread that there is room for");
         self.session.spawned(thread, spawned.thread().clone());
         LoomJoin { thread, result, session: Arc::clone(&self.session) }
     }

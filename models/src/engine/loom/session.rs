@@ -14,7 +14,7 @@ use seatrial_core::runtime::{Instant, Panic};
 
 use super::answers::Answers;
 use super::record::{Record, mix};
-use super::world::{Abort, Asleep, Next, Unwinding, World};
+use super::world::{Asleep, Next, Unwinding, World};
 use crate::engine::{End, panic_text};
 
 /// What a thread unwinds with when its execution is brought down.
@@ -241,8 +241,8 @@ impl Session {
             None => lock(&self.answers).answer(thread, nth, options),
             Some(Some(answer)) => answer,
             Some(None) => {
-                let at = world.record.len();
-                world.abort(Abort::Diverged(at));
+                let misfit = world.record.misfit();
+                world.abort(End::Diverged(misfit));
                 0
             }
         };
@@ -288,10 +288,17 @@ impl Session {
     /// Runs the body of a thread, from its first step to its last.
     pub(super) fn run<T>(&self, me: usize, body: impl FnOnce() -> T) -> Result<T, Panic> {
         panic::catch_unwind(AssertUnwindSafe(|| {
-            if self.world().record.is_replay() {
-                while !self.park_until_turn(me) {}
+            if me == 0 {
+                // Whatever a replay says, the program begins; the next call sees if it fits.
+                let mut world = self.world();
+                world.check_turn();
+                world.resume(me);
+            } else {
+                if self.world().record.is_replay() {
+                    while !self.park_until_turn(me) {}
+                }
+                self.resumed(me);
             }
-            self.resumed(me);
             body()
         }))
     }
@@ -302,7 +309,7 @@ impl Session {
         if let Some(message) = panicked {
             let message = format!("{}: {message}", world.threads[me].name);
             if me == 0 {
-                world.abort(Abort::Ended(End::Panicked(message.clone())));
+                world.abort(End::Panicked(message.clone()));
             }
             world.threads[me].panicked = Some(message);
         }
@@ -312,24 +319,24 @@ impl Session {
             let served = panic::catch_unwind(AssertUnwindSafe(|| self.serve(me)));
             world = self.world();
             if let Some(message) = served.err().and_then(|payload| message(&*payload)) {
-                world.abort(Abort::Ended(End::Panicked(format!("a waker: {message}"))));
+                world.abort(End::Panicked(format!("a waker: {message}")));
             }
         }
     }
 
     /// Tells how the execution ended, after all its threads have.
-    pub(super) fn outcome(&self) -> Abort {
+    pub(super) fn outcome(&self) -> End {
         let world = self.world();
-        if let Some(abort) = &world.abort {
-            return abort.clone();
+        if let Some(end) = &world.abort {
+            return end.clone();
         }
         if world.record.is_short() {
-            return Abort::Diverged(world.record.len());
+            return End::Diverged(world.record.misfit());
         }
         let panicked = world.threads.iter().find(|t| t.panicked.is_some() && !t.joined);
-        Abort::Ended(match panicked.and_then(|thread| thread.panicked.clone()) {
+        match panicked.and_then(|thread| thread.panicked.clone()) {
             Some(message) => End::Panicked(message),
             None => End::Finished,
-        })
+        }
     }
 }

@@ -338,6 +338,36 @@ fn threads_have_the_same_number_in_every_schedule() {
 }
 
 #[test]
+fn the_judge_may_ask_for_the_names_of_threads() {
+    let kept = Arc::new(Mutex::new(None));
+    let keep = Arc::clone(&kept);
+    let program = body(move |runtime| {
+        *keep.lock().unwrap() = Some(runtime.clone());
+        drop(runtime.spawn("child", || {}));
+    });
+    explore(&unbounded(), program, &mut |_| {
+        let runtime = kept.lock().unwrap().take().unwrap();
+        assert_eq!([0, 1, 2].map(|n| runtime.thread_name(n)), ["main", "child", ""]);
+        ControlFlow::Break(())
+    });
+}
+
+#[test]
+fn the_judge_has_room_and_its_panics_reach_the_caller() {
+    fn deep(left: u32) -> u32 {
+        let here = std::hint::black_box([left; 1_000]);
+        if left == 0 { 0 } else { deep(left - 1) + here[999] - left + 1 }
+    }
+    let panicked = catch_unwind(AssertUnwindSafe(|| {
+        explore(&unbounded(), body(|runtime| toy(runtime, 1, 1)), &mut |_| {
+            crate::engine::quietly(|| panic!("depth {}", deep(50)));
+            ControlFlow::Continue(())
+        })
+    }));
+    assert_eq!(crate::engine::panic_text(&*panicked.unwrap_err()), "depth 50");
+}
+
+#[test]
 fn the_sixth_thread_is_refused() {
     let ends = all(&unbounded(), |runtime| {
         let threads: Vec<_> = (0..5).map(|_| runtime.spawn("one too many", || {})).collect();
@@ -364,20 +394,36 @@ fn a_schedule_leads_back_to_its_execution() {
             replayed.push((text, execution.trace, execution.steps, execution.preemptions));
             ControlFlow::Continue(())
         });
-        assert_eq!(explored.unwrap().executions, 1);
+        assert_eq!(explored.executions, 1);
         assert_eq!(replayed, std::slice::from_ref(recorded));
     }
 }
 
 #[test]
 fn a_replay_of_other_code_says_where_it_diverges() {
-    let (_, schedule) = all(&Config::default(), |runtime| toy(runtime, 2, 1)).remove(5);
-    let config = Config::default();
-    let judged = &mut |_: &crate::engine::Execution<'_>| panic!("must not be judged");
-    let other = replay(&config, &schedule, body(|runtime| toy(runtime, 1, 1)), judged);
-    assert!(other.is_err_and(|diverged| diverged.at < schedule.choices.len()));
-    let longer = replay(&config, &schedule, body(|runtime| toy(runtime, 2, 2)), judged);
-    assert!(longer.is_err());
-    let shorter = replay(&config, &schedule, body(|_| {}), judged);
-    assert_eq!(shorter, Err(Diverged { at: 1 }));
+    let schedule = all(&Config::default(), |runtime| toy(runtime, 2, 1)).remove(5).1;
+    let replay_of = |schedule: &Schedule, program: fn(&LoomRuntime)| {
+        let mut ends = vec![];
+        replay(&Config::default(), schedule, body(program), &mut |execution| {
+            ends.push(execution.end.clone());
+            ControlFlow::Continue(())
+        });
+        assert_eq!(ends.len(), 1);
+        match ends.remove(0) {
+            End::Diverged(because) => because,
+            other => panic!("{other:?}"),
+        }
+    };
+    let fewer = replay_of(&schedule, |runtime| toy(runtime, 1, 1));
+    assert!(fewer.contains("cannot be taken"), "{fewer}");
+    let shorter = replay_of(&schedule, |_| {});
+    assert!(shorter.starts_with("decision 2 of the schedule"), "{shorter}");
+    let start = Schedule { choices: schedule.choices[..4].to_vec() };
+    let longer = replay_of(&start, |runtime| toy(runtime, 2, 1));
+    assert_eq!(longer, "the schedule ends after 4 decisions, the program goes on");
+    let nothing = replay_of(&Schedule::default(), |runtime| toy(runtime, 2, 1));
+    assert_eq!(nothing, "the schedule ends after 0 decisions, the program goes on");
+    let other_answer = "a=7".parse().unwrap();
+    let answer = replay_of(&other_answer, |runtime| drop(runtime.choose(2)));
+    assert_eq!(answer, "decision 2 of the schedule, `=7`, cannot be taken");
 }

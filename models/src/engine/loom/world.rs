@@ -14,15 +14,6 @@ use super::numbers::number;
 use super::record::Record;
 use crate::engine::End;
 
-/// Why an execution is being brought down before its threads have ended.
-#[derive(Clone, Debug)]
-pub(super) enum Abort {
-    /// It is over: that is how it ended.
-    Ended(End),
-    /// A replay met something else than the schedule says, at this decision.
-    Diverged(usize),
-}
-
 /// What a thread sleeps for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Asleep {
@@ -110,7 +101,8 @@ pub(super) struct World {
     /// The thread that took the last recorded step.
     last: usize,
     pub(super) record: Record,
-    pub(super) abort: Option<Abort>,
+    /// How the execution ended, once it is being brought down before its threads have ended.
+    pub(super) abort: Option<End>,
     now: Instant,
     holders: Vec<Option<usize>>,
     sleepers: Vec<VecDeque<usize>>,
@@ -357,10 +349,10 @@ impl World {
             return self.give_up_guess();
         }
         let panicked = self.threads.iter().find_map(|t| t.panicked.as_ref().filter(|_| !t.joined));
-        self.abort(Abort::Ended(match panicked {
+        self.abort(match panicked {
             Some(message) => End::Panicked(message.clone()),
             None => End::Deadlock(self.describe()),
-        }));
+        });
     }
 
     /// Throws a thread that was only guessed to unwind.
@@ -383,8 +375,8 @@ impl World {
     }
 
     /// Brings the execution down: every thread unwinds at its next call.
-    pub(super) fn abort(&mut self, why: Abort) {
-        self.abort.get_or_insert(why);
+    pub(super) fn abort(&mut self, end: End) {
+        self.abort.get_or_insert(end);
         for thread in &mut self.threads {
             if thread.parked {
                 thread.unpark();
@@ -404,7 +396,7 @@ impl World {
         self.record.step(self.threads[me].number, preempted);
         self.threads[me].aim = None;
         if self.record.is_too_long() {
-            self.abort(Abort::Ended(End::Endless(self.describe())));
+            self.abort(End::Endless(self.describe()));
         }
     }
 
@@ -414,10 +406,10 @@ impl World {
     }
 
     /// Notices that the replayed schedule names a thread that cannot move.
-    fn check_turn(&mut self) {
+    pub(super) fn check_turn(&mut self) {
         let mut movable = (0..self.threads.len()).filter(|&at| !self.is_blocked(at));
         if self.abort.is_none() && !movable.any(|at| self.has_turn(at)) {
-            self.abort(Abort::Diverged(self.record.len()));
+            self.abort(End::Diverged(self.record.misfit()));
         }
     }
 

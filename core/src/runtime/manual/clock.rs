@@ -1,0 +1,189 @@
+//! The clock that is moved by hand, and those who wait for it.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::task::Waker;
+use std::time::Duration;
+
+use parking_lot::{Condvar, Mutex};
+
+use super::sleeper::{Roused, Sleeper};
+use crate::runtime::{Instant, WallTime};
+
+/// The last instant that the clock can show: [`Instant::NEVER`] must not come.
+const END_OF_TIME: Instant = Instant::from_nanos(u64::MAX - 1);
+
+/// Names one who waits: by deadline, then in the order of arrival.
+pub(super) type Key = (Instant, u64);
+
+/// The clock, shared by all copies of a runtime.
+#[derive(Debug)]
+pub(super) struct Clock {
+    state: Mutex<State>,
+    /// Signalled when somebody begins to wait.
+    arrived: Condvar,
+}
+
+#[derive(Debug)]
+struct State {
+    now: Instant,
+    wall: WallTime,
+    entropy: u64,
+    waiting: BTreeMap<Key, Waiter>,
+    arrivals: u64,
+    /// Threads asleep, with or without a deadline.
+    asleep: usize,
+}
+
+#[derive(Debug)]
+enum Waiter {
+    Thread(Arc<Sleeper>),
+    Timer(Waker),
+}
+
+impl Clock {
+    pub(super) fn new(wall: WallTime, seed: u64) -> Self {
+        let state = State {
+            now: Instant::ZERO,
+            wall,
+            entropy: seed,
+            waiting: BTreeMap::new(),
+            arrivals: 0,
+            asleep: 0,
+        };
+        Self { state: Mutex::new(state), arrived: Condvar::new() }
+    }
+
+    pub(super) fn now(&self) -> Instant {
+        self.state.lock().now
+    }
+
+    pub(super) fn wall(&self) -> WallTime {
+        self.state.lock().wall
+    }
+
+    pub(super) fn set_wall(&self, wall: WallTime) {
+        self.state.lock().wall = wall;
+    }
+
+    /// Returns the next number of a sequence that the seed fixes (splitmix64).
+    pub(super) fn entropy(&self) -> u64 {
+        let mut state = self.state.lock();
+        state.entropy = state.entropy.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let x = state.entropy;
+        let x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        x ^ (x >> 31)
+    }
+
+    /// Moves the clock and fires whatever is due by then (`workqueue:CK-4`).
+    ///
+    /// Nothing is locked while a waker runs (`workqueue:CK-5`). What a waker arms anew is not of
+    /// this step, so a step ends even if every waker arms another one.
+    pub(super) fn advance(&self, by: Duration) {
+        let mut state = self.state.lock();
+        state.now = (state.now + by).min(END_OF_TIME);
+        state.wall = state.wall + by;
+        let (now, newest) = (state.now, state.arrivals);
+        drop(state);
+        while let Some(waiter) = self.take_due(now, newest) {
+            match waiter {
+                Waiter::Thread(sleeper) => {
+                    self.rouse(&sleeper, Roused::ByClock);
+                }
+                Waiter::Timer(waker) => waker.wake(),
+            }
+        }
+    }
+
+    fn take_due(&self, now: Instant, newest: u64) -> Option<Waiter> {
+        let mut state = self.state.lock();
+        let due = state.waiting.range(..=(now, u64::MAX));
+        let key = due.map(|(key, _)| *key).find(|key| key.1 <= newest)?;
+        state.waiting.remove(&key)
+    }
+
+    /// Lets a thread begin to sleep; `None` if its deadline has passed.
+    ///
+    /// The sleep itself follows outside: it can be ended before it begins.
+    pub(super) fn begin_sleep(&self, until: Instant) -> Option<Arc<Sleeper>> {
+        let mut state = self.state.lock();
+        if until <= state.now {
+            return None;
+        }
+        state.asleep += 1;
+        let sleeper = Arc::new(Sleeper::new(until));
+        if until != Instant::NEVER {
+            state.wait(until, Waiter::Thread(Arc::clone(&sleeper)));
+        }
+        self.arrived.notify_all();
+        Some(sleeper)
+    }
+
+    /// Ends the sleep of a thread; false if it was ended before.
+    pub(super) fn rouse(&self, sleeper: &Arc<Sleeper>, how: Roused) -> bool {
+        if !sleeper.rouse(how) {
+            return false;
+        }
+        let mut state = self.state.lock();
+        state.asleep -= 1;
+        let is_it =
+            |waiter: &Waiter| matches!(waiter, Waiter::Thread(t) if Arc::ptr_eq(t, sleeper));
+        let mut same_deadline = state.waiting.range((sleeper.until, 0)..=(sleeper.until, u64::MAX));
+        let key = same_deadline.find(|(_, waiter)| is_it(waiter)).map(|(key, _)| *key);
+        let waiter = key.and_then(|key| state.waiting.remove(&key));
+        drop(state);
+        drop(waiter);
+        true
+    }
+
+    /// Arms a waker. The flag says that its time has come already.
+    pub(super) fn arm(&self, deadline: Instant, waker: Waker) -> (Key, bool) {
+        let mut state = self.state.lock();
+        let key = state.wait(deadline, Waiter::Timer(waker));
+        self.arrived.notify_all();
+        (key, deadline <= state.now)
+    }
+
+    /// Takes an armed waker away, to wake it or to drop it; `None` if it has fired.
+    pub(super) fn disarm(&self, key: Key) -> Option<Waker> {
+        match self.state.lock().waiting.remove(&key) {
+            Some(Waiter::Timer(waker)) => Some(waker),
+            _ => None,
+        }
+    }
+
+    /// Counts those who wait for the clock.
+    pub(super) fn waiters(&self) -> usize {
+        self.state.lock().waiting.len()
+    }
+
+    /// Counts the threads that sleep.
+    pub(super) fn asleep(&self) -> usize {
+        self.state.lock().asleep
+    }
+
+    pub(super) fn until_waiting(&self, count: usize, patience: Duration) -> bool {
+        self.until(patience, |state| state.waiting.len() >= count)
+    }
+
+    pub(super) fn until_asleep(&self, count: usize, patience: Duration) -> bool {
+        self.until(patience, |state| state.asleep >= count)
+    }
+
+    /// Waits in real time until the state is as wanted; false if it is not before long.
+    fn until(&self, patience: Duration, wanted: impl Fn(&State) -> bool) -> bool {
+        let mut state = self.state.lock();
+        let ended = self.arrived.wait_while_for(&mut state, |state| !wanted(state), patience);
+        !ended.timed_out()
+    }
+}
+
+impl State {
+    fn wait(&mut self, until: Instant, waiter: Waiter) -> Key {
+        self.arrivals += 1;
+        let key = (until, self.arrivals);
+        self.waiting.insert(key, waiter);
+        key
+    }
+}

@@ -1,0 +1,263 @@
+//! Real threads under a clock that a test moves by hand.
+//!
+//! Time stands still until [`Manual::advance`] is called; then everything that is due fires: timed
+//! waits, sleeps and timers (`workqueue:CK-4`). A test that moves the clock before its component
+//! has gone to sleep would wait in vain, so it first waits for that with
+//! [`Manual::until_waiting`] (`workqueue:CK-6`):
+//!
+//! ```
+//! use std::time::Duration;
+//! use seatrial_core::runtime::{Ambient, Manual, Runtime};
+//!
+//! let runtime = Manual::new();
+//! let (inner, at) = (runtime.clone(), runtime.now() + Duration::from_secs(3600));
+//! let sleeper = runtime.spawn("sleeper", move || inner.sleep_until(at));
+//!
+//! assert!(runtime.until_waiting(1, Duration::from_secs(10)));
+//! runtime.advance(Duration::from_secs(3600));
+//! runtime.join(sleeper).unwrap();
+//! assert_eq!(runtime.waiters(), 0);
+//! ```
+//!
+//! Random numbers follow from a seed, so that a test of jitter is repeatable on one thread.
+//! Schedules are not: for those there are checkers.
+
+mod clock;
+mod sleeper;
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::VecDeque;
+use std::fmt;
+use std::sync::Arc;
+use std::task::Waker;
+use std::time::Duration;
+
+use arc_swap::ArcSwap;
+use parking_lot::{Mutex, MutexGuard};
+
+use super::{Ambient, Instant, Panic, Runtime, System, WallTime};
+use clock::{Clock, Key};
+use sleeper::{Roused, Sleeper};
+
+/// What the wall clock reads in the beginning: 2023-11-14T22:13:20Z.
+const WALL_EPOCH: WallTime = WallTime::from_nanos(1_700_000_000_000_000_000);
+
+/// Real threads, and time that moves only by hand. Copies share one clock.
+#[derive(Clone)]
+pub struct Manual {
+    clock: Arc<Clock>,
+    system: System,
+}
+
+impl Manual {
+    /// Makes a runtime whose monotonic clock reads zero.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::seeded(0)
+    }
+
+    /// As [`new`](Self::new), with another sequence of random numbers.
+    #[must_use]
+    pub fn seeded(seed: u64) -> Self {
+        Self { clock: Arc::new(Clock::new(WALL_EPOCH, seed)), system: System::new() }
+    }
+
+    /// Moves both clocks on and fires what is due: threads are woken, wakers run on this thread,
+    /// in the order of their deadlines (`workqueue:CK-4`, `CK-5`).
+    pub fn advance(&self, by: Duration) {
+        self.clock.advance(by);
+    }
+
+    /// Sets the wall clock, in either direction. Nothing waits for it, so nothing fires.
+    pub fn set_wall(&self, wall: WallTime) {
+        self.clock.set_wall(wall);
+    }
+
+    /// Counts those who wait for the clock: timed waits, sleeps, armed timers (`workqueue:CK-6`).
+    #[must_use]
+    pub fn waiters(&self) -> usize {
+        self.clock.waiters()
+    }
+
+    /// Counts the threads that sleep, with or without a deadline.
+    #[must_use]
+    pub fn asleep(&self) -> usize {
+        self.clock.asleep()
+    }
+
+    /// Waits until at least `count` wait for the clock; false if they do not within `patience`,
+    /// which is real time.
+    #[must_use = "false says that the test went wrong"]
+    pub fn until_waiting(&self, count: usize, patience: Duration) -> bool {
+        self.clock.until_waiting(count, patience)
+    }
+
+    /// Waits until at least `count` threads sleep, with or without a deadline; false if they do not
+    /// within `patience`, which is real time.
+    #[must_use = "false says that the test went wrong"]
+    pub fn until_asleep(&self, count: usize, patience: Duration) -> bool {
+        self.clock.until_asleep(count, patience)
+    }
+}
+
+impl Default for Manual {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl fmt::Debug for Manual {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Manual").field(&self.clock.now()).finish()
+    }
+}
+
+/// Threads asleep until notified; whoever has slept longest is notified first.
+#[derive(Debug, Default)]
+pub struct ManualCondvar {
+    asleep: Mutex<VecDeque<Arc<Sleeper>>>,
+}
+
+impl ManualCondvar {
+    /// Forgets a sleeper that the clock has roused.
+    fn forget(&self, sleeper: &Arc<Sleeper>) {
+        self.asleep.lock().retain(|other| !Arc::ptr_eq(other, sleeper));
+    }
+
+    fn next(&self) -> Option<Arc<Sleeper>> {
+        self.asleep.lock().pop_front()
+    }
+}
+
+/// An armed waker.
+#[derive(Debug)]
+pub struct ManualTimer {
+    clock: Arc<Clock>,
+    key: Key,
+}
+
+impl Drop for ManualTimer {
+    fn drop(&mut self) {
+        let waker = self.clock.disarm(self.key);
+        drop(waker); // outside the lock: dropping a waker runs foreign code
+    }
+}
+
+impl Ambient for Manual {
+    fn now(&self) -> Instant {
+        self.clock.now()
+    }
+
+    fn wall(&self) -> WallTime {
+        self.clock.wall()
+    }
+
+    fn entropy(&self) -> u64 {
+        self.clock.entropy()
+    }
+}
+
+impl Runtime for Manual {
+    type Mutex<T: Send + 'static> = Mutex<T>;
+    type Guard<'a, T: Send + 'static> = MutexGuard<'a, T>;
+    type Condvar = ManualCondvar;
+    type Join<T: Send + 'static> = <System as Runtime>::Join<T>;
+    type Timer = ManualTimer;
+    type Published<T: Send + Sync + 'static> = ArcSwap<T>;
+
+    fn mutex<T: Send + 'static>(&self, value: T) -> Mutex<T> {
+        self.system.mutex(value)
+    }
+
+    fn condvar(&self) -> ManualCondvar {
+        ManualCondvar::default()
+    }
+
+    fn lock<'a, T: Send + 'static>(&self, mutex: &'a Mutex<T>) -> Self::Guard<'a, T> {
+        self.system.lock(mutex)
+    }
+
+    fn wait<'a, T: Send + 'static>(
+        &self,
+        condvar: &ManualCondvar,
+        guard: Self::Guard<'a, T>,
+    ) -> Self::Guard<'a, T> {
+        self.wait_until(condvar, guard, Instant::NEVER).0
+    }
+
+    fn wait_until<'a, T: Send + 'static>(
+        &self,
+        condvar: &ManualCondvar,
+        mut guard: Self::Guard<'a, T>,
+        deadline: Instant,
+    ) -> (Self::Guard<'a, T>, bool) {
+        let Some(sleeper) = self.clock.begin_sleep(deadline) else { return (guard, true) };
+        condvar.asleep.lock().push_back(Arc::clone(&sleeper));
+        let roused = MutexGuard::unlocked(&mut guard, || sleeper.sleep());
+        if roused == Roused::ByClock {
+            condvar.forget(&sleeper);
+        }
+        (guard, roused == Roused::ByClock)
+    }
+
+    fn notify_one(&self, condvar: &ManualCondvar) {
+        // A sleeper that the clock roused a moment ago has not used the notification up.
+        while let Some(sleeper) = condvar.next() {
+            if self.clock.rouse(&sleeper, Roused::ByNotice) {
+                return;
+            }
+        }
+    }
+
+    fn notify_all(&self, condvar: &ManualCondvar) {
+        while let Some(sleeper) = condvar.next() {
+            self.clock.rouse(&sleeper, Roused::ByNotice);
+        }
+    }
+
+    fn published<T: Send + Sync + 'static>(&self, value: Arc<T>) -> ArcSwap<T> {
+        self.system.published(value)
+    }
+
+    fn publish<T: Send + Sync + 'static>(&self, cell: &ArcSwap<T>, value: Arc<T>) {
+        self.system.publish(cell, value);
+    }
+
+    fn load<T: Send + Sync + 'static>(&self, cell: &ArcSwap<T>) -> Arc<T> {
+        self.system.load(cell)
+    }
+
+    fn wake_at(&self, deadline: Instant, waker: Waker) -> ManualTimer {
+        let (key, is_due) = self.clock.arm(deadline, waker);
+        if is_due {
+            // The clock may never move again, and a waker must not run below its own caller.
+            let clock = Arc::clone(&self.clock);
+            drop(self.spawn("overdue timer", move || {
+                if let Some(waker) = clock.disarm(key) {
+                    waker.wake();
+                }
+            }));
+        }
+        ManualTimer { clock: Arc::clone(&self.clock), key }
+    }
+
+    fn sleep_until(&self, deadline: Instant) {
+        if let Some(sleeper) = self.clock.begin_sleep(deadline) {
+            sleeper.sleep();
+        }
+    }
+
+    fn spawn<T: Send + 'static>(
+        &self,
+        name: &str,
+        body: impl FnOnce() -> T + Send + 'static,
+    ) -> Self::Join<T> {
+        self.system.spawn(name, body)
+    }
+
+    fn join<T: Send + 'static>(&self, thread: Self::Join<T>) -> Result<T, Panic> {
+        self.system.join(thread)
+    }
+}

@@ -1,0 +1,160 @@
+//! The clock that is moved by hand (`workqueue:CK`).
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::task::{Wake, Waker};
+use std::time::Duration;
+
+use super::{Manual, ManualTimer};
+use crate::runtime::{Ambient, Instant, Runtime, WallTime};
+
+const SECOND: Duration = Duration::from_secs(1);
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Counts how often it is woken, and arms itself anew if it is told to.
+struct Counter {
+    woken: AtomicUsize,
+    again: Option<(Manual, parking_lot::Mutex<Vec<ManualTimer>>)>,
+}
+
+impl Wake for Counter {
+    fn wake(self: Arc<Self>) {
+        self.woken.fetch_add(1, Ordering::SeqCst);
+        if let Some((runtime, armed)) = &self.again {
+            let timer = runtime.wake_at(runtime.now() + SECOND, Waker::from(Arc::clone(&self)));
+            armed.lock().push(timer);
+        }
+    }
+}
+
+fn counter() -> (Arc<Counter>, Waker) {
+    let counter = Arc::new(Counter { woken: AtomicUsize::new(0), again: None });
+    (Arc::clone(&counter), Waker::from(counter))
+}
+
+#[test]
+fn time_stands_still_until_it_is_moved() {
+    let runtime = Manual::new();
+    assert_eq!(runtime.now(), Instant::ZERO);
+    std::thread::yield_now();
+    assert_eq!(runtime.now(), Instant::ZERO);
+    runtime.advance(SECOND);
+    assert_eq!(runtime.now(), Instant::ZERO + SECOND);
+}
+
+#[test]
+fn both_clocks_advance_and_the_wall_clock_can_be_set() {
+    let runtime = Manual::new();
+    let wall = runtime.wall();
+    runtime.advance(SECOND);
+    assert_eq!(runtime.wall(), wall + SECOND);
+    runtime.set_wall(WallTime::from_nanos(-7));
+    assert_eq!((runtime.wall(), runtime.now()), (WallTime::from_nanos(-7), Instant::ZERO + SECOND));
+}
+
+#[test]
+fn a_step_fires_every_timer_that_is_due_and_no_other() {
+    let runtime = Manual::new();
+    let (counter, waker) = counter();
+    let timers = [1, 2, 3].map(|s| runtime.wake_at(Instant::ZERO + s * SECOND, waker.clone()));
+    assert_eq!(runtime.waiters(), 3);
+    runtime.advance(2 * SECOND);
+    assert_eq!((counter.woken.load(Ordering::SeqCst), runtime.waiters()), (2, 1));
+    drop(timers);
+    assert_eq!(runtime.waiters(), 0, "a dropped timer does not wait");
+    runtime.advance(2 * SECOND);
+    assert_eq!(counter.woken.load(Ordering::SeqCst), 2);
+}
+
+#[test]
+fn a_timer_armed_by_a_waker_does_not_belong_to_the_step() {
+    let runtime = Manual::new();
+    let again = Some((runtime.clone(), parking_lot::Mutex::default()));
+    let counter = Arc::new(Counter { woken: AtomicUsize::new(0), again });
+    let first = runtime.wake_at(Instant::ZERO + SECOND, Waker::from(Arc::clone(&counter)));
+    runtime.advance(10 * SECOND);
+    assert_eq!((counter.woken.load(Ordering::SeqCst), runtime.waiters()), (1, 1));
+    runtime.advance(SECOND);
+    assert_eq!(counter.woken.load(Ordering::SeqCst), 2);
+    drop(first);
+    let armed = std::mem::take(&mut *counter.again.as_ref().unwrap().1.lock());
+    drop(armed);
+}
+
+#[test]
+fn an_overdue_timer_fires_although_the_clock_stands() {
+    let runtime = Manual::new();
+    runtime.advance(SECOND);
+    let mut polls = 0;
+    let mut timer = None;
+    runtime.block_on(std::future::poll_fn(|context| {
+        polls += 1;
+        if polls == 2 {
+            return std::task::Poll::Ready(());
+        }
+        timer = Some(runtime.wake_at(Instant::ZERO, context.waker().clone()));
+        std::task::Poll::Pending
+    }));
+    drop(timer);
+}
+
+#[test]
+fn what_is_never_due_does_not_fire_at_the_end_of_time() {
+    let runtime = Manual::new();
+    let (counter, waker) = counter();
+    let timer = runtime.wake_at(Instant::NEVER, waker);
+    runtime.advance(Duration::MAX);
+    runtime.advance(Duration::MAX);
+    assert!(runtime.now() < Instant::NEVER);
+    assert_eq!((counter.woken.load(Ordering::SeqCst), runtime.waiters()), (0, 1));
+    drop(timer);
+}
+
+#[test]
+fn a_test_can_wait_until_a_thread_is_parked() {
+    let runtime = Manual::new();
+    let shared = Arc::new((runtime.mutex(false), runtime.condvar()));
+    let (inner, theirs) = (runtime.clone(), Arc::clone(&shared));
+    let thread = runtime.spawn("waits", move || {
+        let mut done = inner.lock(&theirs.0);
+        while !*done {
+            done = inner.wait(&theirs.1, done);
+        }
+    });
+    assert!(runtime.until_asleep(1, PATIENCE));
+    assert_eq!((runtime.asleep(), runtime.waiters()), (1, 0), "it waits for no clock");
+    assert!(!runtime.until_waiting(1, Duration::from_millis(1)));
+    *runtime.lock(&shared.0) = true;
+    runtime.notify_one(&shared.1);
+    assert_eq!(runtime.asleep(), 0, "from the moment of the notification");
+    runtime.join(thread).unwrap();
+}
+
+#[test]
+fn a_timed_wait_ends_with_the_clock_or_with_a_notification() {
+    for notified in [false, true] {
+        let runtime = Manual::new();
+        let shared = Arc::new((runtime.mutex(()), runtime.condvar()));
+        let (inner, theirs) = (runtime.clone(), Arc::clone(&shared));
+        let thread = runtime.spawn("waits", move || {
+            let guard = inner.lock(&theirs.0);
+            inner.wait_until(&theirs.1, guard, Instant::ZERO + SECOND).1
+        });
+        assert!(runtime.until_waiting(1, PATIENCE));
+        if notified {
+            let guard = runtime.lock(&shared.0);
+            runtime.notify_all(&shared.1);
+            drop(guard);
+            assert_eq!(runtime.waiters(), 0, "from the moment of the notification");
+        }
+        runtime.advance(SECOND);
+        assert_eq!(runtime.join(thread).unwrap(), !notified);
+    }
+}
+
+#[test]
+fn random_numbers_follow_from_the_seed() {
+    let draw = |runtime: Manual| [0; 4].map(|_| runtime.entropy());
+    assert_eq!(draw(Manual::seeded(7)), draw(Manual::seeded(7)));
+    assert_ne!(draw(Manual::seeded(7)), draw(Manual::seeded(8)));
+}
