@@ -14,3 +14,5 @@ pub mod machine;
 pub mod monitor;
 pub mod queue;
 pub mod runtime;
+
+mod slab;

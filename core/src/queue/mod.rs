@@ -22,8 +22,8 @@
 //!
 //! Left out here: delays, rate limits and priorities, which are queues of their own.
 
+pub(crate) mod items;
 mod operations;
-mod slab;
 mod state;
 mod storage;
 mod work;
@@ -39,13 +39,15 @@ use foldhash::fast::SeedableRandomState;
 use crate::machine::Host;
 use crate::monitor::Monitor;
 use crate::runtime::{Runtime, System};
+use crate::slab::hasher;
 
+pub use crate::slab::Slot;
+pub use items::Token;
 pub use operations::{
     Add, Done, DoneKey, Drain, Finished, Get, Len, Op, Ret, ShutDown, ShuttingDown,
 };
-pub use slab::Token;
 pub use state::{DRAINS, DrainUntil, GETTERS, Key, Queue};
-pub use storage::{Fifo, Slot, Storage};
+pub use storage::{Fifo, Storage};
 pub use work::Work;
 
 /// The de-duplicating work queue. Shared by reference or in an `Arc`.
@@ -75,11 +77,7 @@ impl<K: Key + Hash, R: Runtime> WorkQueue<K, R> {
 impl<K: Key + Hash, R: Runtime, S: Storage<K>> WorkQueue<K, R, S> {
     /// Makes an empty queue with an order of delivery of your own (`workqueue:ST-1`).
     pub fn with_storage(runtime: &R, storage: S) -> Self {
-        let hasher = SeedableRandomState::with_seed(
-            runtime.entropy(),
-            foldhash::SharedSeed::global_random(),
-        );
-        Self::with_host(runtime, hasher, Queue::new(storage))
+        Self::with_host(runtime, hasher(runtime), Queue::new(storage))
     }
 }
 
