@@ -8,6 +8,7 @@
 //! | [`MaxOf`], [`WithMaxWait`] | a combination |
 //! | [`RateLimiter`] | any of them under a lock, for any number of threads |
 //! | [`TokenBucket`] | the arithmetic of so many tokens per second |
+//! | [`KeyedBackoff`] | how long a key backs off after the events it had |
 //!
 //! All of them are plain values: a call says what time it is and never waits. Delays saturate at
 //! [`FOREVER`] and are exact to the nanosecond.
@@ -26,6 +27,7 @@
 //! assert_eq!(limiter.when(&"web"), ms(5));
 //! ```
 
+mod backoff;
 mod bucket;
 mod combine;
 mod failures;
@@ -41,6 +43,7 @@ use std::time::Duration;
 use crate::runtime::Instant;
 
 pub use crate::slab::Item;
+pub use backoff::{BackoffTable, Expired, KeyedBackoff};
 pub use bucket::Bucket;
 pub use combine::{MaxOf, WithMaxWait};
 pub use locked::RateLimiter;
