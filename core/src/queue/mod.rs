@@ -22,6 +22,7 @@
 //!
 //! Left out here: delays, rate limits and priorities, which are queues of their own.
 
+mod delayed;
 pub(crate) mod items;
 mod operations;
 mod state;
@@ -48,7 +49,7 @@ pub use operations::{
 };
 pub use state::{DRAINS, DrainUntil, GETTERS, Key, Queue};
 pub use storage::{Fifo, Storage};
-pub use work::Work;
+pub use work::{Deliver, Work};
 
 /// The de-duplicating work queue. Shared by reference or in an `Arc`.
 ///
@@ -109,7 +110,7 @@ where
     ///
     /// The item is done when the returned [`Work`] drops, also by a panic.
     #[inline]
-    pub fn get(&self) -> Option<Work<'_, K, R, S, B, H>> {
+    pub fn get(&self) -> Option<Work<'_, Self>> {
         let (token, key) = self.take()?;
         Some(Work::new(self, token, key))
     }
@@ -182,6 +183,27 @@ where
         while let Some(item) = self.get() {
             process(&item);
         }
+    }
+}
+
+impl<K, R, S, B, H> Deliver for WorkQueue<K, R, S, B, H>
+where
+    K: Key + Hash,
+    R: Runtime,
+    S: Storage<K>,
+    B: BuildHasher,
+    H: Host<Queue<K, S>>,
+{
+    type Key = K;
+
+    #[inline]
+    fn take(&self) -> Option<(Token, K)> {
+        Self::take(self)
+    }
+
+    #[inline]
+    fn done(&self, token: Token) -> bool {
+        Self::done(self, token)
     }
 }
 

@@ -39,7 +39,7 @@ pub enum DrainUntil {
 #[derive(Clone)]
 pub struct Queue<K: Key, S: Storage<K> = Fifo> {
     /// Every item that is dirty, in processing or delayed. One that is neither is removed.
-    items: Items<K>,
+    pub(super) items: Items<K>,
     /// The items that are dirty and not in processing, in the order of delivery.
     waiting: S,
     /// How many items are in processing.
@@ -74,7 +74,7 @@ impl<K: Key, S: Storage<K>> Queue<K, S> {
 
     /// Accepts an item, in the order of checks of `workqueue:WQ-4`.
     #[inline]
-    pub(super) fn add(&mut self, key: &mut Option<K>, hash: u64, wakes: &mut Wakes) {
+    pub(crate) fn add(&mut self, key: &mut Option<K>, hash: u64, wakes: &mut Wakes) {
         if self.shutting_down {
             return;
         }
@@ -155,11 +155,11 @@ impl<K: Key, S: Storage<K>> Queue<K, S> {
     }
 
     #[inline]
-    pub(super) fn slot_of(&self, token: Token) -> Option<Slot> {
+    pub(crate) fn slot_of(&self, token: Token) -> Option<Slot> {
         self.items.in_processing(token)
     }
 
-    pub(super) fn slot_in_processing(&self, key: &K, hash: u64) -> Option<Slot> {
+    pub(crate) fn slot_in_processing(&self, key: &K, hash: u64) -> Option<Slot> {
         let slot = self.items.find(key, hash)?;
         (self.items.state(slot) & PROCESSING != 0).then_some(slot)
     }
@@ -185,7 +185,7 @@ impl<K: Key, S: Storage<K>> Queue<K, S> {
     }
 
     /// Checks `workqueue:INV-1` to `INV-3`.
-    pub(super) fn check(&self) {
+    pub(crate) fn check(&self) {
         let (mut waiting, mut in_flight, mut reprocess, mut idle) = (0, 0, 0, 0);
         for (_, state) in self.items.iter() {
             assert_ne!(state, 0, "an item in no set is removed");

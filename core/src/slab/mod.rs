@@ -5,6 +5,7 @@
 //! the item everywhere else, so orders and heaps hold plain numbers and need no hashing.
 
 mod chunked;
+mod heap;
 #[cfg(test)]
 mod tests;
 
@@ -15,6 +16,7 @@ use hashbrown::HashTable;
 use crate::runtime::Runtime;
 
 pub(crate) use chunked::Chunked;
+pub(crate) use heap::{Ranked, SlotHeap};
 
 const NONE: u32 = u32::MAX;
 
