@@ -72,7 +72,7 @@ impl<K: Key, S: Storage<K>> Delaying<K, S> {
     }
 
     /// Adds an item `delay` after `now`, in the order of checks of `workqueue:DQ-3`.
-    pub(super) fn add_after(
+    pub(crate) fn add_after(
         &mut self,
         key: &mut Option<K>,
         hash: u64,
@@ -88,6 +88,27 @@ impl<K: Key, S: Storage<K>> Delaying<K, S> {
         if delay.is_zero() {
             self.queue.add(key, hash, wakes);
         } else if let Some((slot, kept)) = self.queue.keep(key, hash) {
+            self.wait_until(slot, kept, now + delay, wakes);
+        }
+    }
+
+    /// As [`add_after`](Self::add_after), for an item that the queue holds.
+    pub(crate) fn add_slot_after(
+        &mut self,
+        slot: Slot,
+        now: Instant,
+        delay: Duration,
+        wakes: &mut Wakes,
+    ) {
+        if self.queue.is_shutting_down() {
+            return;
+        }
+        self.retries += 1;
+        self.move_due_at(now, wakes);
+        if delay.is_zero() {
+            self.queue.make_dirty(slot, wakes);
+        } else {
+            let kept = self.queue.keep_slot(slot);
             self.wait_until(slot, kept, now + delay, wakes);
         }
     }
@@ -138,7 +159,7 @@ impl<K: Key, S: Storage<K>> Delaying<K, S> {
     }
 
     /// Checks `workqueue:INV-1` to `INV-3` and `INV-12`.
-    pub(super) fn check(&self) {
+    pub(crate) fn check(&self) {
         self.queue.check();
         self.later.check();
         for slot in self.queue.kept() {

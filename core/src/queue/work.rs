@@ -22,18 +22,19 @@ pub trait Deliver {
 /// No other consumer receives the item while this value lives.
 pub struct Work<'q, Q: Deliver> {
     queue: &'q Q,
-    token: Token,
+    /// `None` once somebody else has taken over to end the delivery.
+    token: Option<Token>,
     key: Q::Key,
 }
 
 impl<'q, Q: Deliver> Work<'q, Q> {
     pub(crate) fn new(queue: &'q Q, token: Token, key: Q::Key) -> Self {
-        Self { queue, token, key }
+        Self { queue, token: Some(token), key }
     }
 
-    /// Returns the token of the delivery.
-    pub(crate) fn token(&self) -> Token {
-        self.token
+    /// Hands the duty to end the delivery to the caller.
+    pub(crate) fn take_over(mut self) -> Option<Token> {
+        self.token.take()
     }
 
     /// Says that the item is done, where dropping the value would hide it.
@@ -50,7 +51,9 @@ impl<Q: Deliver> Deref for Work<'_, Q> {
 
 impl<Q: Deliver> Drop for Work<'_, Q> {
     fn drop(&mut self) {
-        self.queue.done(self.token);
+        if let Some(token) = self.token {
+            self.queue.done(token);
+        }
     }
 }
 
