@@ -8,6 +8,7 @@
 //! | [`queue`] | the de-duplicating work queue |
 //! | [`delaying_queue`] | the same with items that are added later |
 //! | [`limited_queue`] | the same with failed items that come back when a limiter says so |
+//! | [`priority_queue`] | the same again, the highest priority first |
 //! | [`limiter`] | how long to wait: per item, shared, token bucket, back-off |
 //!
 //! Everything is generic over [`runtime::Runtime`]. The same source runs on real threads and under
@@ -18,6 +19,7 @@ pub mod limited_queue;
 pub mod limiter;
 pub mod machine;
 pub mod monitor;
+pub mod priority_queue;
 pub mod queue;
 pub mod runtime;
 

@@ -68,7 +68,7 @@ impl<M: Machine> ByHand<M> {
         }
     }
 
-    pub(crate) fn advance(&mut self, by: Duration) {
+    pub(crate) fn advance(&self, by: Duration) {
         self.clock.advance(by);
     }
 }

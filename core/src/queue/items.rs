@@ -54,11 +54,6 @@ impl<K: Eq> Items<K> {
         Self(Slab::new())
     }
 
-    #[inline]
-    pub(crate) fn find(&self, key: &K, hash: u64) -> Option<Slot> {
-        self.0.find(Item::new(key, hash))
-    }
-
     /// Returns the slot of an item, taking the key out of `key` if it is new.
     #[inline]
     pub(crate) fn intern(&mut self, key: &mut Option<K>, hash: u64) -> Option<Slot> {
@@ -70,11 +65,6 @@ impl<K: Eq> Items<K> {
     pub(crate) fn remove(&mut self, slot: Slot) -> Option<K> {
         debug_assert_eq!(self.state(slot), 0, "an item in a set stays");
         self.0.remove(slot)
-    }
-
-    #[inline]
-    pub(crate) fn key(&self, slot: Slot) -> &K {
-        self.0.key(slot)
     }
 
     /// Returns an item as a limiter wants it.
@@ -115,6 +105,12 @@ impl<K: Eq> Items<K> {
         let mark = *self.0.at(token.slot)?;
         let same = mark / ONE_DELIVERY == token.delivery;
         (same && mark & PROCESSING != 0).then_some(Slot(token.slot))
+    }
+
+    /// Returns the slot of an item that was handed out and is not done.
+    pub(crate) fn find_in_processing(&self, key: &K, hash: u64) -> Option<Slot> {
+        let slot = self.0.find(Item::new(key, hash))?;
+        (self.state(slot) & PROCESSING != 0).then_some(slot)
     }
 
     /// Visits every item: its slot and its state bits.

@@ -159,9 +159,8 @@ impl<K: Key, S: Storage<K>> Queue<K, S> {
         self.items.in_processing(token)
     }
 
-    pub(crate) fn slot_in_processing(&self, key: &K, hash: u64) -> Option<Slot> {
-        let slot = self.items.find(key, hash)?;
-        (self.items.state(slot) & PROCESSING != 0).then_some(slot)
+    pub(super) fn slot_in_processing(&self, key: &K, hash: u64) -> Option<Slot> {
+        self.items.find_in_processing(key, hash)
     }
 
     /// Returns how many items wait; those in processing do not count (`workqueue:WQ-23`).

@@ -82,10 +82,6 @@ impl<P: Ranked> SlotHeap<P> {
         std::mem::take(&mut self.nodes)
     }
 
-    pub(crate) fn iter(&self) -> impl Iterator<Item = &P> {
-        self.nodes.iter()
-    }
-
     #[inline]
     fn position(&self, slot: Slot) -> Option<usize> {
         (*self.positions.get(slot.0)? as usize).checked_sub(1)
@@ -201,12 +197,13 @@ mod tests {
                     }
                 }
                 heap.check();
+                assert_eq!(heap.len(), map.len());
                 assert_eq!(heap.first().copied(), least(&map));
             }
             let mut left: Vec<_> = heap.drain().into_iter().map(|Place(_, slot)| slot).collect();
             left.sort_unstable();
             heap.check();
-            heap.is_empty() && heap.len() == 0 && left.into_iter().eq(map.into_keys())
+            heap.is_empty() && left.into_iter().eq(map.into_keys())
         }
     }
 

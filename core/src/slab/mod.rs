@@ -171,11 +171,6 @@ impl<K: Eq, V: Default> Slab<K, V> {
     }
 
     #[inline]
-    pub(crate) fn key(&self, slot: Slot) -> &K {
-        self.item(slot).key
-    }
-
-    #[inline]
     pub(crate) fn value(&self, slot: Slot) -> &V {
         &self.entries[slot.0].value
     }
