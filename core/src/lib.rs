@@ -6,11 +6,21 @@
 //! | [`machine`] | pure state and steps, without lock or clock |
 //! | [`monitor`] | the one shell that puts a machine under a lock and lets callers sleep |
 //! | [`queue`] | the de-duplicating work queue |
+//! | [`delaying_queue`] | the same with items that are added later |
+//! | [`limited_queue`] | the same with failed items that come back when a limiter says so |
+//! | [`priority_queue`] | the same again, the highest priority first |
+//! | [`limiter`] | how long to wait: per item, shared, token bucket, back-off |
 //!
 //! Everything is generic over [`runtime::Runtime`]. The same source runs on real threads and under
 //! checkers that explore its schedules; this crate knows none of them and carries no hook for one.
 
+pub mod delaying_queue;
+pub mod limited_queue;
+pub mod limiter;
 pub mod machine;
 pub mod monitor;
+pub mod priority_queue;
 pub mod queue;
 pub mod runtime;
+
+mod slab;

@@ -8,6 +8,8 @@
 //! [`operations!`](crate::operations) writes the enum beside them, which is the *data form* that
 //! harness, fuzzer, replay and mutants drive through `dyn Machine`.
 
+#[cfg(test)]
+pub(crate) mod by_hand;
 mod operations;
 mod wakes;
 

@@ -22,8 +22,9 @@
 //!
 //! Left out here: delays, rate limits and priorities, which are queues of their own.
 
+mod delayed;
+pub(crate) mod items;
 mod operations;
-mod slab;
 mod state;
 mod storage;
 mod work;
@@ -39,14 +40,16 @@ use foldhash::fast::SeedableRandomState;
 use crate::machine::Host;
 use crate::monitor::Monitor;
 use crate::runtime::{Runtime, System};
+use crate::slab::hasher;
 
+pub use crate::slab::Slot;
+pub use items::Token;
 pub use operations::{
     Add, Done, DoneKey, Drain, Finished, Get, Len, Op, Ret, ShutDown, ShuttingDown,
 };
-pub use slab::Token;
 pub use state::{DRAINS, DrainUntil, GETTERS, Key, Queue};
-pub use storage::{Fifo, Slot, Storage};
-pub use work::Work;
+pub use storage::{Fifo, Storage};
+pub use work::{Deliver, Work};
 
 /// The de-duplicating work queue. Shared by reference or in an `Arc`.
 ///
@@ -75,11 +78,7 @@ impl<K: Key + Hash, R: Runtime> WorkQueue<K, R> {
 impl<K: Key + Hash, R: Runtime, S: Storage<K>> WorkQueue<K, R, S> {
     /// Makes an empty queue with an order of delivery of your own (`workqueue:ST-1`).
     pub fn with_storage(runtime: &R, storage: S) -> Self {
-        let hasher = SeedableRandomState::with_seed(
-            runtime.entropy(),
-            foldhash::SharedSeed::global_random(),
-        );
-        Self::with_host(runtime, hasher, Queue::new(storage))
+        Self::with_host(runtime, hasher(runtime), Queue::new(storage))
     }
 }
 
@@ -111,7 +110,7 @@ where
     ///
     /// The item is done when the returned [`Work`] drops, also by a panic.
     #[inline]
-    pub fn get(&self) -> Option<Work<'_, K, R, S, B, H>> {
+    pub fn get(&self) -> Option<Work<'_, Self>> {
         let (token, key) = self.take()?;
         Some(Work::new(self, token, key))
     }
@@ -184,6 +183,27 @@ where
         while let Some(item) = self.get() {
             process(&item);
         }
+    }
+}
+
+impl<K, R, S, B, H> Deliver for WorkQueue<K, R, S, B, H>
+where
+    K: Key + Hash,
+    R: Runtime,
+    S: Storage<K>,
+    B: BuildHasher,
+    H: Host<Queue<K, S>>,
+{
+    type Key = K;
+
+    #[inline]
+    fn take(&self) -> Option<(Token, K)> {
+        Self::take(self)
+    }
+
+    #[inline]
+    fn done(&self, token: Token) -> bool {
+        Self::done(self, token)
     }
 }
 

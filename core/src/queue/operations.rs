@@ -2,7 +2,7 @@
 
 use crate::machine::{Cx, Operation, Step};
 
-use super::slab::Token;
+use super::items::Token;
 use super::state::{DRAINS, DrainUntil, GETTERS, Key, Queue};
 use super::storage::Storage;
 

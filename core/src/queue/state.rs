@@ -11,9 +11,10 @@
 use std::fmt;
 
 use crate::machine::{Channel, Wakes};
+use crate::slab::Slot;
 
-use super::slab::{DIRTY, PROCESSING, Slab, Token};
-use super::storage::{Fifo, Slot, Storage};
+use super::items::{DELAYED, DIRTY, Items, PROCESSING, Token};
+use super::storage::{Fifo, Storage};
 
 /// Where callers of `get` sleep.
 pub const GETTERS: Channel = 0;
@@ -37,8 +38,8 @@ pub enum DrainUntil {
 /// The state of a work queue, without its lock.
 #[derive(Clone)]
 pub struct Queue<K: Key, S: Storage<K> = Fifo> {
-    /// Every item that is dirty or in processing. One that is neither is removed.
-    items: Slab<K>,
+    /// Every item that is dirty, in processing or delayed. One that is neither is removed.
+    pub(super) items: Items<K>,
     /// The items that are dirty and not in processing, in the order of delivery.
     waiting: S,
     /// How many items are in processing.
@@ -62,7 +63,7 @@ impl<K: Key, S: Storage<K>> Queue<K, S> {
     /// Makes an empty, running queue (`workqueue:WQ-2`).
     pub fn new(storage: S) -> Self {
         Self {
-            items: Slab::new(),
+            items: Items::new(),
             waiting: storage,
             in_flight: 0,
             reprocess: 0,
@@ -73,19 +74,28 @@ impl<K: Key, S: Storage<K>> Queue<K, S> {
 
     /// Accepts an item, in the order of checks of `workqueue:WQ-4`.
     #[inline]
-    pub(super) fn add(&mut self, key: &mut Option<K>, hash: u64, wakes: &mut Wakes) {
+    pub(crate) fn add(&mut self, key: &mut Option<K>, hash: u64, wakes: &mut Wakes) {
         if self.shutting_down {
             return;
         }
-        let Some(slot) = self.items.intern(key, hash) else { return };
-        match self.items.state(slot) {
+        if let Some(slot) = self.items.intern(key, hash) {
+            self.make_dirty(slot, wakes);
+        }
+    }
+
+    /// Adds an item that is held already.
+    #[inline]
+    pub(crate) fn make_dirty(&mut self, slot: Slot, wakes: &mut Wakes) {
+        let (key, mark) = self.items.marked(slot);
+        match *mark & (DIRTY | PROCESSING) {
             0 => {
-                self.push(slot);
+                *mark |= DIRTY;
+                self.waiting.push(slot, key);
                 wakes.one(GETTERS);
             }
-            DIRTY => self.waiting.touch(slot, self.items.key(slot)),
+            DIRTY => self.waiting.touch(slot, key),
             PROCESSING => {
-                self.items.set_state(slot, DIRTY | PROCESSING);
+                *mark |= DIRTY;
                 self.reprocess += 1;
             }
             _ => {} // dirty and in processing: the second add is a no-op (WQ-5)
@@ -99,35 +109,30 @@ impl<K: Key, S: Storage<K>> Queue<K, S> {
             return None;
         }
         let slot = self.waiting.pop().expect("a storage that holds items hands one out (ST-4)");
-        assert_eq!(self.items.state(slot), DIRTY, "a storage hands out what it holds (ST-4)");
-        self.items.set_state(slot, PROCESSING);
         self.in_flight += 1;
-        Some((self.items.new_token(slot), self.items.key(slot).clone()))
+        Some(self.items.hand_out(slot))
     }
 
     /// Ends a delivery. Returns the item if it left the queue, so that it drops outside the lock.
     #[inline]
     pub(super) fn finish(&mut self, slot: Slot, wakes: &mut Wakes) -> Option<K> {
         self.in_flight -= 1;
-        let left = if self.items.state(slot) & DIRTY != 0 {
+        let (key, mark) = self.items.marked(slot);
+        *mark &= !PROCESSING;
+        let left = if *mark & DIRTY != 0 {
             self.reprocess -= 1;
-            self.push(slot); // also while shutting down (WQ-17)
+            self.waiting.push(slot, key); // also while shutting down (WQ-17)
             wakes.one(GETTERS);
             None
+        } else if *mark & DELAYED != 0 {
+            None
         } else {
-            self.items.set_state(slot, 0);
             self.items.remove(slot)
         };
         if self.in_flight == 0 && self.shutting_down {
             wakes.all(DRAINS); // every drain, in both branches (WQ-18)
         }
         left
-    }
-
-    #[inline]
-    fn push(&mut self, slot: Slot) {
-        self.items.set_state(slot, DIRTY);
-        self.waiting.push(slot, self.items.key(slot));
     }
 
     pub(super) fn begin_shutdown(&mut self, wakes: &mut Wakes) {
@@ -150,13 +155,12 @@ impl<K: Key, S: Storage<K>> Queue<K, S> {
     }
 
     #[inline]
-    pub(super) fn slot_of(&self, token: Token) -> Option<Slot> {
+    pub(crate) fn slot_of(&self, token: Token) -> Option<Slot> {
         self.items.in_processing(token)
     }
 
     pub(super) fn slot_in_processing(&self, key: &K, hash: u64) -> Option<Slot> {
-        let slot = self.items.find(key, hash)?;
-        (self.items.state(slot) & PROCESSING != 0).then_some(slot)
+        self.items.find_in_processing(key, hash)
     }
 
     /// Returns how many items wait; those in processing do not count (`workqueue:WQ-23`).
@@ -180,19 +184,22 @@ impl<K: Key, S: Storage<K>> Queue<K, S> {
     }
 
     /// Checks `workqueue:INV-1` to `INV-3`.
-    pub(super) fn check(&self) {
+    pub(crate) fn check(&self) {
         let (mut waiting, mut in_flight, mut reprocess, mut idle) = (0, 0, 0, 0);
-        self.items.for_each(|_, state| match state {
-            DIRTY => waiting += 1,
-            PROCESSING => in_flight += 1,
-            0 => idle += 1,
-            _ => reprocess += 1,
-        });
-        assert_eq!(idle, 0, "an item in no set is removed");
+        for (_, state) in self.items.iter() {
+            assert_ne!(state, 0, "an item in no set is removed");
+            match state & (DIRTY | PROCESSING) {
+                DIRTY => waiting += 1,
+                PROCESSING => in_flight += 1,
+                0 => idle += 1,
+                _ => reprocess += 1,
+            }
+        }
         assert_eq!(waiting, self.waiting.len(), "storage holds dirty items out of processing");
         assert_eq!(in_flight + reprocess, self.in_flight, "in flight counts all in processing");
         assert_eq!(reprocess, self.reprocess, "reprocess counts the dirty ones among them");
-        assert_eq!(waiting + self.in_flight, self.items.len(), "the table holds all items");
+        let held = waiting + self.in_flight + idle;
+        assert_eq!(held, self.items.len(), "the table holds all items");
     }
 }
 

@@ -2,9 +2,7 @@
 
 use std::collections::VecDeque;
 
-/// A waiting item's place in the queue, as a storage sees it.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
-pub struct Slot(pub(super) u32);
+use crate::slab::Slot;
 
 /// The order of the waiting items (`workqueue:ST-1`).
 ///

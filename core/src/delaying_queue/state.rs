@@ -1,0 +1,182 @@
+//! The rules of the delaying queue: a queue, and the items whose time has not come.
+
+use std::fmt;
+use std::time::Duration;
+
+use crate::machine::{Cx, Wakes};
+use crate::queue::{Fifo, GETTERS, Key, Queue, Storage};
+use crate::runtime::Instant;
+use crate::slab::{Ranked, Slot, SlotHeap};
+
+/// When an item's time comes. Equal times keep the order in which they were given (`DQ-13`);
+/// after four billion of them a pair may swap.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+struct Due {
+    deadline: Instant,
+    sequence: u32,
+    slot: Slot,
+}
+
+impl Ranked for Due {
+    fn slot(&self) -> Slot {
+        self.slot
+    }
+}
+
+/// The state of a delaying queue, without its lock.
+///
+/// The reference moves due items in a thread of their own. Here every call that could tell the
+/// difference moves them first, and a consumer sleeps until the earliest deadline: nothing runs
+/// in the background, so nothing has to be started, handed over to or stopped.
+#[derive(Clone)]
+pub struct Delaying<K: Key, S: Storage<K> = Fifo> {
+    pub(super) queue: Queue<K, S>,
+    /// One entry for every item that the queue keeps (`workqueue:INV-12`).
+    later: SlotHeap<Due>,
+    sequence: u32,
+    /// How often an item was given a delay (`workqueue:DQ-4`).
+    retries: u64,
+}
+
+impl<K: Key, S: Storage<K> + Default> Default for Delaying<K, S> {
+    fn default() -> Self {
+        Self::new(S::default())
+    }
+}
+
+impl<K: Key, S: Storage<K>> Delaying<K, S> {
+    /// Makes an empty, running queue.
+    pub fn new(storage: S) -> Self {
+        Self { queue: Queue::new(storage), later: SlotHeap::new(), sequence: 0, retries: 0 }
+    }
+
+    /// Adds the items whose time has come, in the order of their times (`workqueue:DQ-10`).
+    #[inline]
+    pub(super) fn move_due(&mut self, cx: &mut Cx<'_>) {
+        if !self.later.is_empty() {
+            let now = cx.now();
+            self.move_due_at(now, &mut cx.wakes);
+        }
+    }
+
+    #[inline]
+    pub(super) fn move_due_at(&mut self, now: Instant, wakes: &mut Wakes) {
+        while let Some(due) = self.later.first() {
+            if due.deadline > now || due.deadline == Instant::NEVER {
+                break;
+            }
+            if let Some(due) = self.later.pop() {
+                self.queue.ripen(due.slot, wakes);
+            }
+        }
+    }
+
+    /// Adds an item `delay` after `now`, in the order of checks of `workqueue:DQ-3`.
+    pub(crate) fn add_after(
+        &mut self,
+        key: &mut Option<K>,
+        hash: u64,
+        now: Instant,
+        delay: Duration,
+        wakes: &mut Wakes,
+    ) {
+        if self.queue.is_shutting_down() {
+            return;
+        }
+        self.retries += 1;
+        self.move_due_at(now, wakes);
+        if delay.is_zero() {
+            self.queue.add(key, hash, wakes);
+        } else if let Some((slot, kept)) = self.queue.keep(key, hash) {
+            self.wait_until(slot, kept, now + delay, wakes);
+        }
+    }
+
+    /// As [`add_after`](Self::add_after), for an item that the queue holds.
+    pub(crate) fn add_slot_after(
+        &mut self,
+        slot: Slot,
+        now: Instant,
+        delay: Duration,
+        wakes: &mut Wakes,
+    ) {
+        if self.queue.is_shutting_down() {
+            return;
+        }
+        self.retries += 1;
+        self.move_due_at(now, wakes);
+        if delay.is_zero() {
+            self.queue.make_dirty(slot, wakes);
+        } else {
+            let kept = self.queue.keep_slot(slot);
+            self.wait_until(slot, kept, now + delay, wakes);
+        }
+    }
+
+    /// Gives an item a deadline; one that has an earlier one keeps it (`workqueue:DQ-9`).
+    fn wait_until(&mut self, slot: Slot, kept: bool, deadline: Instant, wakes: &mut Wakes) {
+        self.sequence = self.sequence.wrapping_add(1);
+        let due = Due { deadline, sequence: self.sequence, slot };
+        if !kept {
+            self.later.push(due);
+        } else if self.later.get(slot).is_some_and(|before| deadline < before.deadline) {
+            self.later.replace(due);
+        } else {
+            return;
+        }
+        // Every sleeper must learn of an earlier deadline: one alone might be off with another
+        // item when the time comes, while all others sleep until the deadline they know.
+        if self.later.first().is_some_and(|first| first.slot == slot) {
+            wakes.all(GETTERS);
+        }
+    }
+
+    /// Ends the waiting of all items (`workqueue:DQ-19`); returns those that left the queue.
+    pub(super) fn discard_later(&mut self) -> Vec<K> {
+        let later = self.later.drain();
+        later.into_iter().filter_map(|due| self.queue.let_go(due.slot)).collect()
+    }
+
+    /// Returns the earliest time at which an item's time comes.
+    #[inline]
+    pub(super) fn earliest(&self) -> Option<Instant> {
+        self.later.first().map(|due| due.deadline)
+    }
+
+    /// Returns the queue inside: what waits to be handed out, and what is in processing.
+    pub fn queue(&self) -> &Queue<K, S> {
+        &self.queue
+    }
+
+    /// Returns how many items wait for their time.
+    pub fn delayed(&self) -> usize {
+        self.later.len()
+    }
+
+    /// Returns how often an item was given a delay, of zero too (`workqueue:DQ-4`).
+    pub fn retries(&self) -> u64 {
+        self.retries
+    }
+
+    /// Checks `workqueue:INV-1` to `INV-3` and `INV-12`.
+    pub(crate) fn check(&self) {
+        self.queue.check();
+        self.later.check();
+        for slot in self.queue.kept() {
+            assert!(self.later.get(slot).is_some(), "an item that is kept has a deadline");
+        }
+        assert_eq!(self.queue.kept().count(), self.later.len(), "a deadline has its item");
+        if self.queue.is_shutting_down() {
+            assert!(self.later.is_empty(), "nothing waits for its time after shutdown");
+        }
+    }
+}
+
+impl<K: Key, S: Storage<K>> fmt::Debug for Delaying<K, S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Delaying")
+            .field("queue", &self.queue)
+            .field("delayed", &self.delayed())
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,266 @@
+//! The rate-limiting queue: failed items come back when a limiter says so (client-go
+//! `util/workqueue`). What a controller usually wants.
+//!
+//! ```
+//! use std::time::Duration;
+//! use seatrial_core::limited_queue::{LimitedQueue, Outcome};
+//! use seatrial_core::limiter::Exponential;
+//! use seatrial_core::runtime::System;
+//!
+//! let ms = Duration::from_millis;
+//! let queue = LimitedQueue::new(&System::new(), Exponential::new(ms(1), ms(100)));
+//! queue.add("default/web");
+//! let mut attempts = 0;
+//! queue.work(|key| {
+//!     attempts += 1;
+//!     assert_eq!(queue.num_requeues(key), attempts - 1);
+//!     if attempts < 3 {
+//!         return Outcome::Retry;
+//!     }
+//!     queue.shut_down(); // so that `work` ends
+//!     Outcome::Success
+//! });
+//! assert_eq!(attempts, 3);
+//! assert_eq!(queue.num_requeues(&"default/web"), 0); // forgotten
+//! ```
+//!
+//! The limiter lives under the queue's lock and reads the queue's clock (`workqueue:RQ-8`). It
+//! must not call back into the queue (`CV-6`). It limits retries alone: [`LimitedQueue::add`] is
+//! never delayed (`RQ-7`).
+
+mod operations;
+mod state;
+#[cfg(test)]
+mod tests;
+
+use std::fmt;
+use std::hash::{BuildHasher, Hash};
+use std::time::Duration;
+
+use foldhash::fast::SeedableRandomState;
+
+use crate::delaying_queue::{AddAfter, Drain, Retries, ShutDown};
+use crate::limiter::{DefaultLimiter, Limiter, default_controller};
+use crate::machine::Host;
+use crate::monitor::Monitor;
+use crate::queue::{Add, Deliver, Done, DoneKey, DrainUntil, Fifo, Finished, Get, Key, Len};
+use crate::queue::{ShuttingDown, Storage, Token, Work};
+use crate::runtime::{Runtime, System};
+use crate::slab::hasher;
+
+pub use operations::{AddRateLimited, Forget, NumRequeues, Op, Ret, Settle};
+pub use state::{Limited, Outcome};
+
+/// The rate-limiting queue. Shared by reference or in an `Arc`.
+///
+/// `L` is the limiter; the other parameters are those of
+/// [`WorkQueue`](crate::queue::WorkQueue).
+pub struct LimitedQueue<
+    K: Key,
+    R: Runtime = System,
+    L: Limiter<K> = DefaultLimiter<K>,
+    S: Storage<K> = Fifo,
+    B = SeedableRandomState,
+    H: Host<Limited<K, L, S>> = Limited<K, L, S>,
+> {
+    monitor: Monitor<Limited<K, L, S>, R, H>,
+    hasher: B,
+}
+
+impl<K: Key + Hash, R: Runtime> LimitedQueue<K, R> {
+    /// Makes an empty queue with the limiter that controllers use by default
+    /// (`workqueue:RL-23`).
+    pub fn with_default_limiter(runtime: &R) -> Self {
+        Self::new(runtime, default_controller())
+    }
+}
+
+impl<K: Key + Hash, R: Runtime, L: Limiter<K>> LimitedQueue<K, R, L> {
+    /// Makes an empty queue with first-in-first-out delivery.
+    pub fn new(runtime: &R, limiter: L) -> Self {
+        Self::with_storage(runtime, limiter, Fifo::default())
+    }
+}
+
+impl<K: Key + Hash, R: Runtime, L: Limiter<K>, S: Storage<K>> LimitedQueue<K, R, L, S> {
+    /// Makes an empty queue with an order of delivery of your own (`workqueue:ST-1`).
+    pub fn with_storage(runtime: &R, limiter: L, storage: S) -> Self {
+        Self::with_host(runtime, hasher(runtime), Limited::new(limiter, storage))
+    }
+}
+
+impl<K, R, L, S, B, H> LimitedQueue<K, R, L, S, B, H>
+where
+    K: Key + Hash,
+    R: Runtime,
+    L: Limiter<K>,
+    S: Storage<K>,
+    B: BuildHasher,
+    H: Host<Limited<K, L, S>>,
+{
+    /// Makes a queue around a given state, with a given hasher.
+    pub fn with_host(runtime: &R, hasher: B, host: H) -> Self {
+        Self { monitor: Monitor::new(runtime, host), hasher }
+    }
+
+    /// Adds an item at once, as [`WorkQueue::add`](crate::queue::WorkQueue::add) does.
+    #[inline]
+    pub fn add(&self, key: K) {
+        let hash = self.hasher.hash_one(&key);
+        self.monitor.call(Add { key: Some(key), hash });
+    }
+
+    /// Adds an item when `delay` has passed from now, as
+    /// [`DelayingQueue::add_after`](crate::delaying_queue::DelayingQueue::add_after) does.
+    #[inline]
+    pub fn add_after(&self, key: K, delay: Duration) {
+        let called = Some(self.monitor.runtime().now());
+        let hash = self.hasher.hash_one(&key);
+        self.monitor.call(AddAfter { key: Some(key), hash, delay, called });
+    }
+
+    /// Counts a failure of an item and adds it when the limiter says so (`workqueue:RQ-1`).
+    ///
+    /// The failure counts also if the item waits for an earlier time already (`RQ-6`), and after
+    /// shutdown.
+    #[inline]
+    pub fn add_rate_limited(&self, key: K) {
+        let called = Some(self.monitor.runtime().now());
+        let hash = self.hasher.hash_one(&key);
+        self.monitor.call(AddRateLimited { key: Some(key), hash, called });
+    }
+
+    /// Forgets the failures of an item. Neither takes it out of the queue nor ends its delivery
+    /// (`workqueue:RQ-3`).
+    pub fn forget(&self, key: &K) {
+        let hash = self.hasher.hash_one(key);
+        self.monitor.call(Forget { key: key.clone(), hash });
+    }
+
+    /// Returns how often an item failed since it was last forgotten.
+    pub fn num_requeues(&self, key: &K) -> u32 {
+        let hash = self.hasher.hash_one(key);
+        self.monitor.call(NumRequeues { key: key.clone(), hash })
+    }
+
+    /// Takes the next item, sleeping until there is one; `None` once the queue is shut down and
+    /// empty. The item is done when the returned [`Work`] drops, also by a panic.
+    #[inline]
+    pub fn get(&self) -> Option<Work<'_, Self>> {
+        let (token, key) = self.take()?;
+        Some(Work::new(self, token, key))
+    }
+
+    /// As [`get`](Self::get), for callers that keep the token and call [`done`](Self::done) or
+    /// [`settle`](Self::settle).
+    #[inline]
+    pub fn take(&self) -> Option<(Token, K)> {
+        self.monitor.call(Get)
+    }
+
+    /// Ends a delivery; an item that was added meanwhile waits again. Returns false, and does
+    /// nothing, if that delivery has ended before.
+    #[inline]
+    pub fn done(&self, token: Token) -> bool {
+        matches!(self.monitor.call(Done(token)), Finished::Ended(_))
+    }
+
+    /// As [`done`](Self::done), for an item named by its value. Called late, it can end the
+    /// delivery of another consumer: prefer the token.
+    pub fn done_key(&self, key: &K) -> bool {
+        let hash = self.hasher.hash_one(key);
+        matches!(self.monitor.call(DoneKey { key: key.clone(), hash }), Finished::Ended(_))
+    }
+
+    /// Does what the outcome asks for and ends the delivery, in one step and without hashing.
+    /// Returns false, and does nothing, if the delivery has ended before.
+    #[inline]
+    pub fn settle(&self, token: Token, outcome: Outcome) -> bool {
+        matches!(self.monitor.call(Settle { token, outcome }), Finished::Ended(_))
+    }
+
+    /// Returns how many items could be handed out now. Those whose time has not come and those in
+    /// processing do not count.
+    pub fn len(&self) -> usize {
+        self.monitor.call(Len)
+    }
+
+    /// Tells whether no item could be handed out now.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Returns how often an item was given a delay, of zero too (`workqueue:DQ-4`).
+    pub fn retries(&self) -> u64 {
+        self.monitor.call(Retries)
+    }
+
+    /// Tells whether shutdown has begun; true for ever after.
+    pub fn is_shutting_down(&self) -> bool {
+        self.monitor.call(ShuttingDown)
+    }
+
+    /// Refuses new items, drops those whose time has not come, and returns at once. Items that
+    /// wait to be handed out still are; every waiting caller wakes.
+    pub fn shut_down(&self) {
+        self.monitor.call(ShutDown::new());
+    }
+
+    /// As [`shut_down`](Self::shut_down), then waits until nothing is in processing or until
+    /// `shut_down` is called.
+    pub fn shut_down_with_drain(&self) {
+        self.monitor.call(Drain::new(DrainUntil::NothingInFlight));
+    }
+
+    /// As [`shut_down`](Self::shut_down), then waits until every accepted item is processed or
+    /// until `shut_down` is called. It needs consumers that ask again after every done
+    /// (`workqueue:WQ-33`).
+    pub fn shut_down_when_done(&self) {
+        self.monitor.call(Drain::new(DrainUntil::AllWorkDone));
+    }
+
+    /// Processes items until the queue is shut down and empty: the loop of one worker
+    /// (`workqueue:CL-1`).
+    ///
+    /// What `process` answers decides what becomes of an item. Every delivery ends exactly once,
+    /// also if `process` panics; then the panic goes on to the caller, and the item is neither
+    /// retried nor forgotten.
+    pub fn work(&self, mut process: impl FnMut(&K) -> Outcome) {
+        while let Some(item) = self.get() {
+            let outcome = process(&item);
+            if let Some(token) = item.take_over() {
+                self.settle(token, outcome);
+            }
+        }
+    }
+}
+
+impl<K, R, L, S, B, H> Deliver for LimitedQueue<K, R, L, S, B, H>
+where
+    K: Key + Hash,
+    R: Runtime,
+    L: Limiter<K>,
+    S: Storage<K>,
+    B: BuildHasher,
+    H: Host<Limited<K, L, S>>,
+{
+    type Key = K;
+
+    #[inline]
+    fn take(&self) -> Option<(Token, K)> {
+        Self::take(self)
+    }
+
+    #[inline]
+    fn done(&self, token: Token) -> bool {
+        Self::done(self, token)
+    }
+}
+
+impl<K: Key, R: Runtime, L: Limiter<K>, S: Storage<K>, B, H: Host<Limited<K, L, S>>> fmt::Debug
+    for LimitedQueue<K, R, L, S, B, H>
+{
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("LimitedQueue")
+    }
+}

@@ -1,0 +1,126 @@
+//! The calls on a rate-limiting queue. What it shares with the delaying queue has the same names
+//! there.
+
+use crate::delaying_queue::{AddAfter, Delaying, Drain, Retries, ShutDown};
+use crate::limiter::{Item, Limiter};
+use crate::machine::{Cx, Operation, Step};
+use crate::queue::{Add, Done, DoneKey, Finished, Get, Key, Len, ShuttingDown, Storage, Token};
+use crate::runtime::Instant;
+
+use super::state::{Limited, Outcome};
+
+/// Counts a failure of an item and adds it when the limiter says so.
+#[derive(Clone, Debug)]
+pub struct AddRateLimited<K> {
+    /// The item; taken out when the queue keeps it.
+    pub key: Option<K>,
+    /// Its hash.
+    pub hash: u64,
+    /// When the call was made, which the delay counts from; `None` for the time of its step.
+    pub called: Option<Instant>,
+}
+
+/// Forgets the failures of an item.
+#[derive(Clone, Debug)]
+pub struct Forget<K> {
+    /// The item.
+    pub key: K,
+    /// Its hash.
+    pub hash: u64,
+}
+
+/// Asks how often an item failed since it was last forgotten.
+#[derive(Clone, Debug)]
+pub struct NumRequeues<K> {
+    /// The item.
+    pub key: K,
+    /// Its hash.
+    pub hash: u64,
+}
+
+/// Ends a delivery and does what its outcome asks for, in one critical section.
+#[derive(Clone, Debug)]
+pub struct Settle {
+    /// The delivery.
+    pub token: Token,
+    /// What became of the item.
+    pub outcome: Outcome,
+}
+
+crate::operations! {
+    [K: Key, L: Limiter<K>, S: Storage<K>; K: Key] Limited<K, L, S>: Op, Ret {
+        Add(Add<K>) -> (),
+        AddAfter(AddAfter<K>) -> (),
+        AddRateLimited(AddRateLimited<K>) -> (),
+        Get(Get) -> Option<(Token, K)>,
+        Done(Done) -> Finished<K>,
+        DoneKey(DoneKey<K>) -> Finished<K>,
+        Settle(Settle) -> Finished<K>,
+        Forget(Forget<K>) -> (),
+        NumRequeues(NumRequeues<K>) -> u32,
+        ShutDown(ShutDown<K>) -> (),
+        Drain(Drain<K>) -> (),
+        Len(Len) -> usize,
+        ShuttingDown(ShuttingDown) -> bool,
+        Retries(Retries) -> u64,
+    } valid = Limited::check
+}
+
+/// Calls that the delaying queue inside answers.
+macro_rules! pass_on {
+    ($($op:ty => $ret:ty),+ $(,)?) => {
+        $(impl<K: Key, L: Limiter<K>, S: Storage<K>> Operation<Limited<K, L, S>> for $op {
+            #[inline(always)]
+            fn step(
+                &mut self,
+                machine: &mut Limited<K, L, S>,
+                cx: &mut Cx<'_>,
+            ) -> Step<$ret> {
+                Operation::<Delaying<K, S>>::step(self, &mut machine.delaying, cx)
+            }
+        })+
+    };
+}
+
+pass_on! {
+    Add<K> => (),
+    AddAfter<K> => (),
+    Get => Option<(Token, K)>,
+    Done => Finished<K>,
+    DoneKey<K> => Finished<K>,
+    ShutDown<K> => (),
+    Drain<K> => (),
+    Len => usize,
+    ShuttingDown => bool,
+    Retries => u64,
+}
+
+impl<K: Key, L: Limiter<K>, S: Storage<K>> Operation<Limited<K, L, S>> for AddRateLimited<K> {
+    #[inline(always)]
+    fn step(&mut self, machine: &mut Limited<K, L, S>, cx: &mut Cx<'_>) -> Step<()> {
+        let now = self.called.unwrap_or_else(|| cx.now());
+        machine.add_rate_limited(&mut self.key, self.hash, now, &mut cx.wakes);
+        Step::Done(())
+    }
+}
+
+impl<K: Key, L: Limiter<K>, S: Storage<K>> Operation<Limited<K, L, S>> for Settle {
+    #[inline(always)]
+    fn step(&mut self, machine: &mut Limited<K, L, S>, cx: &mut Cx<'_>) -> Step<Finished<K>> {
+        machine.settle(self.token, self.outcome, cx);
+        Operation::<Delaying<K, S>>::step(&mut Done(self.token), &mut machine.delaying, cx)
+    }
+}
+
+impl<K: Key, L: Limiter<K>, S: Storage<K>> Operation<Limited<K, L, S>> for Forget<K> {
+    fn step(&mut self, machine: &mut Limited<K, L, S>, _: &mut Cx<'_>) -> Step<()> {
+        machine.limiter.forget(Item::new(&self.key, self.hash));
+        Step::Done(())
+    }
+}
+
+impl<K: Key, L: Limiter<K>, S: Storage<K>> Operation<Limited<K, L, S>> for NumRequeues<K> {
+    fn step(&mut self, machine: &mut Limited<K, L, S>, _: &mut Cx<'_>) -> Step<u32> {
+        Step::Done(machine.limiter.num_requeues(Item::new(&self.key, self.hash)))
+    }
+}

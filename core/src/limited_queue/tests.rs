@@ -1,0 +1,215 @@
+//! The rules of the rate-limiting queue, one behaviour a test.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+use super::*;
+use crate::limiter::{Bucket, Exponential, Rate};
+use crate::machine::by_hand::ByHand;
+use crate::runtime::Ambient;
+
+type Machine<L> = ByHand<Limited<u8, L>>;
+
+fn ms(n: u64) -> Duration {
+    Duration::from_millis(n)
+}
+
+fn machine() -> Machine<Exponential<u8>> {
+    ByHand::new(Limited::new(Exponential::new(ms(10), ms(1000)), Fifo::default()))
+}
+
+impl<L: Limiter<u8>> Machine<L> {
+    fn add(&mut self, key: u8) {
+        self.call(Add { key: Some(key), hash: key.into() });
+    }
+
+    fn fail(&mut self, key: u8) -> u32 {
+        self.call(AddRateLimited { key: Some(key), hash: key.into(), called: None });
+        self.failures(key)
+    }
+
+    fn forget(&mut self, key: u8) {
+        self.call(Forget { key, hash: key.into() });
+    }
+
+    fn failures(&mut self, key: u8) -> u32 {
+        self.call(NumRequeues { key, hash: key.into() })
+    }
+
+    fn get(&mut self) -> Token {
+        self.call(Get).expect("an item, not shutdown").0
+    }
+
+    fn settle(&mut self, token: Token, outcome: Outcome) -> Finished<u8> {
+        self.call(Settle { token, outcome })
+    }
+
+    fn len(&mut self) -> usize {
+        self.call(Len)
+    }
+}
+
+#[test]
+fn a_failed_item_comes_back_later_every_time() {
+    let mut queue = machine();
+    for (k, delay) in [(1, 10), (2, 20), (3, 40)] {
+        assert_eq!(queue.fail(1), k);
+        queue.advance(ms(delay) - Duration::from_nanos(1));
+        assert_eq!(queue.len(), 0);
+        queue.advance(Duration::from_nanos(1));
+        let token = queue.get();
+        queue.call(Done(token));
+    }
+    queue.forget(1);
+    assert_eq!(queue.fail(1), 1);
+}
+
+#[test]
+fn forget_neither_removes_an_item_nor_ends_its_delivery() {
+    let mut queue = machine();
+    queue.add(1);
+    let token = queue.get();
+    queue.fail(1);
+    queue.forget(1);
+    queue.advance(ms(10));
+    assert_eq!(queue.len(), 0, "still in processing");
+    assert_eq!(queue.call(Done(token)), Finished::Ended(None), "RQ-3: the delay went on");
+    assert_eq!(queue.len(), 1);
+}
+
+#[test]
+fn a_waiting_item_that_fails_again_keeps_its_time_and_counts() {
+    let mut queue = machine();
+    queue.fail(1);
+    assert_eq!(queue.fail(1), 2, "RQ-6");
+    queue.advance(ms(10));
+    assert_eq!(queue.len(), 1);
+    assert_eq!(queue.machine.delaying().delayed(), 0);
+}
+
+#[test]
+fn after_shutdown_a_failure_counts_and_adds_nothing() {
+    let mut queue = machine();
+    queue.fail(1);
+    queue.call(ShutDown::new());
+    assert_eq!(queue.fail(1), 2, "RQ-1");
+    queue.advance(ms(1000));
+    assert_eq!(queue.len(), 0);
+    assert_eq!(queue.call(Get), None);
+    assert_eq!(queue.call(Retries), 1);
+}
+
+#[test]
+fn the_limiter_reads_the_clock_of_the_queue() {
+    let limiter = Bucket::new(Rate::per_second(10.0), 1);
+    let mut queue = ByHand::new(Limited::<u8, _>::new(limiter, Fifo::default()));
+    queue.advance(Duration::from_secs(1000));
+    queue.fail(1);
+    assert_eq!(queue.len(), 1, "at once: a token was there");
+    queue.fail(2);
+    assert_eq!(queue.len(), 1, "RQ-8: in 100 ms");
+    queue.advance(ms(100));
+    assert_eq!(queue.len(), 2);
+}
+
+#[test]
+fn a_failure_counts_from_the_call() {
+    let mut queue = machine();
+    queue.advance(ms(7));
+    let called = Some(crate::runtime::Instant::ZERO);
+    queue.call(AddRateLimited { key: Some(1), hash: 1, called });
+    queue.call(AddRateLimited { key: None, hash: 1, called });
+    assert_eq!(queue.failures(1), 1, "a call without an item is none");
+    queue.advance(ms(3));
+    assert_eq!(queue.len(), 1);
+}
+
+#[test]
+fn a_settled_item_is_done_and_treated_by_its_outcome() {
+    let mut queue = machine();
+    for outcome in [Outcome::Success, Outcome::GiveUp] {
+        queue.fail(1);
+        queue.advance(ms(10));
+        let token = queue.get();
+        assert_eq!(queue.settle(token, outcome), Finished::Ended(Some(1)));
+        assert_eq!(queue.failures(1), 0, "CL-3");
+    }
+    queue.add(1);
+    let token = queue.get();
+    assert_eq!(queue.settle(token, Outcome::Retry), Finished::Ended(None));
+    assert_eq!(queue.failures(1), 1);
+    queue.advance(ms(10));
+    let token = queue.get();
+    queue.settle(token, Outcome::RequeueAfter(ms(5)));
+    assert_eq!(queue.failures(1), 0, "CL-9: forget, then add after");
+    queue.advance(ms(5));
+    let token = queue.get();
+    queue.settle(token, Outcome::RequeueAfter(Duration::ZERO));
+    assert_eq!(queue.len(), 1, "at once");
+}
+
+#[test]
+fn settling_a_delivery_that_has_ended_changes_nothing() {
+    let mut queue = machine();
+    queue.add(1);
+    let token = queue.get();
+    queue.fail(1);
+    queue.call(Done(token));
+    for outcome in [Outcome::Success, Outcome::Retry, Outcome::RequeueAfter(Duration::ZERO)] {
+        assert_eq!(queue.settle(token, outcome), Finished::NotInProcessing);
+    }
+    assert_eq!((queue.failures(1), queue.len()), (1, 0));
+}
+
+#[test]
+fn settling_after_shutdown_ends_the_delivery_and_adds_nothing() {
+    let mut queue = machine();
+    for key in [1, 2] {
+        queue.add(key);
+    }
+    let (first, second) = (queue.get(), queue.get());
+    queue.call(ShutDown::new());
+    assert_eq!(queue.settle(first, Outcome::Retry), Finished::Ended(Some(1)));
+    assert_eq!(queue.settle(second, Outcome::RequeueAfter(ms(1))), Finished::Ended(Some(2)));
+    assert_eq!((queue.failures(1), queue.machine.delaying().delayed()), (1, 0));
+    assert_eq!(queue.call(Get), None);
+}
+
+#[test]
+fn a_panicking_worker_ends_its_delivery_and_keeps_the_failures() {
+    let limiter = Exponential::new(ms(1), ms(1));
+    let queue = LimitedQueue::new(&System::new(), limiter);
+    queue.add_rate_limited(1);
+    let worker = AssertUnwindSafe(|| queue.work(|_| panic!("reconcile failed")));
+    assert!(catch_unwind(worker).is_err());
+    assert_eq!(queue.num_requeues(&1), 1);
+    queue.shut_down_with_drain(); // would hang if the item were still in processing
+}
+
+#[test]
+fn workers_retry_until_every_item_succeeded() {
+    let runtime = System::new();
+    let queue = Arc::new(LimitedQueue::with_default_limiter(&runtime));
+    for key in 0..10_u8 {
+        queue.add(key);
+    }
+    let workers: Vec<_> = (0..2)
+        .map(|_| {
+            let queue = Arc::clone(&queue);
+            runtime.spawn("worker", move || {
+                queue.work(|key| {
+                    let last_round = queue.num_requeues(key) == 2;
+                    if last_round { Outcome::Success } else { Outcome::Retry }
+                });
+            })
+        })
+        .collect();
+    while queue.retries() < 20 || (0..10).any(|key| queue.num_requeues(&key) > 0) {
+        runtime.sleep_until(runtime.now() + ms(1));
+    }
+    queue.shut_down_when_done();
+    for worker in workers {
+        runtime.join(worker).unwrap();
+    }
+    assert_eq!(queue.retries(), 20);
+}

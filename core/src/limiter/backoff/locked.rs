@@ -1,0 +1,86 @@
+//! A keyed back-off under a lock.
+
+use std::fmt;
+use std::hash::{BuildHasher, Hash};
+use std::time::Duration;
+
+use foldhash::fast::SeedableRandomState;
+
+use crate::runtime::{Instant, Runtime};
+use crate::slab::{Item, hasher};
+
+use super::BackoffTable;
+
+/// A keyed back-off that any number of threads may use; every call is atomic.
+pub struct KeyedBackoff<K: Send + 'static, R: Runtime, B = SeedableRandomState> {
+    runtime: R,
+    table: R::Mutex<BackoffTable<K>>,
+    hasher: B,
+}
+
+impl<K: Eq + Hash + Clone + Send + 'static, R: Runtime> KeyedBackoff<K, R> {
+    /// Makes an empty back-off without jitter.
+    pub fn new(runtime: &R, initial: Duration, max: Duration) -> Self {
+        Self::with_table(runtime, hasher(runtime), BackoffTable::new(initial, max))
+    }
+}
+
+impl<K: Eq + Hash + Clone + Send + 'static, R: Runtime, B: BuildHasher> KeyedBackoff<K, R, B> {
+    /// Makes a back-off around a table, with a hasher of your own.
+    pub fn with_table(runtime: &R, hasher: B, table: BackoffTable<K>) -> Self {
+        Self { table: runtime.mutex(table), runtime: runtime.clone(), hasher }
+    }
+
+    /// Returns the back-off of a key, zero if it has none (`workqueue:BO-1`).
+    pub fn get(&self, key: &K) -> Duration {
+        let item = self.item(key);
+        self.lock().get(item)
+    }
+
+    /// Takes note of an event and returns the back-off that follows from it (`workqueue:BO-2`).
+    pub fn next(&self, key: &K, event: Instant) -> Duration {
+        let item = self.item(key);
+        self.lock().next(item, event, self.runtime.now(), || self.runtime.entropy())
+    }
+
+    /// Tells whether the back-off of a key, counted from the event, is still going on
+    /// (`workqueue:BO-6`).
+    pub fn is_in_backoff_since(&self, key: &K, event: Instant) -> bool {
+        let item = self.item(key);
+        self.lock().is_in_backoff_since(item, event, self.runtime.now())
+    }
+
+    /// Tells whether an event falls into the back-off of a key, counted from its last update
+    /// (`workqueue:BO-7`).
+    pub fn is_in_backoff_since_update(&self, key: &K, event: Instant) -> bool {
+        let item = self.item(key);
+        self.lock().is_in_backoff_since_update(item, event)
+    }
+
+    /// Forgets every key that would start over (`workqueue:BO-8`).
+    pub fn collect_garbage(&self) {
+        let forgotten = self.lock().collect_garbage(self.runtime.now());
+        drop(forgotten); // outside the lock: dropping a key runs foreign code
+    }
+
+    /// Forgets a key (`workqueue:BO-8`).
+    pub fn reset(&self, key: &K) {
+        let item = self.item(key);
+        let forgotten = self.lock().reset(item);
+        drop(forgotten);
+    }
+
+    fn item<'k>(&self, key: &'k K) -> Item<'k, K> {
+        Item::new(key, self.hasher.hash_one(key))
+    }
+
+    fn lock(&self) -> R::Guard<'_, BackoffTable<K>> {
+        self.runtime.lock(&self.table)
+    }
+}
+
+impl<K: Send + 'static, R: Runtime, B> fmt::Debug for KeyedBackoff<K, R, B> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("KeyedBackoff")
+    }
+}

@@ -1,0 +1,199 @@
+//! The keyed back-off, one rule a test, and its laws.
+
+use quickcheck::quickcheck;
+
+use super::*;
+use crate::limiter::FOREVER;
+use crate::runtime::System;
+
+const LAST: u64 = u64::MAX;
+
+fn at(millis: u64) -> Instant {
+    Instant::from_nanos(millis * 1_000_000)
+}
+
+fn ms(n: u64) -> Duration {
+    Duration::from_millis(n)
+}
+
+fn item(key: &u8) -> Item<'_, u8> {
+    Item::new(key, 0)
+}
+
+fn table(initial: u64, max: u64) -> BackoffTable<u8> {
+    BackoffTable::new(ms(initial), ms(max))
+}
+
+/// An event that happens now.
+fn next(table: &mut BackoffTable<u8>, millis: u64) -> Duration {
+    table.next(item(&1), at(millis), at(millis), || LAST)
+}
+
+#[test]
+fn the_backoff_doubles_up_to_its_maximum() {
+    let mut table = table(1, 50);
+    let seen: Vec<_> = (1..=8).map(|n| next(&mut table, n)).collect();
+    assert_eq!(seen, [1, 2, 4, 8, 16, 32, 50, 50].map(ms), "BO-11");
+    assert_eq!(table.get(item(&1)), ms(50));
+    assert_eq!(table.get(item(&2)), Duration::ZERO);
+}
+
+#[test]
+fn the_first_backoff_is_not_cut() {
+    let mut table = table(9, 5);
+    assert_eq!([next(&mut table, 0), next(&mut table, 1)], [ms(9), ms(5)], "BO-3");
+}
+
+#[test]
+fn a_key_starts_over_when_its_event_comes_late() {
+    let mut table = table(1, 10);
+    for _ in 0..5 {
+        next(&mut table, 0);
+    }
+    assert_eq!(next(&mut table, 20), ms(10), "twice the maximum after the last update");
+    assert_eq!(table.get(item(&1)), ms(10), "BO-1: get does not look at the time");
+    assert_eq!(next(&mut table, 41), ms(1), "later than that");
+}
+
+#[test]
+fn the_last_update_is_the_clock_and_not_the_event() {
+    let mut table = table(1, 10);
+    table.next(item(&1), at(0), at(100), || LAST);
+    assert_eq!(table.next(item(&1), at(120), at(500), || LAST), ms(2));
+    assert_eq!(table.next(item(&1), at(520), at(0), || LAST), ms(4));
+    assert_eq!(table.next(item(&1), at(21), at(0), || LAST), ms(1));
+}
+
+#[test]
+fn in_backoff_since_an_event_counts_from_the_event_to_now() {
+    let mut table = table(10, 10);
+    next(&mut table, 100);
+    assert!(table.is_in_backoff_since(item(&1), at(100), at(109)));
+    assert!(!table.is_in_backoff_since(item(&1), at(100), at(110)), "strictly");
+    assert!(table.is_in_backoff_since(item(&1), at(120), at(100)), "an event to come");
+    assert!(!table.is_in_backoff_since(item(&1), at(121), at(100)), "expired");
+    assert!(!table.is_in_backoff_since(item(&2), at(100), at(100)), "unknown");
+}
+
+#[test]
+fn in_backoff_since_the_update_does_not_look_at_the_clock() {
+    let mut table = table(10, 10);
+    next(&mut table, 100);
+    assert!(table.is_in_backoff_since_update(item(&1), at(109)));
+    assert!(!table.is_in_backoff_since_update(item(&1), at(110)), "strictly");
+    assert!(table.is_in_backoff_since_update(item(&1), at(0)), "before the update");
+    assert!(!table.is_in_backoff_since_update(item(&2), at(100)), "unknown");
+}
+
+#[test]
+fn time_that_went_backwards_is_in_backoff_even_of_zero() {
+    let mut table = table(0, 10);
+    next(&mut table, 100);
+    assert_eq!(table.get(item(&1)), Duration::ZERO);
+    assert!(table.is_in_backoff_since_update(item(&1), at(99)), "BO-14");
+    assert!(!table.is_in_backoff_since_update(item(&1), at(100)));
+    assert!(table.is_in_backoff_since(item(&1), at(101), at(100)));
+}
+
+#[test]
+fn garbage_is_what_would_start_over() {
+    let mut table = table(1, 10);
+    for (key, now) in [(1, 0), (2, 5), (3, 6)] {
+        table.next(item(&key), at(now), at(now), || LAST);
+    }
+    assert_eq!(table.collect_garbage(at(25)), [1], "strictly more than twice the maximum");
+    assert_eq!(table.len(), 2);
+    assert_eq!(table.reset(item(&3)), Some(3));
+    assert_eq!(table.reset(item(&3)), None);
+    assert_eq!(table.collect_garbage(Instant::NEVER), [2]);
+    assert!(table.is_empty());
+}
+
+#[test]
+fn a_predicate_of_your_own_replaces_the_rule_everywhere() {
+    let expired = |event: Instant, last_update: Instant, max: Duration| {
+        assert_eq!(max, ms(10));
+        event > last_update
+    };
+    let mut table = table(5, 10).with_expiry(Box::new(expired));
+    next(&mut table, 100);
+    assert_eq!(next(&mut table, 100), ms(10));
+    assert_eq!(next(&mut table, 101), ms(5));
+    assert!(!table.is_in_backoff_since(item(&1), at(102), at(102)));
+    assert!(!table.is_in_backoff_since_update(item(&1), at(102)));
+    assert_eq!(table.collect_garbage(at(101)), []);
+    assert_eq!(table.collect_garbage(at(102)), [1]);
+}
+
+#[test]
+fn jitter_is_of_the_value_before_doubling_and_stays_in_it() {
+    let (mut low, mut high) = (table(100, 10_000), table(100, 10_000));
+    (low, high) = (low.with_jitter(0.5), high.with_jitter(0.5));
+    let mut step = |n| {
+        let steps = [(&mut low, 0), (&mut high, LAST)];
+        steps.map(|(table, random)| table.next(item(&1), at(n), at(n), || random).as_nanos())
+    };
+    assert_eq!(step(0), [100_000_000, 149_999_999], "less than half of 100 ms on top");
+    assert_eq!(step(1), [200_000_000, 299_999_998 + 74_999_999], "half of what it was");
+}
+
+#[test]
+fn a_jitter_beyond_reason_is_bounded() {
+    for factor in [f64::INFINITY, f64::NAN, -1.0, f64::MAX] {
+        let mut table = table(1, 50).with_jitter(factor);
+        assert!(next(&mut table, 0) <= FOREVER);
+        assert!(next(&mut table, 1) <= ms(50));
+    }
+}
+
+#[test]
+fn a_maximum_near_the_end_of_time_keeps_growing() {
+    let mut table = BackoffTable::new(ms(1), FOREVER);
+    let mut before = Duration::ZERO;
+    for n in 0..70 {
+        let backoff = next(&mut table, n);
+        assert!(backoff > before || backoff == FOREVER, "BO-9, BO-10: step {n}");
+        before = backoff;
+    }
+    assert_eq!(before, FOREVER);
+    assert!(!table.has_expired(Instant::NEVER, at(0)), "twice for ever is never over");
+}
+
+#[test]
+fn the_locked_table_uses_the_clock_of_its_runtime() {
+    let runtime = System::new();
+    let backoff = KeyedBackoff::new(&runtime, Duration::from_secs(3600), Duration::from_secs(7200));
+    let long_ago = Instant::ZERO;
+    assert_eq!(backoff.next(&"a", long_ago), Duration::from_secs(3600));
+    assert_eq!(backoff.next(&"a", long_ago), Duration::from_secs(7200));
+    assert!(backoff.is_in_backoff_since(&"a", long_ago));
+    assert!(backoff.is_in_backoff_since_update(&"a", long_ago));
+    backoff.collect_garbage();
+    assert_eq!(backoff.get(&"a"), Duration::from_secs(7200));
+    backoff.reset(&"a");
+    assert_eq!(backoff.get(&"a"), Duration::ZERO);
+}
+
+quickcheck! {
+    fn a_step_stays_between_the_old_value_and_the_maximum(
+        initial: u32,
+        max: u32,
+        jitter: f64,
+        steps: Vec<(u64, u16)>
+    ) -> bool {
+        let (initial, max) = (u64::from(initial), u64::from(max));
+        let (start, limit) = (Duration::from_nanos(initial), Duration::from_nanos(max));
+        let mut table = BackoffTable::<u8>::new(start, limit).with_jitter(jitter);
+        let mut now = Instant::ZERO;
+        steps.into_iter().all(|(random, wait)| {
+            now = now + Duration::from_nanos(u64::from(wait));
+            let known = table.find(item(&1)).filter(|e| !table.has_expired(now, e.last_update));
+            let before = table.get(item(&1));
+            let backoff = table.next(item(&1), now, now, || random);
+            match known {
+                None => backoff >= start, // BO-3: a start is not cut
+                Some(_) => backoff <= limit && backoff >= before.min(limit), // INV-18
+            }
+        })
+    }
+}

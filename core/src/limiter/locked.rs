@@ -1,0 +1,115 @@
+//! A limiter under a lock, for callers that have no queue around it.
+
+use std::fmt;
+use std::hash::{BuildHasher, Hash};
+use std::marker::PhantomData;
+use std::sync::Arc;
+use std::time::Duration;
+
+use foldhash::fast::SeedableRandomState;
+
+use crate::runtime::{Instant, Runtime};
+use crate::slab::{Item, hasher};
+
+use super::Limiter;
+
+/// A limiter that any number of threads may ask; every call is atomic. Clones share its state.
+///
+/// A clone is a [`Limiter`] itself, so one state can serve two queues. Then a forget in one
+/// resets the other too (`workqueue:RL-26`), which is why queues share nothing unless told to.
+pub struct RateLimiter<K, L, R, B = SeedableRandomState>
+where
+    L: Limiter<K>,
+    R: Runtime,
+{
+    shared: Arc<Shared<L, R, B>>,
+    item: PhantomData<fn(&K)>,
+}
+
+struct Shared<L: Send + 'static, R: Runtime, B> {
+    runtime: R,
+    limiter: R::Mutex<L>,
+    hasher: B,
+}
+
+impl<K: Hash, L: Limiter<K>, R: Runtime> RateLimiter<K, L, R> {
+    /// Puts a limiter under a lock of `runtime`.
+    pub fn new(runtime: &R, limiter: L) -> Self {
+        Self::with_hasher(runtime, hasher(runtime), limiter)
+    }
+}
+
+impl<K: Hash, L: Limiter<K>, R: Runtime, B: BuildHasher> RateLimiter<K, L, R, B> {
+    /// As [`new`](RateLimiter::new), with a hasher of your own.
+    pub fn with_hasher(runtime: &R, hasher: B, limiter: L) -> Self {
+        let limiter = runtime.mutex(limiter);
+        let shared = Arc::new(Shared { runtime: runtime.clone(), limiter, hasher });
+        Self { shared, item: PhantomData }
+    }
+
+    /// Counts a failure of an item and returns how long to wait before trying it again.
+    pub fn when(&self, key: &K) -> Duration {
+        let item = self.item(key);
+        let mut limiter = self.lock();
+        let reads_time = limiter.reads_time();
+        limiter.when(item, if reads_time { self.shared.runtime.now() } else { Instant::ZERO })
+    }
+
+    /// Forgets the failures of an item.
+    pub fn forget(&self, key: &K) {
+        let item = self.item(key);
+        self.lock().forget(item);
+    }
+
+    /// Returns how often an item failed since it was last forgotten.
+    pub fn num_requeues(&self, key: &K) -> u32 {
+        let item = self.item(key);
+        self.lock().num_requeues(item)
+    }
+
+    fn item<'k>(&self, key: &'k K) -> Item<'k, K> {
+        Item::new(key, self.shared.hasher.hash_one(key))
+    }
+
+    fn lock(&self) -> R::Guard<'_, L> {
+        self.shared.runtime.lock(&self.shared.limiter)
+    }
+}
+
+/// Hashes anew: two queues that share a limiter have each a hasher of their own.
+impl<K, L, R, B> Limiter<K> for RateLimiter<K, L, R, B>
+where
+    K: Hash + 'static,
+    L: Limiter<K>,
+    R: Runtime,
+    B: BuildHasher + Send + Sync + 'static,
+{
+    fn when(&mut self, item: Item<'_, K>, now: Instant) -> Duration {
+        let item = self.item(item.key());
+        self.lock().when(item, now)
+    }
+
+    fn forget(&mut self, item: Item<'_, K>) {
+        Self::forget(self, item.key());
+    }
+
+    fn num_requeues(&self, item: Item<'_, K>) -> u32 {
+        Self::num_requeues(self, item.key())
+    }
+
+    fn reads_time(&self) -> bool {
+        self.lock().reads_time()
+    }
+}
+
+impl<K, L: Limiter<K>, R: Runtime, B> Clone for RateLimiter<K, L, R, B> {
+    fn clone(&self) -> Self {
+        Self { shared: Arc::clone(&self.shared), item: PhantomData }
+    }
+}
+
+impl<K, L: Limiter<K>, R: Runtime, B> fmt::Debug for RateLimiter<K, L, R, B> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("RateLimiter")
+    }
+}

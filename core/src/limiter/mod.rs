@@ -1,0 +1,105 @@
+//! How long to wait: limiters per item and shared, the token bucket, the keyed back-off.
+//!
+//! | part | what it answers |
+//! |---|---|
+//! | [`Limiter`] | how long a failed item waits before it is tried again |
+//! | [`Exponential`], [`FastSlow`] | depending on how often that item failed |
+//! | [`Bucket`] | depending on how much is tried at all |
+//! | [`MaxOf`], [`WithMaxWait`] | a combination |
+//! | [`RateLimiter`] | any of them under a lock, for any number of threads |
+//! | [`TokenBucket`] | the arithmetic of so many tokens per second |
+//! | [`KeyedBackoff`] | how long a key backs off after the events it had |
+//!
+//! All of them are plain values: a call says what time it is and never waits. Delays saturate at
+//! [`FOREVER`] and are exact to the nanosecond.
+//!
+//! ```
+//! use std::time::Duration;
+//! use seatrial_core::limiter::{Exponential, RateLimiter};
+//! use seatrial_core::runtime::System;
+//!
+//! let ms = Duration::from_millis;
+//! let limiter = RateLimiter::new(&System::new(), Exponential::new(ms(5), ms(1_000_000)));
+//! assert_eq!(limiter.when(&"web"), ms(5));
+//! assert_eq!(limiter.when(&"web"), ms(10));
+//! assert_eq!(limiter.num_requeues(&"web"), 2);
+//! limiter.forget(&"web"); // it succeeded
+//! assert_eq!(limiter.when(&"web"), ms(5));
+//! ```
+
+mod backoff;
+mod bucket;
+mod combine;
+mod failures;
+mod locked;
+mod nanos;
+mod per_item;
+#[cfg(test)]
+mod tests;
+mod token_bucket;
+
+use std::time::Duration;
+
+use crate::runtime::Instant;
+
+pub use crate::slab::Item;
+pub use backoff::{BackoffTable, Expired, KeyedBackoff};
+pub use bucket::Bucket;
+pub use combine::{MaxOf, WithMaxWait};
+pub use locked::RateLimiter;
+pub use nanos::FOREVER;
+pub use per_item::{Exponential, FastSlow};
+pub use token_bucket::{Rate, Reservation, TokenBucket};
+
+/// Says how long failed items wait. A plain value: whoever shares it locks it.
+pub trait Limiter<K>: Send + 'static {
+    /// Counts a failure of an item and returns how long it waits before it is tried again.
+    fn when(&mut self, item: Item<'_, K>, now: Instant) -> Duration;
+
+    /// Forgets the failures of an item, which succeeded or is given up.
+    fn forget(&mut self, item: Item<'_, K>);
+
+    /// Returns how often an item failed since it was last forgotten.
+    fn num_requeues(&self, item: Item<'_, K>) -> u32;
+
+    /// Tells whether [`when`](Self::when) looks at the time. Where it does not, a caller may name
+    /// any, and spares itself the clock.
+    fn reads_time(&self) -> bool {
+        true
+    }
+}
+
+impl<K: 'static, L: Limiter<K> + ?Sized> Limiter<K> for Box<L> {
+    fn when(&mut self, item: Item<'_, K>, now: Instant) -> Duration {
+        (**self).when(item, now)
+    }
+
+    fn forget(&mut self, item: Item<'_, K>) {
+        (**self).forget(item);
+    }
+
+    fn num_requeues(&self, item: Item<'_, K>) -> u32 {
+        (**self).num_requeues(item)
+    }
+
+    fn reads_time(&self) -> bool {
+        (**self).reads_time()
+    }
+}
+
+/// The default of controllers: 5 ms doubling up to 1000 s per item, and not more than 10 retries
+/// a second after a burst of 100 (`workqueue:RL-23`).
+pub type DefaultLimiter<K> = MaxOf<(Exponential<K>, Bucket)>;
+
+/// Makes the default of controllers (`workqueue:RL-23`).
+#[must_use]
+pub fn default_controller<K: Eq + Clone>() -> DefaultLimiter<K> {
+    let per_item = Exponential::new(Duration::from_millis(5), Duration::from_secs(1000));
+    MaxOf((per_item, Bucket::new(Rate::per_second(10.0), 100)))
+}
+
+/// Makes the default that looks at items alone: 1 ms doubling up to 1000 s (`workqueue:RL-24`).
+#[must_use]
+pub fn default_item_based<K: Eq + Clone>() -> Exponential<K> {
+    Exponential::new(Duration::from_millis(1), Duration::from_secs(1000))
+}

@@ -1,0 +1,74 @@
+//! Steps a machine without a lock, at times that a test chooses.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use super::{Cx, Machine, Operation, Step, Wakes};
+use crate::runtime::{Ambient, Instant, WallTime};
+
+/// A clock that stands still until it is moved, and randomness that is always the same.
+#[derive(Debug, Default)]
+pub(crate) struct HandClock(AtomicU64);
+
+impl Ambient for HandClock {
+    fn now(&self) -> Instant {
+        Instant::from_nanos(self.0.load(Ordering::Relaxed))
+    }
+
+    fn wall(&self) -> WallTime {
+        WallTime::default()
+    }
+
+    fn entropy(&self) -> u64 {
+        0
+    }
+}
+
+impl HandClock {
+    pub(crate) fn advance(&self, by: Duration) {
+        self.0.store((self.now() + by).as_nanos(), Ordering::Relaxed);
+    }
+}
+
+/// A machine and its clock.
+pub(crate) struct ByHand<M> {
+    pub(crate) machine: M,
+    pub(crate) clock: HandClock,
+    /// Whom the last step woke.
+    pub(crate) woken: Wakes,
+}
+
+impl<M: Machine> ByHand<M> {
+    pub(crate) fn new(machine: M) -> Self {
+        Self { machine, clock: HandClock::default(), woken: Wakes::default() }
+    }
+
+    /// Runs one step of a call and checks the state.
+    pub(crate) fn step<O: Operation<M>>(&mut self, mut op: O) -> Step<O::Ret> {
+        let mut cx = Cx::new(&self.clock);
+        let step = op.step(&mut self.machine, &mut cx);
+        self.woken = cx.wakes;
+        self.machine.assert_valid();
+        step
+    }
+
+    /// Runs a call that does not wait.
+    pub(crate) fn call<O: Operation<M>>(&mut self, op: O) -> O::Ret {
+        match self.step(op) {
+            Step::Done(ret) => ret,
+            Step::Held(_) | Step::Wait { .. } => panic!("the call does not return at once"),
+        }
+    }
+
+    /// Runs a call that waits; returns until when.
+    pub(crate) fn waits<O: Operation<M>>(&mut self, op: O) -> Option<Instant> {
+        match self.step(op) {
+            Step::Wait { until, .. } => until,
+            Step::Held(_) | Step::Done(_) => panic!("the call returns at once"),
+        }
+    }
+
+    pub(crate) fn advance(&self, by: Duration) {
+        self.clock.advance(by);
+    }
+}

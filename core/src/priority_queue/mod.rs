@@ -1,0 +1,269 @@
+//! The priority queue: the rate-limiting queue's calls, and the highest priority first
+//! (controller-runtime `priorityqueue`).
+//!
+//! An item is in the queue once. Added again, it keeps the higher priority and the earlier time
+//! (`workqueue:PQ-10`, `PQ-11`). Equal priorities come out in the order in which they became
+//! ready. There is no ageing: low priorities starve under a steady supply of higher ones
+//! (`PQ-28`).
+//!
+//! ```
+//! use seatrial_core::priority_queue::{AddOptions, PriorityQueue};
+//! use seatrial_core::runtime::System;
+//!
+//! let queue = PriorityQueue::new(&System::new());
+//! let resync = AddOptions { priority: -100, ..AddOptions::default() };
+//! queue.add_all(["default/web", "default/db"], resync);
+//! queue.add("default/db"); // a real change: its priority rises to 0
+//! assert_eq!(queue.len(), 2);
+//! let (first, priority) = queue.get().unwrap();
+//! assert_eq!((*first, priority), ("default/db", 0));
+//! ```
+//!
+//! Other than the rate-limiting queue, this one stops at once: after shutdown nothing is handed
+//! out any more, whatever is left (`workqueue:PQ-31`).
+
+mod observer;
+mod operations;
+mod places;
+mod state;
+#[cfg(test)]
+mod tests;
+
+use std::fmt;
+use std::hash::{BuildHasher, Hash};
+use std::time::Duration;
+
+use foldhash::fast::SeedableRandomState;
+
+use crate::limited_queue::{Forget, NumRequeues, Outcome};
+use crate::limiter::{Exponential, Limiter};
+use crate::machine::Host;
+use crate::monitor::Monitor;
+use crate::queue::{Deliver, Done, DoneKey, Finished, Key, Len, ShutDown, ShuttingDown};
+use crate::queue::{Token, Work};
+use crate::runtime::{Instant, Runtime, System};
+use crate::slab::hasher;
+
+pub use observer::Observer;
+pub use operations::{Add, AddBatch, Get, Op, Ret, Retries, Settle};
+pub use state::{AddOptions, GETTERS, Prioritized};
+
+/// The priority queue. Shared by reference or in an `Arc`.
+///
+/// `K` is the item, `R` the runtime, `L` the limiter, `O` who measures, `B` the hasher, `H` what
+/// the lock holds: the rules themselves, unless a harness puts something else there.
+pub struct PriorityQueue<
+    K: Key,
+    R: Runtime = System,
+    L: Limiter<K> = Exponential<K>,
+    O: Observer = (),
+    B = SeedableRandomState,
+    H: Host<Prioritized<K, L, O>> = Prioritized<K, L, O>,
+> {
+    monitor: Monitor<Prioritized<K, L, O>, R, H>,
+    hasher: B,
+}
+
+impl<K: Key + Hash, R: Runtime> PriorityQueue<K, R> {
+    /// Makes an empty queue whose limiter doubles from 5 ms to 1000 s (`workqueue:PQ-36`).
+    pub fn new(runtime: &R) -> Self {
+        let limiter = Exponential::new(Duration::from_millis(5), Duration::from_secs(1000));
+        Self::with_limiter(runtime, limiter, ())
+    }
+}
+
+impl<K: Key + Hash, R: Runtime, L: Limiter<K>, O: Observer> PriorityQueue<K, R, L, O> {
+    /// Makes an empty queue with a limiter and an observer of your own.
+    pub fn with_limiter(runtime: &R, limiter: L, observer: O) -> Self {
+        Self::with_host(runtime, hasher(runtime), Prioritized::new(limiter, observer))
+    }
+}
+
+impl<K, R, L, O, B, H> PriorityQueue<K, R, L, O, B, H>
+where
+    K: Key + Hash,
+    R: Runtime,
+    L: Limiter<K>,
+    O: Observer,
+    B: BuildHasher,
+    H: Host<Prioritized<K, L, O>>,
+{
+    /// Makes a queue around a given state, with a given hasher.
+    pub fn with_host(runtime: &R, hasher: B, host: H) -> Self {
+        Self { monitor: Monitor::new(runtime, host), hasher }
+    }
+
+    /// Adds an item with priority 0.
+    #[inline]
+    pub fn add(&self, key: K) {
+        self.add_with(key, AddOptions::default());
+    }
+
+    /// Adds an item with priority 0 when `delay` has passed from now.
+    #[inline]
+    pub fn add_after(&self, key: K, delay: Duration) {
+        self.add_with(key, AddOptions { after: Some(delay), ..AddOptions::default() });
+    }
+
+    /// Counts a failure of an item and adds it with priority 0 when the limiter says so.
+    #[inline]
+    pub fn add_rate_limited(&self, key: K) {
+        self.add_with(key, AddOptions { rate_limited: true, ..AddOptions::default() });
+    }
+
+    /// Adds an item. After shutdown nothing happens, and the limiter is not asked
+    /// (`workqueue:PQ-2`).
+    #[inline]
+    pub fn add_with(&self, key: K, options: AddOptions) {
+        let called = self.called(options);
+        let hash = self.hasher.hash_one(&key);
+        self.monitor.call(Add { key: Some(key), hash, options, called });
+    }
+
+    /// Adds items in their order, each with these options, in one step (`workqueue:PQ-4`).
+    pub fn add_all(&self, keys: impl IntoIterator<Item = K>, options: AddOptions) {
+        let called = self.called(options);
+        let hashed = |key: K| {
+            let hash = self.hasher.hash_one(&key);
+            (Some(key), hash)
+        };
+        let items: Vec<_> = keys.into_iter().map(hashed).collect();
+        if !items.is_empty() {
+            self.monitor.call(AddBatch { items, options, called });
+        }
+    }
+
+    /// Delays count from here, not from when the lock is free (`workqueue:PQ-16`).
+    fn called(&self, options: AddOptions) -> Option<Instant> {
+        options.may_delay().then(|| self.monitor.runtime().now())
+    }
+
+    /// Forgets the failures of an item. Neither takes it out of the queue nor ends its delivery.
+    pub fn forget(&self, key: &K) {
+        let hash = self.hasher.hash_one(key);
+        self.monitor.call(Forget { key: key.clone(), hash });
+    }
+
+    /// Returns how often an item failed since it was last forgotten. A failure counts when the
+    /// call that adds it has returned (`workqueue:PQ-17`).
+    pub fn num_requeues(&self, key: &K) -> u32 {
+        let hash = self.hasher.hash_one(key);
+        self.monitor.call(NumRequeues { key: key.clone(), hash })
+    }
+
+    /// Takes the first of the ready with its priority, sleeping until there is one; `None` after
+    /// shutdown. The item is done when the returned [`Work`] drops, also by a panic.
+    #[inline]
+    pub fn get(&self) -> Option<(Work<'_, Self>, i32)> {
+        let (token, key, priority) = self.take_with_priority()?;
+        Some((Work::new(self, token, key), priority))
+    }
+
+    /// As [`get`](Self::get), for callers that keep the token and call [`done`](Self::done) or
+    /// [`settle`](Self::settle).
+    #[inline]
+    pub fn take_with_priority(&self) -> Option<(Token, K, i32)> {
+        self.monitor.call(Get)
+    }
+
+    /// Ends a delivery; an item that was added meanwhile can be handed out again. Returns false,
+    /// and does nothing, if that delivery has ended before.
+    #[inline]
+    pub fn done(&self, token: Token) -> bool {
+        matches!(self.monitor.call(Done(token)), Finished::Ended(_))
+    }
+
+    /// As [`done`](Self::done), for an item named by its value. Called late, it can end the
+    /// delivery of another consumer: prefer the token.
+    pub fn done_key(&self, key: &K) -> bool {
+        let hash = self.hasher.hash_one(key);
+        matches!(self.monitor.call(DoneKey { key: key.clone(), hash }), Finished::Ended(_))
+    }
+
+    /// Does what the outcome asks for and ends the delivery, in one step and without hashing. If
+    /// the item comes back, it does with `priority`: the one it was handed out with, unless you
+    /// know better (`workqueue:PQ-42`).
+    ///
+    /// Returns false, and does nothing, if the delivery has ended before.
+    #[inline]
+    pub fn settle(&self, token: Token, outcome: Outcome, priority: i32) -> bool {
+        matches!(self.monitor.call(Settle { token, outcome, priority }), Finished::Ended(_))
+    }
+
+    /// Returns how many items are ready, those in processing that were added again too; not those
+    /// whose time has not come (`workqueue:PQ-29`).
+    pub fn len(&self) -> usize {
+        self.monitor.call(Len)
+    }
+
+    /// Tells whether no item is ready.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Returns how often an item was given a delay of more than zero (`workqueue:PQ-8`).
+    pub fn retries(&self) -> u64 {
+        self.monitor.call(Retries)
+    }
+
+    /// Tells whether the queue is shut down; true for ever after.
+    pub fn is_shutting_down(&self) -> bool {
+        self.monitor.call(ShuttingDown)
+    }
+
+    /// Stops the queue: nothing is added, becomes ready or is handed out any more, and every
+    /// waiting caller wakes (`workqueue:PQ-31`). There is no drain.
+    pub fn shut_down(&self) {
+        self.monitor.call(ShutDown);
+    }
+
+    /// Processes items until the queue is shut down: the loop of one worker (`workqueue:CL-1`).
+    ///
+    /// What `process` answers decides what becomes of an item; if it comes back, it does with the
+    /// priority that it was handed out with. Every delivery ends exactly once, also if `process`
+    /// panics; then the panic goes on to the caller, and the item is neither retried nor
+    /// forgotten.
+    pub fn work(&self, mut process: impl FnMut(&K, i32) -> Outcome) {
+        while let Some((item, priority)) = self.get() {
+            let outcome = process(&item, priority);
+            if let Some(token) = item.take_over() {
+                self.settle(token, outcome, priority);
+            }
+        }
+    }
+}
+
+impl<K, R, L, O, B, H> Deliver for PriorityQueue<K, R, L, O, B, H>
+where
+    K: Key + Hash,
+    R: Runtime,
+    L: Limiter<K>,
+    O: Observer,
+    B: BuildHasher,
+    H: Host<Prioritized<K, L, O>>,
+{
+    type Key = K;
+
+    #[inline]
+    fn take(&self) -> Option<(Token, K)> {
+        self.take_with_priority().map(|(token, key, _)| (token, key))
+    }
+
+    #[inline]
+    fn done(&self, token: Token) -> bool {
+        Self::done(self, token)
+    }
+}
+
+impl<K, R, L, O, B, H> fmt::Debug for PriorityQueue<K, R, L, O, B, H>
+where
+    K: Key,
+    R: Runtime,
+    L: Limiter<K>,
+    O: Observer,
+    H: Host<Prioritized<K, L, O>>,
+{
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("PriorityQueue")
+    }
+}

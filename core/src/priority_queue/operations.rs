@@ -1,0 +1,194 @@
+//! The calls on a priority queue.
+
+use crate::limited_queue::{Forget, NumRequeues, Outcome};
+use crate::limiter::{Item, Limiter};
+use crate::machine::{Cx, Operation, Step};
+use crate::queue::{Done, DoneKey, Finished, Key, Len, ShutDown, ShuttingDown, Token};
+use crate::runtime::Instant;
+
+use super::observer::Observer;
+use super::state::{AddOptions, GETTERS, Prioritized};
+
+/// Adds an item; the hash is computed by the caller, outside the lock.
+#[derive(Clone, Debug)]
+pub struct Add<K> {
+    /// The item; taken out when the queue keeps it.
+    pub key: Option<K>,
+    /// Its hash.
+    pub hash: u64,
+    /// How it is added.
+    pub options: AddOptions,
+    /// When the call was made, which delays count from (`workqueue:PQ-16`); `None` for the time
+    /// of its step.
+    pub called: Option<Instant>,
+}
+
+/// Adds items in their order; the batch owns them (`workqueue:PQ-5`).
+#[derive(Clone, Debug)]
+pub struct AddBatch<K> {
+    /// The items and their hashes; items are taken out when the queue keeps them.
+    pub items: Vec<(Option<K>, u64)>,
+    /// How each of them is added.
+    pub options: AddOptions,
+    /// When the call was made, which delays count from; `None` for the time of its step.
+    pub called: Option<Instant>,
+}
+
+/// Takes the first of the ready with its priority, waiting for one; `None` after shutdown.
+#[derive(Clone, Debug)]
+pub struct Get;
+
+/// Ends a delivery and does what its outcome asks for, in one critical section.
+#[derive(Clone, Debug)]
+pub struct Settle {
+    /// The delivery.
+    pub token: Token,
+    /// What became of the item.
+    pub outcome: Outcome,
+    /// The priority with which the item comes back if it does (`workqueue:PQ-42`).
+    pub priority: i32,
+}
+
+/// Asks how often an item was given a delay of more than zero.
+#[derive(Clone, Debug)]
+pub struct Retries;
+
+crate::operations! {
+    [K: Key, L: Limiter<K>, O: Observer; K: Key] Prioritized<K, L, O>: Op, Ret {
+        Add(Add<K>) -> (),
+        AddBatch(AddBatch<K>) -> (),
+        Get(Get) -> Option<(Token, K, i32)>,
+        Done(Done) -> Finished<K>,
+        DoneKey(DoneKey<K>) -> Finished<K>,
+        Settle(Settle) -> Finished<K>,
+        Forget(Forget<K>) -> (),
+        NumRequeues(NumRequeues<K>) -> u32,
+        ShutDown(ShutDown) -> (),
+        Len(Len) -> usize,
+        ShuttingDown(ShuttingDown) -> bool,
+        Retries(Retries) -> u64,
+    } valid = Prioritized::check
+}
+
+impl<K: Key, L: Limiter<K>, O: Observer> Operation<Prioritized<K, L, O>> for Add<K> {
+    #[inline(always)]
+    fn step(&mut self, queue: &mut Prioritized<K, L, O>, cx: &mut Cx<'_>) -> Step<()> {
+        let item = std::iter::once((&mut self.key, self.hash));
+        queue.add(item, self.options, self.called, cx);
+        Step::Done(())
+    }
+}
+
+impl<K: Key, L: Limiter<K>, O: Observer> Operation<Prioritized<K, L, O>> for AddBatch<K> {
+    fn step(&mut self, queue: &mut Prioritized<K, L, O>, cx: &mut Cx<'_>) -> Step<()> {
+        let items = self.items.iter_mut().map(|(key, hash)| (key, *hash));
+        queue.add(items, self.options, self.called, cx);
+        Step::Done(())
+    }
+}
+
+impl<K: Key, L: Limiter<K>, O: Observer> Operation<Prioritized<K, L, O>> for Get {
+    #[inline(always)]
+    fn step(
+        &mut self,
+        queue: &mut Prioritized<K, L, O>,
+        cx: &mut Cx<'_>,
+    ) -> Step<Option<(Token, K, i32)>> {
+        if queue.is_shutting_down() {
+            return Step::Done(None); // whatever is ready (PQ-31)
+        }
+        queue.move_due(cx);
+        match queue.hand_out(cx) {
+            None => Step::Wait { on: GETTERS, until: queue.earliest() },
+            taken => {
+                // One of the entries that just became ready needs nobody else: this caller is here.
+                let to_wake = cx.wakes.get(GETTERS);
+                cx.wakes.set(GETTERS, to_wake.saturating_sub(1));
+                Step::Done(taken)
+            }
+        }
+    }
+}
+
+impl<K: Key, L: Limiter<K>, O: Observer> Operation<Prioritized<K, L, O>> for Done {
+    #[inline(always)]
+    fn step(&mut self, queue: &mut Prioritized<K, L, O>, cx: &mut Cx<'_>) -> Step<Finished<K>> {
+        Step::Done(match queue.items.in_processing(self.0) {
+            Some(slot) => Finished::Ended(queue.finish(slot, cx)),
+            None => Finished::NotInProcessing,
+        })
+    }
+}
+
+impl<K: Key, L: Limiter<K>, O: Observer> Operation<Prioritized<K, L, O>> for DoneKey<K> {
+    fn step(&mut self, queue: &mut Prioritized<K, L, O>, cx: &mut Cx<'_>) -> Step<Finished<K>> {
+        Step::Done(match queue.items.find_in_processing(&self.key, self.hash) {
+            Some(slot) => Finished::Ended(queue.finish(slot, cx)),
+            None => Finished::NotInProcessing,
+        })
+    }
+}
+
+impl<K: Key, L: Limiter<K>, O: Observer> Operation<Prioritized<K, L, O>> for Settle {
+    #[inline(always)]
+    fn step(&mut self, queue: &mut Prioritized<K, L, O>, cx: &mut Cx<'_>) -> Step<Finished<K>> {
+        let Some(slot) = queue.items.in_processing(self.token) else {
+            return Step::Done(Finished::NotInProcessing);
+        };
+        if self.outcome != Outcome::Retry {
+            queue.limiter.forget(queue.items.item(slot));
+        }
+        let priority = self.priority;
+        match self.outcome {
+            Outcome::Success | Outcome::GiveUp => {}
+            Outcome::Retry => {
+                queue.add_again(slot, AddOptions { after: None, rate_limited: true, priority }, cx);
+            }
+            Outcome::RequeueAfter(delay) => {
+                let after = Some(delay);
+                queue.add_again(slot, AddOptions { after, rate_limited: false, priority }, cx);
+            }
+        }
+        Step::Done(Finished::Ended(queue.finish(slot, cx)))
+    }
+}
+
+impl<K: Key, L: Limiter<K>, O: Observer> Operation<Prioritized<K, L, O>> for Forget<K> {
+    fn step(&mut self, queue: &mut Prioritized<K, L, O>, _: &mut Cx<'_>) -> Step<()> {
+        queue.limiter.forget(Item::new(&self.key, self.hash));
+        Step::Done(())
+    }
+}
+
+impl<K: Key, L: Limiter<K>, O: Observer> Operation<Prioritized<K, L, O>> for NumRequeues<K> {
+    fn step(&mut self, queue: &mut Prioritized<K, L, O>, _: &mut Cx<'_>) -> Step<u32> {
+        Step::Done(queue.limiter.num_requeues(Item::new(&self.key, self.hash)))
+    }
+}
+
+impl<K: Key, L: Limiter<K>, O: Observer> Operation<Prioritized<K, L, O>> for ShutDown {
+    fn step(&mut self, queue: &mut Prioritized<K, L, O>, cx: &mut Cx<'_>) -> Step<()> {
+        queue.move_due(cx); // what was due before counts as ready
+        queue.begin_shutdown(cx);
+        Step::Done(())
+    }
+}
+
+impl<K: Key, L: Limiter<K>, O: Observer> Operation<Prioritized<K, L, O>> for Len {
+    fn step(&mut self, queue: &mut Prioritized<K, L, O>, cx: &mut Cx<'_>) -> Step<usize> {
+        queue.move_due(cx);
+        Step::Done(queue.len())
+    }
+}
+
+impl<K: Key, L: Limiter<K>, O: Observer> Operation<Prioritized<K, L, O>> for ShuttingDown {
+    fn step(&mut self, queue: &mut Prioritized<K, L, O>, _: &mut Cx<'_>) -> Step<bool> {
+        Step::Done(queue.is_shutting_down())
+    }
+}
+
+impl<K: Key, L: Limiter<K>, O: Observer> Operation<Prioritized<K, L, O>> for Retries {
+    fn step(&mut self, queue: &mut Prioritized<K, L, O>, _: &mut Cx<'_>) -> Step<u64> {
+        Step::Done(queue.retries())
+    }
+}

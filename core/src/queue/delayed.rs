@@ -1,0 +1,61 @@
+//! Items that wait for their time: what a delaying queue does with the queue inside it.
+//!
+//! Such an item keeps its slot; it may wait, be processed or be added at the same time
+//! (`workqueue:DQ-12`). When its time comes is the delaying queue's business.
+
+use crate::machine::Wakes;
+use crate::slab::{Item, Slot};
+
+use super::items::{DELAYED, DIRTY, Token};
+use super::state::{Key, Queue};
+use super::storage::Storage;
+
+impl<K: Key, S: Storage<K>> Queue<K, S> {
+    /// Keeps an item; tells whether it was kept before.
+    #[inline]
+    pub(crate) fn keep(&mut self, key: &mut Option<K>, hash: u64) -> Option<(Slot, bool)> {
+        let slot = self.items.intern(key, hash)?;
+        Some((slot, self.keep_slot(slot)))
+    }
+
+    /// As [`keep`](Self::keep), for an item that is held already.
+    #[inline]
+    pub(crate) fn keep_slot(&mut self, slot: Slot) -> bool {
+        let (_, mark) = self.items.marked(slot);
+        let before = *mark & DELAYED != 0;
+        *mark |= DELAYED;
+        before
+    }
+
+    /// Adds a kept item whose time has come (`workqueue:DQ-10`).
+    #[inline]
+    pub(crate) fn ripen(&mut self, slot: Slot, wakes: &mut Wakes) {
+        *self.items.marked(slot).1 &= !DELAYED;
+        self.make_dirty(slot, wakes);
+    }
+
+    /// Ends the waiting of a kept item without adding it (`workqueue:DQ-19`). Returns the item if
+    /// it left the queue.
+    pub(crate) fn let_go(&mut self, slot: Slot) -> Option<K> {
+        *self.items.marked(slot).1 &= !DELAYED;
+        if self.items.state(slot) == 0 { self.items.remove(slot) } else { None }
+    }
+
+    /// Tells whether ending this delivery puts its item behind others that wait, so that those
+    /// whose time has come must be there first.
+    #[inline]
+    pub(crate) fn done_depends_on_time(&self, slot: Slot) -> bool {
+        self.items.state(slot) & (DIRTY | DELAYED) != 0
+    }
+
+    /// Returns the item of a delivery that has not ended.
+    pub(crate) fn item_in_processing(&self, token: Token) -> Option<(Slot, Item<'_, K>)> {
+        let slot = self.slot_of(token)?;
+        Some((slot, self.items.item(slot)))
+    }
+
+    /// Visits every kept item.
+    pub(crate) fn kept(&self) -> impl Iterator<Item = Slot> {
+        self.items.iter().filter(|(_, state)| state & DELAYED != 0).map(|(slot, _)| slot)
+    }
+}

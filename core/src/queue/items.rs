@@ -1,0 +1,124 @@
+//! The items of a queue: which of its sets each is in, and which delivery of it is going on.
+//!
+//! The reference keeps three containers (a FIFO and two sets), so one delivery hashes its item
+//! five times. Here an item is hashed once and its slot holds one bit per set; a token is a slot
+//! number, so `done` does not hash.
+
+use crate::slab::{Item, Slab, Slot};
+
+/// The item needs (another) processing.
+pub(crate) const DIRTY: u32 = 1;
+/// The item was handed out and is not done.
+pub(crate) const PROCESSING: u32 = 2;
+/// The item waits for its time to come (`workqueue:DQ-12`: whatever else it does meanwhile).
+pub(crate) const DELAYED: u32 = 4;
+const STATE: u32 = DIRTY | PROCESSING | DELAYED;
+const ONE_DELIVERY: u32 = STATE + 1;
+
+/// An item that was handed out: what [`done`](super::WorkQueue::done) needs to find it.
+///
+/// It names one delivery: used a second time, or after the item was handed out anew, it does
+/// nothing (`workqueue:WQ-22`).
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Token {
+    slot: u32,
+    delivery: u32,
+}
+
+impl Token {
+    /// Makes a token, for a machine of your own that stands in for [`Queue`](super::Queue).
+    #[must_use]
+    pub const fn new(slot: u32, delivery: u32) -> Self {
+        Self { slot, delivery }
+    }
+
+    /// Returns the number of the slot that the item occupies.
+    #[must_use]
+    pub const fn slot(self) -> u32 {
+        self.slot
+    }
+
+    /// Returns the number of this delivery among those of the slot.
+    #[must_use]
+    pub const fn delivery(self) -> u32 {
+        self.delivery
+    }
+}
+
+/// Items with state bits below and a count of deliveries above: it makes old tokens recognisable.
+#[derive(Clone, Debug)]
+pub(crate) struct Items<K>(Slab<K, u32>);
+
+impl<K: Eq> Items<K> {
+    pub(crate) const fn new() -> Self {
+        Self(Slab::new())
+    }
+
+    /// Returns the slot of an item, taking the key out of `key` if it is new.
+    #[inline]
+    pub(crate) fn intern(&mut self, key: &mut Option<K>, hash: u64) -> Option<Slot> {
+        self.0.intern(key, hash)
+    }
+
+    /// Removes an item that is in no set any more; returns its key.
+    #[inline]
+    pub(crate) fn remove(&mut self, slot: Slot) -> Option<K> {
+        debug_assert_eq!(self.state(slot), 0, "an item in a set stays");
+        self.0.remove(slot)
+    }
+
+    /// Returns an item as a limiter wants it.
+    #[inline]
+    pub(crate) fn item(&self, slot: Slot) -> Item<'_, K> {
+        self.0.item(slot)
+    }
+
+    #[inline]
+    pub(crate) fn state(&self, slot: Slot) -> u32 {
+        self.0.value(slot) & STATE
+    }
+
+    /// Returns an item and its mark: set and clear the bits of sets in it, and nothing else.
+    #[inline]
+    pub(crate) fn marked(&mut self, slot: Slot) -> (&K, &mut u32) {
+        self.0.both(slot)
+    }
+
+    /// Moves an item from dirty to processing and names the delivery that begins.
+    ///
+    /// # Panics
+    /// If the item does not wait: an order handed out what it did not hold (`workqueue:ST-4`).
+    #[inline]
+    pub(crate) fn hand_out(&mut self, slot: Slot) -> (Token, K)
+    where
+        K: Clone,
+    {
+        let (key, mark) = self.0.both(slot);
+        assert_eq!(*mark & (DIRTY | PROCESSING), DIRTY, "an order hands out what it holds (ST-4)");
+        *mark = (*mark ^ DIRTY ^ PROCESSING).wrapping_add(ONE_DELIVERY);
+        (Token { slot: slot.0, delivery: *mark / ONE_DELIVERY }, key.clone())
+    }
+
+    /// Returns the slot that a token names, if its delivery has not ended.
+    #[inline]
+    pub(crate) fn in_processing(&self, token: Token) -> Option<Slot> {
+        let mark = *self.0.at(token.slot)?;
+        let same = mark / ONE_DELIVERY == token.delivery;
+        (same && mark & PROCESSING != 0).then_some(Slot(token.slot))
+    }
+
+    /// Returns the slot of an item that was handed out and is not done.
+    pub(crate) fn find_in_processing(&self, key: &K, hash: u64) -> Option<Slot> {
+        let slot = self.0.find(Item::new(key, hash))?;
+        (self.state(slot) & PROCESSING != 0).then_some(slot)
+    }
+
+    /// Visits every item: its slot and its state bits.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (Slot, u32)> {
+        self.0.iter().map(|(slot, mark)| (slot, mark & STATE))
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.0.len()
+    }
+}

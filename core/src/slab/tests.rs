@@ -1,0 +1,60 @@
+//! The slab against a plain map.
+
+use std::collections::BTreeMap;
+
+use quickcheck::quickcheck;
+
+use super::*;
+
+/// Few hashes for many keys, so that keys collide.
+fn hash(key: u8) -> u64 {
+    u64::from(key % 3)
+}
+
+quickcheck! {
+    fn a_slab_holds_what_a_map_holds(calls: Vec<(u8, bool)>) -> bool {
+        let (mut slab, mut map) = (Slab::<u8, u32>::new(), BTreeMap::new());
+        for (n, (key, add)) in (0..).zip(calls) {
+            if add {
+                let slot = slab.intern(&mut Some(key), hash(key)).unwrap();
+                *slab.value_mut(slot) = n;
+                map.insert(key, n);
+            } else if let Some(slot) = slab.find(Item::new(&key, hash(key))) {
+                assert_eq!(slab.remove(slot), Some(key));
+                assert!(map.remove(&key).is_some());
+            }
+        }
+        let held: BTreeMap<_, _> = slab.iter().map(|(slot, n)| (*slab.item(slot).key(), *n)).collect();
+        held == map && slab.len() == map.len()
+    }
+}
+
+#[test]
+fn a_freed_slot_is_used_again_and_keeps_its_value() {
+    let mut slab = Slab::<_, u32>::new();
+    let first = slab.intern(&mut Some("a"), 1).unwrap();
+    *slab.value_mut(first) = 7;
+    slab.remove(first);
+    let second = slab.intern(&mut Some("b"), 2).unwrap();
+    assert_eq!((first, *slab.value(second)), (second, 7));
+}
+
+#[test]
+fn interning_takes_a_new_key_and_leaves_a_known_one() {
+    let mut slab = Slab::<_, ()>::new();
+    let mut key = Some(String::from("a"));
+    let slot = slab.intern(&mut key, 9);
+    assert_eq!(key, None);
+    let mut again = Some(String::from("a"));
+    assert_eq!(slab.intern(&mut again, 9), slot);
+    assert!(again.is_some());
+    assert_eq!(slab.intern(&mut None, 9), None);
+    assert_eq!(slab.intern_copy(Item::new(&String::from("a"), 9)), slot.unwrap());
+}
+
+#[test]
+fn folding_a_hash_twice_is_folding_it_once() {
+    let once = Item::new(&7, 0x0123_4567_89AB_CDEF);
+    assert_eq!(once.key(), &7);
+    assert_eq!(Item::new(&(), u64::from(once.hash())).hash(), once.hash());
+}
