@@ -6,11 +6,17 @@
 //! | [`machine`] | pure state and steps, without lock or clock |
 //! | [`monitor`] | the one shell that puts a machine under a lock and lets callers sleep |
 //! | [`queue`] | the de-duplicating work queue |
+//! | [`store`] | keys, tombstones and what a consumer knows |
+//! | [`fifo`] | what queues of objects share |
+//! | [`delta_fifo`] | the queue of changes, one entry per object |
 //!
 //! Everything is generic over [`runtime::Runtime`]. The same source runs on real threads and under
 //! checkers that explore its schedules; this crate knows none of them and carries no hook for one.
 
+pub mod delta_fifo;
+pub mod fifo;
 pub mod machine;
 pub mod monitor;
 pub mod queue;
 pub mod runtime;
+pub mod store;
