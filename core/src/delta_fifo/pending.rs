@@ -27,7 +27,8 @@ struct Entry<K, O> {
 
 #[derive(Clone, Debug)]
 pub(super) struct Pending<K, O> {
-    table: HashTable<u32>,
+    /// Hash and place of every entry; with the hash at hand, growing does not visit the entries.
+    table: HashTable<(u32, u32)>,
     entries: Arena<Entry<K, O>>,
     free: u32,
     head: u32,
@@ -49,11 +50,10 @@ impl<K: Eq, O> Pending<K, O> {
 
     #[inline]
     pub(super) fn find(&self, key: &Hashed<K>) -> Option<Slot> {
-        let same = |&at: &u32| {
-            let entry = &self.entries[at];
-            entry.hash == key.hash() && entry.key.as_ref() == Some(key.key())
+        let same = |&(hash, at): &(u32, u32)| {
+            hash == key.hash() && self.entries[at].key.as_ref() == Some(key.key())
         };
-        self.table.find(spread(key.hash()), same).copied().map(Slot)
+        self.table.find(spread(key.hash()), same).map(|&(_, at)| Slot(at))
     }
 
     #[inline]
@@ -72,8 +72,7 @@ impl<K: Eq, O> Pending<K, O> {
         let hash = key.hash();
         let entry = Entry { key: Some(key.into_key()), deltas, hash, next: NONE };
         let at = self.place(entry);
-        let entries = &self.entries;
-        self.table.insert_unique(spread(hash), at, |&at| spread(entries[at].hash));
+        self.table.insert_unique(spread(hash), (hash, at), |&(hash, _)| spread(hash));
         match self.tail {
             NONE => self.head = at,
             tail => self.entries[tail].next = at,
@@ -107,7 +106,7 @@ impl<K: Eq, O> Pending<K, O> {
         if self.head == NONE {
             self.tail = NONE;
         }
-        let found = self.table.find_entry(spread(hash), |&entry| entry == at);
+        let found = self.table.find_entry(spread(hash), |&(_, entry)| entry == at);
         found.expect("an entry in the queue is in the table").remove();
         Some((Hashed::of(key, hash), deltas))
     }
@@ -132,7 +131,7 @@ impl<K: Eq, O> Pending<K, O> {
             let found = self
                 .table
                 .iter_hash(spread(hash))
-                .filter(|&&at| self.entries[at].key.as_ref() == Some(key));
+                .filter(|&&(_, at)| self.entries[at].key.as_ref() == Some(key));
             assert_eq!(found.count(), 1, "an entry in the list is in the table once");
         }
         assert_eq!(listed, self.table.len(), "an entry in the table is in the list");

@@ -37,9 +37,8 @@ pub struct DeltaQueue<K: Key, O: Handle, N: KnownObjects<K, O> = NothingKnown> {
     hasher: KeyHasher,
     emit_replaced: bool,
     latch: SyncLatch,
-    /// While an entry is processed: whether it takes a place of the initial batch. That is decided
-    /// when it is taken.
-    in_process: Option<bool>,
+    /// Whether an entry is being processed, under the lock.
+    in_process: bool,
     closed: bool,
 }
 
@@ -65,7 +64,7 @@ impl<K: Key, O: Handle, N: KnownObjects<K, O>> DeltaQueue<K, O, N> {
             hasher,
             emit_replaced,
             latch: SyncLatch::default(),
-            in_process: None,
+            in_process: false,
             closed: false,
         }
     }
@@ -175,17 +174,17 @@ impl<K: Key, O: Handle, N: KnownObjects<K, O>> DeltaQueue<K, O, N> {
     /// Takes the next entry. The lock stays held until [`finish`](Self::finish).
     #[inline]
     pub(super) fn pop(&mut self) -> Option<Popped<K, O>> {
-        assert!(self.in_process.is_none(), "the lock is held while an entry is processed");
+        assert!(!self.in_process, "the lock is held while an entry is processed");
         let (key, deltas) = self.pending.pop_front()?;
         let initial = !self.latch.is_set();
-        self.in_process = Some(self.latch.left() > 0);
+        self.in_process = true;
         Some(Popped { key: key.into_key(), deltas, initial, left: self.pending.len() })
     }
 
     /// Ends the processing of an entry; only now it counts as processed (`cache:QU-18`).
     #[inline]
     pub(super) fn finish(&mut self, wakes: &mut Wakes) {
-        if self.in_process.take() == Some(true) {
+        if std::mem::take(&mut self.in_process) {
             self.latch.finish(1, wakes, SYNC);
         }
         if self.closed && self.pending.is_empty() {
@@ -220,7 +219,7 @@ impl<K: Key, O: Handle, N: KnownObjects<K, O>> DeltaQueue<K, O, N> {
 
     /// Tells whether no further entry will be handed out unless somebody writes.
     pub(super) fn is_drained(&self) -> bool {
-        self.closed && self.pending.is_empty() && self.in_process.is_none()
+        self.closed && self.pending.is_empty() && !self.in_process
     }
 
     /// Tells how far the first list is processed.
@@ -268,7 +267,7 @@ impl<K: Key, O: Handle, N: KnownObjects<K, O>> DeltaQueue<K, O, N> {
         }
         let left = self.latch.left();
         assert!(left == 0 || self.latch.is_populated(), "a batch is counted by a write");
-        let places = self.len() + usize::from(self.in_process == Some(true));
+        let places = self.len() + usize::from(self.in_process);
         assert!(left <= places, "the initial batch is in the queue or in process");
     }
 }
@@ -278,7 +277,7 @@ impl<K: Key, O: Handle, N: KnownObjects<K, O>> fmt::Debug for DeltaQueue<K, O, N
         f.debug_struct("DeltaQueue")
             .field("pending", &self.len())
             .field("latch", &self.latch)
-            .field("in_process", &self.in_process.is_some())
+            .field("in_process", &self.in_process)
             .field("closed", &self.closed)
             .finish_non_exhaustive()
     }

@@ -46,7 +46,15 @@ impl<K: Key, O: Handle> Intake<K, O> {
         ambient: &dyn Ambient,
         key_of: impl Fn(&O) -> Result<K, Cause> + Send + Sync + 'static,
     ) -> Self {
-        Self { key_of: Arc::new(key_of), transform: None, hasher: KeyHasher::new(ambient) }
+        Self::with_hasher(KeyHasher::new(ambient), key_of)
+    }
+
+    /// Makes an intake with a given hash function.
+    pub fn with_hasher(
+        hasher: KeyHasher,
+        key_of: impl Fn(&O) -> Result<K, Cause> + Send + Sync + 'static,
+    ) -> Self {
+        Self { key_of: Arc::new(key_of), transform: None, hasher }
     }
 
     /// Adds a transformer.

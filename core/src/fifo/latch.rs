@@ -45,7 +45,7 @@ impl SyncLatch {
     /// Notes that entries of the initial batch were processed or turned out to be stale.
     #[inline]
     pub(crate) fn finish(&mut self, entries: usize, wakes: &mut Wakes, waiters: Channel) {
-        if entries > 0 && self.left > 0 {
+        if self.left > 0 {
             self.left = self.left.saturating_sub(entries);
             self.wake(wakes, waiters);
         }

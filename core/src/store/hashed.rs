@@ -19,6 +19,12 @@ impl KeyHasher {
         Self(SeedableRandomState::with_seed(ambient.entropy(), SharedSeed::global_random()))
     }
 
+    /// Makes a hash function that is the same in every process, for replays. Not for objects that
+    /// strangers name.
+    pub fn fixed(seed: u64) -> Self {
+        Self(SeedableRandomState::with_seed(seed, SharedSeed::global_fixed()))
+    }
+
     /// Hashes a key and keeps the two together.
     #[inline]
     pub fn hashed<K: Hash>(&self, key: K) -> Hashed<K> {

@@ -4,6 +4,7 @@ mod compression;
 mod pop;
 mod relist;
 mod sync;
+mod wakes;
 mod writes;
 
 use std::collections::BTreeMap;
