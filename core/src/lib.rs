@@ -7,7 +7,7 @@
 //! | [`monitor`] | the one shell that puts a machine under a lock and lets callers sleep |
 //! | [`queue`] | the de-duplicating work queue |
 //! | [`store`] | keys, tombstones and what a consumer knows |
-//! | [`fifo`] | what queues of objects share |
+//! | [`fifo`] | the queue of newest objects, and what queues of objects share |
 //! | [`delta_fifo`] | the queue of changes, one entry per object |
 //!
 //! Everything is generic over [`runtime::Runtime`]. The same source runs on real threads and under

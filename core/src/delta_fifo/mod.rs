@@ -28,6 +28,7 @@
 //! true only when the whole first list has been processed. Left out: order between objects, and a
 //! bound on the changes of an object that nobody pops (`cache:DF-31`).
 
+mod contract;
 mod delta;
 mod operations;
 mod pending;
