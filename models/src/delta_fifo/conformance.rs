@@ -1,15 +1,17 @@
 //! The reference's recorded traces of the DeltaFIFO, replayed.
 
-use seatrial_core::delta_fifo::{Delta, DeltaFifo, DeltaQueue};
-use seatrial_core::fifo::{EnqueueError, Intake};
+use seatrial_core::delta_fifo::{DeltaFifo, DeltaQueue};
+use seatrial_core::fifo::Intake;
 use seatrial_core::machine::Boxed;
 use seatrial_core::runtime::System;
 use seatrial_core::store::KeyHasher;
 use serde_json::{Value, json};
 
-use super::Checked;
 use crate::conformance::{Conformance, Gives, Replayed, Trace, TraceError};
-use crate::trace_objects::{Object, Store, count_transform, key_of};
+use crate::objects::Checked;
+use crate::objects::traced::{
+    Object, Store, count_transform, key_of, read_store, write_delta, write_end,
+};
 
 type Machine = DeltaQueue<String, Object, Store>;
 
@@ -26,11 +28,7 @@ struct Driven {
 impl Driven {
     fn new(config: &Value) -> Result<Self, String> {
         let known = config["known_objects"] == true;
-        let initial = match config.get("known_initial") {
-            None => vec![],
-            Some(objects) => Object::read_all(objects)?,
-        };
-        let store = Store::of(initial);
+        let store = read_store(config.get("known_initial"))?;
         let hasher = KeyHasher::fixed(7);
         let mut intake = Intake::with_hasher(hasher.clone(), key_of);
         if config["transform"] == true {
@@ -45,10 +43,10 @@ impl Driven {
     fn step(&self, op: &str, args: &Value) -> Result<Value, String> {
         let object = || Object::read(&args["obj"]);
         Ok(match op {
-            "add" => said(self.queue.add(object()?)),
-            "update" => said(self.queue.update(object()?)),
-            "delete" => said(self.queue.delete_last_state(Object::read_last(&args["obj"])?)),
-            "replace" => said(self.queue.replace(Object::read_all(&args["objs"])?)),
+            "add" => write_end(self.queue.add(object()?)),
+            "update" => write_end(self.queue.update(object()?)),
+            "delete" => write_end(self.queue.delete_last_state(Object::read_last(&args["obj"])?)),
+            "replace" => write_end(self.queue.replace(Object::read_all(&args["objs"])?)),
             "resync" => {
                 self.queue.resync();
                 Value::Null
@@ -57,11 +55,12 @@ impl Driven {
             "get_by_key" => {
                 let key = args["key"].as_str().ok_or("get_by_key wants a key")?;
                 let deltas = self.queue.get(&key.to_owned());
-                let written: Vec<_> = deltas.iter().flat_map(|d| d.iter()).map(write).collect();
+                let written: Vec<_> =
+                    deltas.iter().flat_map(|d| d.iter()).map(write_delta).collect();
                 json!({ "deltas": written, "exists": deltas.is_some() })
             }
             "queue_keys" => self.queue.list().into_iter().map(|(key, _)| key).collect(),
-            "known_keys" => self.store.write_keys(),
+            "known_keys" => self.store.objects().keys().cloned().collect(),
             "has_synced" => json!(self.queue.has_synced()),
             "close" => {
                 self.queue.close();
@@ -76,38 +75,18 @@ impl Driven {
             return Err("the call would block, and no recorded call does".to_owned());
         }
         let popped = self.queue.pop(|popped| {
-            for delta in popped.deltas.iter().filter(|_| !fail) {
-                let mut objects = self.store.objects();
-                match delta.object().filter(|_| !delta.is_deleted()) {
-                    Some(object) => drop(objects.insert(popped.key.clone(), object.clone())),
-                    None => drop(objects.remove(&popped.key)),
-                }
+            if !fail {
+                self.store.apply(&popped.key, &popped.deltas);
             }
         });
         Ok(match popped {
             Err(_) => json!({ "deltas": null, "initial": null, "err": "closed" }),
             Ok((popped, ())) => {
-                let deltas: Vec<_> = popped.deltas.iter().map(write).collect();
+                let deltas: Vec<_> = popped.deltas.iter().map(write_delta).collect();
                 let error = fail.then_some("boom");
                 json!({ "deltas": deltas, "initial": popped.initial, "err": error })
             }
         })
-    }
-}
-
-fn write(delta: &Delta<String, Object>) -> Value {
-    let object = match delta {
-        Delta::Deleted(last) => Object::write_last(last),
-        other => other.object().map_or(Value::Null, Object::write),
-    };
-    json!({ "type": delta.kind().to_string(), "obj": object })
-}
-
-fn said(result: Result<(), EnqueueError>) -> Value {
-    match result {
-        Ok(()) => Value::Null,
-        Err(EnqueueError::Key(_)) => json!("key"),
-        Err(other) => json!(other.to_string()),
     }
 }
 

@@ -7,7 +7,5 @@ mod spec;
 mod tests;
 
 pub use conformance::conformance;
-pub use op::{
-    Checked, Machine, MachineOp, MachineRet, Object, Op, Setup, Store, check, check_on, decode,
-};
+pub use op::{Machine, MachineOp, MachineRet, Op, Setup, check, check_on, decode};
 pub use spec::{Spec, Taken};

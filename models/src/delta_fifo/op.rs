@@ -1,25 +1,21 @@
 //! Sequences of calls, and the property that the queue agrees with the sequential object.
 
 use std::collections::BTreeMap;
-use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use seatrial_core::delta_fifo::{self, Delta, DeltaFifo, DeltaQueue, Deltas, Popped, Ret, Verb};
-use seatrial_core::fifo::{AfterPop, EnqueueError, Intake};
-use seatrial_core::machine::{self, Boxed, Cx, Step};
+use seatrial_core::delta_fifo::{self, Delta, DeltaFifo, DeltaQueue, Deltas, Ret, Verb};
+use seatrial_core::fifo::{AfterPop, Intake};
+use seatrial_core::machine::Boxed;
 use seatrial_core::runtime::System;
-use seatrial_core::store::{Cause, KeyHasher, KnownObjects, LastState, LookupFailed, NoMetadata};
+use seatrial_core::store::{KeyHasher, LastState};
 
 use super::Spec;
+use crate::objects::{Checked, Object, Store, expected, key_of, said, transform};
 
-/// A key and a version. Key 0 is refused by the key function, version 13 by the transformer, which
-/// adds 100 to the others.
-pub type Object = (u8, u8);
 /// The machine that is compared.
-pub type Machine = DeltaQueue<u8, Object, Store>;
+pub type Machine = DeltaQueue<u8, Object, Store<u8, Object>>;
 type Change = Delta<u8, Object>;
-type Queue = DeltaFifo<u8, Object, Store, System, Boxed<Machine>>;
+type Queue = DeltaFifo<u8, Object, Store<u8, Object>, System, Boxed<Machine>>;
 
 /// A call.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -50,59 +46,6 @@ pub struct Setup {
     pub emit_replaced: bool,
     /// With a transformer.
     pub transform: bool,
-}
-
-/// The consumer's store.
-#[derive(Clone, Default)]
-pub struct Store(Arc<Mutex<BTreeMap<u8, Object>>>);
-
-impl Store {
-    /// Returns what is in it.
-    pub fn objects(&self) -> MutexGuard<'_, BTreeMap<u8, Object>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Takes in an entry, as a consumer does.
-    pub fn apply(&self, popped: &Popped<u8, Object>) {
-        let mut objects = self.objects();
-        for delta in &popped.deltas {
-            match delta.object().filter(|_| !delta.is_deleted()) {
-                Some(object) => drop(objects.insert(popped.key, *object)),
-                None => drop(objects.remove(&popped.key)),
-            }
-        }
-    }
-}
-
-impl KnownObjects<u8, Object> for Store {
-    fn keys(&self) -> Vec<u8> {
-        self.objects().keys().copied().collect()
-    }
-
-    fn get(&self, key: &u8) -> Result<Option<Object>, LookupFailed> {
-        Ok(self.objects().get(key).copied())
-    }
-}
-
-impl fmt::Debug for Store {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.objects().fmt(f)
-    }
-}
-
-/// A machine that is checked against its own rules after every step.
-#[derive(Debug)]
-pub struct Checked<M>(pub M);
-
-impl<M: machine::Machine> machine::Machine for Checked<M> {
-    type Op = M::Op;
-    type Ret = M::Ret;
-
-    fn step(&mut self, op: &mut M::Op, cx: &mut Cx<'_>) -> Step<M::Ret> {
-        let step = self.0.step(op, cx);
-        self.0.assert_valid();
-        step
-    }
 }
 
 /// Runs calls on the machine that ships and on the sequential object.
@@ -140,19 +83,11 @@ pub fn check_on(setup: Setup, ops: &[Op], change: impl FnOnce(Machine) -> Boxed<
     }
 }
 
-fn key_of(object: &Object) -> Result<u8, Cause> {
-    if object.0 == 0 { Err(Arc::new(NoMetadata)) } else { Ok(object.0) }
-}
-
-fn transform(object: Object) -> Result<Object, Cause> {
-    if object.1 == 13 { Err(Arc::new(NoMetadata)) } else { Ok((object.0, object.1 + 100)) }
-}
-
 /// The queue and the sequential object, led through the same calls.
 struct Pair {
     queue: Queue,
     spec: Spec<u8, Object>,
-    store: Store,
+    store: Store<u8, Object>,
     setup: Setup,
     closed: bool,
     last: Option<(u8, Vec<Change>)>,
@@ -260,7 +195,7 @@ impl Pair {
             self.queue.pop_or_requeue(|popped| {
                 seen = Some(popped.clone());
                 match fate {
-                    Fate::Applied => self.store.apply(popped),
+                    Fate::Applied => self.store.apply(&popped.key, &popped.deltas),
                     Fate::Panicked => resume_unwind(Box::new("process panics")),
                     Fate::Failed | Fate::Requeued => {}
                 }
@@ -300,23 +235,6 @@ impl Pair {
         if let Some(known) = &self.spec.known {
             assert_eq!(*self.store.objects(), *known);
         }
-    }
-}
-
-/// How a call ended, in a word.
-fn said(result: &Result<(), EnqueueError>) -> &'static str {
-    match result {
-        Ok(()) => "ok",
-        Err(EnqueueError::Key(_)) => "key",
-        Err(EnqueueError::Transform(_)) => "transform",
-    }
-}
-
-fn expected(has_key: bool, taken: bool) -> &'static str {
-    match (has_key, taken) {
-        (false, _) => "key",
-        (true, false) => "transform",
-        (true, true) => "ok",
     }
 }
 

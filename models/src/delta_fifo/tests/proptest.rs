@@ -4,7 +4,8 @@ use ::proptest::collection::vec;
 use ::proptest::prelude::*;
 use ::proptest::test_runner::FileFailurePersistence;
 
-use crate::delta_fifo::{Object, Op, Setup, check, decode};
+use crate::delta_fifo::{Op, Setup, check, decode};
+use crate::objects::Object;
 
 const SEEDS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../proptest-regressions/delta_fifo.txt");
 

@@ -1,9 +1,10 @@
-//! Objects and stores as the recorded traces of queues and stores write them.
+//! Objects as the recorded traces of queues and stores write them.
 
-use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::Arc;
 
-use seatrial_core::store::{Cause, KnownObjects, LastState, LookupFailed};
+use seatrial_core::delta_fifo::Delta;
+use seatrial_core::fifo::EnqueueError;
+use seatrial_core::store::{Cause, LastState, NoMetadata};
 use serde_json::{Map, Value, json};
 
 /// An object of a trace: `{"k":key,"v":version}`, and `"t"` if it was transformed.
@@ -16,7 +17,7 @@ pub(crate) struct Object {
 
 /// The key function of the traces: an empty key is none.
 pub(crate) fn key_of(object: &Object) -> Result<String, Cause> {
-    if object.key.is_empty() { Err(Arc::new(NoKey)) } else { Ok(object.key.clone()) }
+    if object.key.is_empty() { Err(Arc::new(NoMetadata)) } else { Ok(object.key.clone()) }
 }
 
 /// The transformer of the traces: it counts.
@@ -24,17 +25,6 @@ pub(crate) fn count_transform(mut object: Object) -> Result<Object, Cause> {
     object.transformed += 1;
     Ok(object)
 }
-
-#[derive(Debug)]
-struct NoKey;
-
-impl std::fmt::Display for NoKey {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("the object has no key")
-    }
-}
-
-impl std::error::Error for NoKey {}
 
 impl Object {
     pub(crate) fn read(value: &Value) -> Result<Self, String> {
@@ -84,31 +74,28 @@ impl Object {
 }
 
 /// The store of a trace's consumer, whose listing is in ascending key order.
-#[derive(Clone, Default, Debug)]
-pub(crate) struct Store(Arc<Mutex<BTreeMap<String, Object>>>);
+pub(crate) type Store = super::Store<String, Object>;
 
-impl Store {
-    pub(crate) fn of(objects: Vec<Object>) -> Self {
-        let objects = objects.into_iter().map(|object| (object.key.clone(), object));
-        Self(Arc::new(Mutex::new(objects.collect())))
-    }
-
-    /// Returns what is in the store. Never waits: the traces are sequential.
-    pub(crate) fn objects(&self) -> MutexGuard<'_, BTreeMap<String, Object>> {
-        self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
-    }
-
-    pub(crate) fn write_keys(&self) -> Value {
-        self.objects().keys().cloned().collect()
-    }
+/// Makes a store out of a list of objects; nothing if there is no list.
+pub(crate) fn read_store(list: Option<&Value>) -> Result<Store, String> {
+    let objects = list.map_or(Ok(vec![]), Object::read_all)?;
+    Ok(Store::of(objects.into_iter().map(|object| (object.key.clone(), object))))
 }
 
-impl KnownObjects<String, Object> for Store {
-    fn keys(&self) -> Vec<String> {
-        self.objects().keys().cloned().collect()
-    }
+/// Writes a change.
+pub(crate) fn write_delta(delta: &Delta<String, Object>) -> Value {
+    let object = match delta {
+        Delta::Deleted(last) => Object::write_last(last),
+        other => other.object().map_or(Value::Null, Object::write),
+    };
+    json!({ "type": delta.kind().to_string(), "obj": object })
+}
 
-    fn get(&self, key: &String) -> Result<Option<Object>, LookupFailed> {
-        Ok(self.objects().get(key).cloned())
+/// Writes how a call ended.
+pub(crate) fn write_end(result: Result<(), EnqueueError>) -> Value {
+    match result {
+        Ok(()) => Value::Null,
+        Err(EnqueueError::Key(_)) => json!("key"),
+        Err(other) => json!(other.to_string()),
     }
 }
