@@ -10,6 +10,9 @@
 //! | [`limited_queue`] | the same with failed items that come back when a limiter says so |
 //! | [`priority_queue`] | the same again, the highest priority first |
 //! | [`limiter`] | how long to wait: per item, shared, token bucket, back-off |
+//! | [`store`] | keys, tombstones and what a consumer knows |
+//! | [`fifo`] | the queue of newest objects, and what queues of objects share |
+//! | [`delta_fifo`] | the queue of changes, one entry per object |
 //!
 //! Everything is generic over [`runtime::Runtime`]. The same source runs on real threads and under
 //! checkers that explore its schedules; this crate knows none of them and carries no hook for one.
@@ -17,6 +20,8 @@
 pub mod delaying_queue;
 pub mod limited_queue;
 pub mod limiter;
+pub mod delta_fifo;
+pub mod fifo;
 pub mod machine;
 pub mod monitor;
 pub mod priority_queue;
@@ -24,3 +29,4 @@ pub mod queue;
 pub mod runtime;
 
 mod slab;
+pub mod store;

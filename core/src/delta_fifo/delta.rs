@@ -1,0 +1,192 @@
+//! Changes of one object, and how they are compressed.
+
+use std::fmt;
+use std::ops::Deref;
+
+use crate::store::LastState;
+
+/// One change of an object. It carries the state after the change (`cache:DF-4`).
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub enum Delta<K, O> {
+    /// The object appeared.
+    Added(O),
+    /// The object changed.
+    Updated(O),
+    /// The object was deleted: its last state, or a tombstone if that was missed.
+    Deleted(LastState<K, O>),
+    /// The object was in a list.
+    Replaced(O),
+    /// The object is known and shown again: a resync, or a list where the two are not told apart.
+    Sync(O),
+}
+
+/// What kind of change a [`Delta`] is.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[expect(missing_docs, reason = "the variants are those of `Delta`")]
+pub enum DeltaKind {
+    Added,
+    Updated,
+    Deleted,
+    Replaced,
+    Sync,
+}
+
+impl fmt::Display for DeltaKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(self, f)
+    }
+}
+
+impl<K, O> Delta<K, O> {
+    /// Returns the kind of change.
+    pub fn kind(&self) -> DeltaKind {
+        match self {
+            Self::Added(_) => DeltaKind::Added,
+            Self::Updated(_) => DeltaKind::Updated,
+            Self::Deleted(_) => DeltaKind::Deleted,
+            Self::Replaced(_) => DeltaKind::Replaced,
+            Self::Sync(_) => DeltaKind::Sync,
+        }
+    }
+
+    /// Returns the object, out of its tombstone if it is in one; `None` if that is empty.
+    pub fn object(&self) -> Option<&O> {
+        match self {
+            Self::Added(object)
+            | Self::Updated(object)
+            | Self::Replaced(object)
+            | Self::Sync(object) => Some(object),
+            Self::Deleted(last) => last.object(),
+        }
+    }
+
+    /// Tells whether the object was deleted.
+    #[inline]
+    pub fn is_deleted(&self) -> bool {
+        matches!(self, Self::Deleted(_))
+    }
+}
+
+/// The changes of one object, oldest first, never with two deletions in a row (`cache:DF-2`).
+///
+/// The usual single change is stored in place.
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub struct Deltas<K, O>(Few<K, O>);
+
+#[derive(Clone, PartialEq, Eq, Hash)]
+enum Few<K, O> {
+    None,
+    One(Delta<K, O>),
+    #[expect(clippy::box_collection, reason = "a thin pointer: a waiting entry takes 16 bytes")]
+    Many(Box<Vec<Delta<K, O>>>),
+}
+
+impl<K, O> Deltas<K, O> {
+    /// Makes an empty list.
+    pub fn new() -> Self {
+        Self(Few::None)
+    }
+
+    /// Returns the first change.
+    pub fn oldest(&self) -> Option<&Delta<K, O>> {
+        self.first()
+    }
+
+    /// Returns the last change.
+    #[inline]
+    pub fn newest(&self) -> Option<&Delta<K, O>> {
+        self.last()
+    }
+
+    /// Appends a change, and returns the one that is dropped for it if there is one.
+    ///
+    /// Only two deletions in a row become one (`cache:DF-6`, `DF-7`): the older, unless it is a
+    /// tombstone, because then the newer one cannot know less.
+    #[inline]
+    pub fn push(&mut self, delta: Delta<K, O>) -> Option<Delta<K, O>> {
+        match (self.newest_mut(), &delta) {
+            (Some(Delta::Deleted(older)), Delta::Deleted(_)) if !older.is_tombstone() => {
+                Some(delta)
+            }
+            (Some(older @ Delta::Deleted(_)), Delta::Deleted(_)) => {
+                Some(std::mem::replace(older, delta))
+            }
+            _ => {
+                self.append(delta);
+                None
+            }
+        }
+    }
+
+    #[inline]
+    fn newest_mut(&mut self) -> Option<&mut Delta<K, O>> {
+        match &mut self.0 {
+            Few::None => None,
+            Few::One(delta) => Some(delta),
+            Few::Many(deltas) => deltas.last_mut(),
+        }
+    }
+
+    #[inline]
+    fn append(&mut self, delta: Delta<K, O>) {
+        match std::mem::replace(&mut self.0, Few::None) {
+            Few::None => self.0 = Few::One(delta),
+            Few::One(first) => self.0 = Few::Many(Box::new(vec![first, delta])),
+            Few::Many(mut deltas) => {
+                deltas.push(delta);
+                self.0 = Few::Many(deltas);
+            }
+        }
+    }
+}
+
+impl<K, O> Default for Deltas<K, O> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<K, O> From<Delta<K, O>> for Deltas<K, O> {
+    fn from(delta: Delta<K, O>) -> Self {
+        Self(Few::One(delta))
+    }
+}
+
+/// Compresses while collecting.
+impl<K, O> FromIterator<Delta<K, O>> for Deltas<K, O> {
+    fn from_iter<I: IntoIterator<Item = Delta<K, O>>>(changes: I) -> Self {
+        let mut deltas = Self::new();
+        for delta in changes {
+            deltas.push(delta);
+        }
+        deltas
+    }
+}
+
+impl<K, O> Deref for Deltas<K, O> {
+    type Target = [Delta<K, O>];
+
+    #[inline]
+    fn deref(&self) -> &[Delta<K, O>] {
+        match &self.0 {
+            Few::None => &[],
+            Few::One(delta) => std::slice::from_ref(delta),
+            Few::Many(deltas) => deltas,
+        }
+    }
+}
+
+impl<'a, K, O> IntoIterator for &'a Deltas<K, O> {
+    type Item = &'a Delta<K, O>;
+    type IntoIter = std::slice::Iter<'a, Delta<K, O>>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter()
+    }
+}
+
+impl<K: fmt::Debug, O: fmt::Debug> fmt::Debug for Deltas<K, O> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.iter()).finish()
+    }
+}

@@ -1,0 +1,362 @@
+//! The queue of changes: one entry per object, one change after the other in it (client-go
+//! `DeltaFIFO`).
+//!
+//! A producer, normally a reflector, says what it saw: added, updated, deleted, here is the whole
+//! list. A consumer pops all that happened to one object since it looked last, and applies it to
+//! its own store, the *known objects*, while the queue's lock is held. Therefore, whenever the
+//! lock is free, the known objects plus what is pending are what the producer saw
+//! (`cache:INV-3`), and a relist can tell what was deleted unseen.
+//!
+//! ```
+//! use seatrial_core::delta_fifo::{Delta, DeltaFifo};
+//! use seatrial_core::runtime::System;
+//!
+//! // Objects are pairs of a name and a version; the name is the key.
+//! let queue = DeltaFifo::new(&System::new(), |object: &(&str, u32)| Ok(object.0.to_owned()));
+//! queue.add(("web", 1))?;
+//! queue.add(("db", 1))?;
+//! queue.update(("web", 2))?;
+//! queue.close();
+//!
+//! let (popped, ()) = queue.pop(|entry| assert_eq!(entry.key, "web")).unwrap();
+//! assert_eq!(*popped.deltas, [Delta::Added(("web", 1)), Delta::Updated(("web", 2))]);
+//! # Ok::<(), seatrial_core::fifo::EnqueueError>(())
+//! ```
+//!
+//! It promises that the changes of one object come in the order in which they were queued
+//! (`cache:DF-27`), that nothing is merged but two deletions in a row, and that `has_synced` turns
+//! true only when the whole first list has been processed. Left out: order between objects, and a
+//! bound on the changes of an object that nobody pops (`cache:DF-31`).
+
+mod contract;
+mod delta;
+mod operations;
+mod pending;
+mod state;
+
+#[cfg(test)]
+mod tests;
+
+use std::error::Error;
+use std::fmt;
+use std::sync::Arc;
+
+use crate::fifo::{AfterPop, Closed, EnqueueError, Intake, Listed, SlowHook, Stopwatch};
+use crate::machine::Host;
+use crate::monitor::Monitor;
+use crate::runtime::{Runtime, System};
+use crate::store::{Cause, Handle, Hashed, Key, KeyError, KnownObjects, LastState, NothingKnown};
+
+pub use delta::{Delta, DeltaKind, Deltas};
+pub use operations::{
+    AddIfAbsent, Close, Delete, Get, HasSynced, IsClosed, Len, List, Op, Pop, Processed, Put,
+    Replace, Resync, Ret, Verb, WaitForSync,
+};
+pub use state::{DeltaQueue, POPPERS, Popped, SYNC};
+
+/// What can be chosen when a [`DeltaFifo`] is made.
+pub struct Options<N> {
+    /// The consumer's store. Without one, deletions of objects that are not pending are dropped
+    /// and a resync does nothing.
+    pub known: Option<N>,
+    /// Whether a list shows its objects as [`Delta::Replaced`]; otherwise as [`Delta::Sync`],
+    /// which a consumer cannot tell from a resync (`cache:DF-33`).
+    pub emit_replaced: bool,
+    /// Who is told of slow processing.
+    pub on_slow: Option<SlowHook>,
+}
+
+impl Default for Options<NothingKnown> {
+    fn default() -> Self {
+        Self { known: None, emit_replaced: false, on_slow: None }
+    }
+}
+
+impl<N> Options<N> {
+    /// Chooses what informers use: a store, and lists told apart from resyncs.
+    pub fn with_known(known: N) -> Self {
+        Self { known: Some(known), emit_replaced: true, on_slow: None }
+    }
+}
+
+impl<N> fmt::Debug for Options<N> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Options")
+            .field("known", &self.known.is_some())
+            .field("emit_replaced", &self.emit_replaced)
+            .field("on_slow", &self.on_slow.is_some())
+            .finish()
+    }
+}
+
+/// The queue of changes. Shared by reference or in an `Arc`.
+///
+/// `K` is the key, `O` the handle to an object (normally an `Arc`), `N` the consumer's store, `R`
+/// the runtime, `H` what the lock holds: the rules themselves, unless a harness puts a recorded or
+/// mutated machine there.
+pub struct DeltaFifo<
+    K: Key,
+    O: Handle,
+    N: KnownObjects<K, O> = NothingKnown,
+    R: Runtime = System,
+    H: Host<DeltaQueue<K, O, N>> = DeltaQueue<K, O, N>,
+> {
+    monitor: Monitor<DeltaQueue<K, O, N>, R, H>,
+    intake: Intake<K, O>,
+    on_slow: Option<SlowHook>,
+}
+
+impl<K: Key, O: Handle, R: Runtime> DeltaFifo<K, O, NothingKnown, R> {
+    /// Makes an empty queue without known objects.
+    pub fn new(
+        runtime: &R,
+        key_of: impl Fn(&O) -> Result<K, Cause> + Send + Sync + 'static,
+    ) -> Self {
+        Self::with_options(runtime, Intake::new(runtime, key_of), Options::default())
+    }
+}
+
+impl<K: Key, O: Handle, N: KnownObjects<K, O>, R: Runtime> DeltaFifo<K, O, N, R> {
+    /// Makes an empty queue.
+    pub fn with_options(runtime: &R, intake: Intake<K, O>, options: Options<N>) -> Self {
+        let Options { known, emit_replaced, on_slow } = options;
+        let state = DeltaQueue::new(intake.hasher().clone(), known, emit_replaced);
+        Self::with_host(runtime, intake, on_slow, state)
+    }
+}
+
+impl<K, O, N, R, H> DeltaFifo<K, O, N, R, H>
+where
+    K: Key,
+    O: Handle,
+    N: KnownObjects<K, O>,
+    R: Runtime,
+    H: Host<DeltaQueue<K, O, N>>,
+{
+    /// Makes a queue around a given state, which must use the hasher of `intake`.
+    pub fn with_host(
+        runtime: &R,
+        intake: Intake<K, O>,
+        on_slow: Option<SlowHook>,
+        host: H,
+    ) -> Self {
+        Self { monitor: Monitor::new(runtime, host), intake, on_slow }
+    }
+
+    /// Queues [`Delta::Added`].
+    ///
+    /// # Errors
+    /// The object has no key or the transformer refused it: nothing is queued, but the queue
+    /// counts as written to (`cache:QU-19`).
+    #[inline]
+    pub fn add(&self, object: O) -> Result<(), EnqueueError> {
+        self.put(Verb::Add, object)
+    }
+
+    /// Queues [`Delta::Updated`].
+    ///
+    /// # Errors
+    /// As [`add`](Self::add).
+    #[inline]
+    pub fn update(&self, object: O) -> Result<(), EnqueueError> {
+        self.put(Verb::Update, object)
+    }
+
+    #[inline]
+    fn put(&self, verb: Verb, object: O) -> Result<(), EnqueueError> {
+        let (key, object) = match self.intake.key(&object) {
+            Ok(key) => (Some(key), self.intake.transform(object)),
+            Err(error) => (None, Err(error.into())),
+        };
+        self.monitor.call(Put { verb, key, object: Some(object) })
+    }
+
+    /// Queues [`Delta::Deleted`] with the last state as the server sent it.
+    ///
+    /// An object that is neither pending nor known is none of the consumer's business: nothing is
+    /// queued (`cache:DF-9`). The entry stays; it is for the consumer to remove the object when it
+    /// sees the deletion (`cache:DF-11`).
+    ///
+    /// # Errors
+    /// The object has no key, and nothing happened; or the transformer refused it.
+    pub fn delete(&self, object: O) -> Result<(), EnqueueError> {
+        self.delete_last_state(LastState::Final(object))
+    }
+
+    /// As [`delete`](Self::delete), for a deletion that may have been missed.
+    ///
+    /// # Errors
+    /// As [`delete`](Self::delete). A tombstone is never refused.
+    pub fn delete_last_state(&self, last: LastState<K, O>) -> Result<(), EnqueueError> {
+        let key = self.intake.key_of_last_state(&last)?;
+        let last = self.intake.transform_last_state(last);
+        self.monitor.call(Delete { key: Some(key), last: Some(last) })
+    }
+
+    /// Queues a complete list: every object in it as [`Delta::Replaced`] (or [`Delta::Sync`]),
+    /// then a tombstone for every object that is pending or known and not in it
+    /// (`cache:DF-12`).
+    ///
+    /// # Errors
+    /// An object has no key or the transformer refused it. What stands in front of it is queued,
+    /// nothing behind it, no tombstone, and the first list is still to come (`cache:DF-20`).
+    pub fn replace(&self, objects: Vec<O>) -> Result<(), EnqueueError> {
+        let Listed { objects, refused } = self.intake.list(objects);
+        self.monitor.call(Replace { objects, refused })
+    }
+
+    /// Queues [`Delta::Sync`] for every known object that has nothing pending (`cache:DF-21`).
+    pub fn resync(&self) {
+        self.monitor.call(Resync);
+    }
+
+    /// Takes the next entry, sleeping until there is one, and lets `process` look at it.
+    ///
+    /// `process` runs under the queue's lock (`cache:QU-12`): it is the place, and the only one,
+    /// to update the known objects, and it must not call the queue. The entry is gone whatever it
+    /// returns, and if it panics.
+    ///
+    /// # Errors
+    /// The queue is closed and empty.
+    #[inline]
+    pub fn pop<T>(
+        &self,
+        process: impl FnOnce(&Popped<K, O>) -> T,
+    ) -> Result<(Popped<K, O>, T), Closed> {
+        self.pop_or_requeue(|popped| (AfterPop::Forget, process(popped)))
+    }
+
+    /// As [`pop`](Self::pop), for a `process` that may put the entry back.
+    ///
+    /// # Errors
+    /// The queue is closed and empty.
+    #[inline]
+    pub fn pop_or_requeue<T>(
+        &self,
+        process: impl FnOnce(&Popped<K, O>) -> (AfterPop, T),
+    ) -> Result<(Popped<K, O>, T), Closed> {
+        let abandon = Processed { requeue: None };
+        let outcome = self.monitor.around(Pop, abandon, |popped| {
+            let Some(popped) = popped else { return (None, None) };
+            let watch = self.watch(&popped);
+            let (after, result) = process(&popped);
+            let slow = watch.and_then(|watch| watch.stop(self.monitor.runtime()));
+            (Some(self.processed(after, &popped)), Some((popped, result, slow)))
+        });
+        let (popped, result, slow) = outcome.ok_or(Closed)?;
+        if let (Some(hook), Some(slow)) = (&self.on_slow, slow) {
+            hook(slow);
+        }
+        Ok((popped, result))
+    }
+
+    fn watch(&self, popped: &Popped<K, O>) -> Option<Stopwatch> {
+        let key = || format!("{:?}", popped.key);
+        Stopwatch::start(self.on_slow.is_some(), self.monitor.runtime(), key, popped.left, 1)
+    }
+
+    #[inline]
+    fn processed(&self, after: AfterPop, popped: &Popped<K, O>) -> Processed<K, O> {
+        let requeue = match after {
+            AfterPop::Forget => None,
+            AfterPop::Requeue => Some((self.hashed(&popped.key), popped.deltas.clone())),
+        };
+        Processed { requeue }
+    }
+
+    fn hashed(&self, key: &K) -> Hashed<K> {
+        self.intake.hasher().hashed(key.clone())
+    }
+
+    /// Queues changes that were taken out before, at the tail, unless newer ones are pending: then
+    /// these are silently dropped (`cache:QU-10`, `QU-11`).
+    ///
+    /// # Errors
+    /// The list is empty, or its newest object has no key.
+    pub fn add_if_absent(&self, deltas: Deltas<K, O>) -> Result<(), KeyError> {
+        let key = self.key_of(&deltas)?;
+        self.monitor.call(AddIfAbsent { key: Some(key), deltas });
+        Ok(())
+    }
+
+    /// Returns the key of the newest object of a list of changes (`cache:KY-10`).
+    fn key_of(&self, deltas: &Deltas<K, O>) -> Result<Hashed<K>, KeyError> {
+        match deltas.newest() {
+            None => Err(KeyError::new(deltas, Arc::new(NoDeltas))),
+            Some(Delta::Deleted(last)) => self.intake.key_of_last_state(last),
+            Some(
+                Delta::Added(object)
+                | Delta::Updated(object)
+                | Delta::Replaced(object)
+                | Delta::Sync(object),
+            ) => self.intake.key(object),
+        }
+    }
+
+    /// Lets every `pop` end once the queue is empty. Writes still work (`cache:QU-3` to `QU-5`).
+    pub fn close(&self) {
+        self.monitor.call(Close);
+    }
+
+    /// Tells whether the queue is closed.
+    pub fn is_closed(&self) -> bool {
+        self.monitor.call(IsClosed)
+    }
+
+    /// Tells whether the whole first list has been processed; true at once if another write came
+    /// before it (`cache:QU-15`).
+    pub fn has_synced(&self) -> bool {
+        self.monitor.call(HasSynced)
+    }
+
+    /// Sleeps until [`has_synced`](Self::has_synced); false if the queue was closed and drained
+    /// without getting there.
+    pub fn wait_for_sync(&self) -> bool {
+        self.monitor.call(WaitForSync)
+    }
+
+    /// Returns a copy of the pending changes of an object (`cache:DF-28`).
+    pub fn get(&self, key: &K) -> Option<Deltas<K, O>> {
+        self.monitor.call(Get(self.hashed(key)))
+    }
+
+    /// Returns a copy of all pending changes, in the order of delivery.
+    pub fn list(&self) -> Vec<(K, Deltas<K, O>)> {
+        self.monitor.call(List)
+    }
+
+    /// Returns how many objects have pending changes.
+    pub fn len(&self) -> usize {
+        self.monitor.call(Len)
+    }
+
+    /// Tells whether nothing is pending.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+impl<K, O, N, R, H> fmt::Debug for DeltaFifo<K, O, N, R, H>
+where
+    K: Key,
+    O: Handle,
+    N: KnownObjects<K, O>,
+    R: Runtime,
+    H: Host<DeltaQueue<K, O, N>>,
+{
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("DeltaFifo")
+    }
+}
+
+/// A list of changes without a change has no key.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct NoDeltas;
+
+impl fmt::Display for NoDeltas {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("0 length Deltas object; can't get key")
+    }
+}
+
+impl Error for NoDeltas {}

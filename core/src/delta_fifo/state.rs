@@ -1,0 +1,309 @@
+//! The rules of the DeltaFIFO.
+//!
+//! ```text
+//!            add, update, delete,              pop                   process
+//!            replace, resync                                         returned
+//!  absent ---------------------> pending ---------------> in process --------> absent
+//!                                 |   ^                        |
+//!                                 +---+ append, compress       | requeue (on request)
+//!                                   ^                          |
+//!                                   +--------------------------+
+//! ```
+//!
+//! Whatever is asked of foreign code - the store of known objects - is asked before anything
+//! changes: a panic in there leaves the queue as it was.
+
+use std::fmt;
+
+use hashbrown::HashTable;
+
+use crate::fifo::{Keyed, SyncLatch};
+use crate::machine::{Channel, Wakes};
+use crate::store::{Handle, Hashed, Key, KeyHasher, KnownObjects, LastState, NothingKnown, spread};
+
+use super::pending::Pending;
+use super::{Delta, Deltas};
+
+/// Where callers of `pop` sleep.
+pub const POPPERS: Channel = 0;
+/// Where callers of `wait_for_sync` sleep.
+pub const SYNC: Channel = 1;
+
+/// The state of a DeltaFIFO, without its lock.
+#[derive(Clone)]
+pub struct DeltaQueue<K: Key, O: Handle, N: KnownObjects<K, O> = NothingKnown> {
+    pending: Pending<K, O>,
+    known: Option<N>,
+    hasher: KeyHasher,
+    emit_replaced: bool,
+    latch: SyncLatch,
+    /// Whether an entry is being processed, under the lock.
+    in_process: bool,
+    closed: bool,
+}
+
+/// An entry that was taken out of the queue.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Popped<K, O> {
+    /// The key of the object.
+    pub key: K,
+    /// Its changes, oldest first, at least one.
+    pub deltas: Deltas<K, O>,
+    /// Whether the first list was not yet processed when this entry was taken (`cache:QU-20`).
+    pub initial: bool,
+    /// How many entries were left in the queue.
+    pub left: usize,
+}
+
+impl<K: Key, O: Handle, N: KnownObjects<K, O>> DeltaQueue<K, O, N> {
+    /// Makes an empty, open queue. `hasher` must be the one that hashes the keys of its calls.
+    pub fn new(hasher: KeyHasher, known: Option<N>, emit_replaced: bool) -> Self {
+        Self {
+            pending: Pending::new(),
+            known,
+            hasher,
+            emit_replaced,
+            latch: SyncLatch::default(),
+            in_process: false,
+            closed: false,
+        }
+    }
+
+    /// Notes a write that is not a list (`cache:QU-14`).
+    #[inline]
+    pub(super) fn populate(&mut self, wakes: &mut Wakes) {
+        self.latch.populate(0, wakes, SYNC);
+    }
+
+    /// Queues a change; takes the key if it is new. Returns what compression dropped.
+    #[inline]
+    pub(super) fn enqueue(
+        &mut self,
+        key: &mut Option<Hashed<K>>,
+        delta: Delta<K, O>,
+        wakes: &mut Wakes,
+    ) -> Option<Delta<K, O>> {
+        match self.pending.find(key.as_ref()?) {
+            Some(slot) => self.pending.deltas_mut(slot).push(delta),
+            None => {
+                self.pending.push_back(key.take()?, delta.into());
+                wakes.one(POPPERS);
+                None
+            }
+        }
+    }
+
+    /// Tells whether deleting an object means anything: it is pending, or known, or it cannot be
+    /// told that it is not (`cache:DF-9`).
+    pub(super) fn may_exist(&self, key: &Hashed<K>) -> bool {
+        self.pending.find(key).is_some()
+            || self.known.as_ref().is_some_and(|known| !matches!(known.get(key.key()), Ok(None)))
+    }
+
+    /// Queues a complete list, and tombstones for whatever is pending or known and not in it.
+    pub(super) fn replace(&mut self, listed: Vec<Keyed<K, O>>, wakes: &mut Wakes) {
+        let gone = self.unlisted(&listed);
+        self.enqueue_listed(listed, wakes);
+        for (key, object) in gone {
+            let tombstone = LastState::unknown(key.key().clone(), object);
+            self.enqueue(&mut Some(key), Delta::Deleted(tombstone), wakes);
+        }
+        // Listed or deleted, every key in the queue is part of the batch (DF-18).
+        self.latch.populate(self.pending.len(), wakes, SYNC);
+    }
+
+    pub(super) fn enqueue_listed(&mut self, listed: Vec<Keyed<K, O>>, wakes: &mut Wakes) {
+        for Keyed { key, object } in listed {
+            let delta =
+                if self.emit_replaced { Delta::Replaced(object) } else { Delta::Sync(object) };
+            self.enqueue(&mut Some(key), delta, wakes);
+        }
+    }
+
+    /// Finds what a list has deleted, with the newest state known (`cache:DF-12`): first the
+    /// pending keys, then the known ones that are not pending.
+    fn unlisted(&self, listed: &[Keyed<K, O>]) -> Vec<(Hashed<K>, Option<O>)> {
+        let known = self.known_keys();
+        let mut seen = Seen::with_capacity(listed.len() + known.len());
+        for keyed in listed {
+            seen.insert(&keyed.key);
+        }
+        let mut gone = Vec::new();
+        for (key, hash, deltas) in self.pending.iter() {
+            let key = Hashed::of(key.clone(), hash);
+            if !seen.contains(&key) {
+                gone.push((key, deltas.newest().and_then(Delta::object).cloned()));
+            }
+        }
+        for key in &known {
+            if seen.insert(key) && self.pending.find(key).is_none() {
+                gone.push((key.clone(), self.look_up(key)));
+            }
+        }
+        gone
+    }
+
+    /// Shows every known object again that has nothing pending (`cache:DF-21`); an older state
+    /// must not be queued behind a newer one.
+    pub(super) fn resync(&mut self, wakes: &mut Wakes) {
+        let mut idle = Vec::new();
+        for key in self.known_keys() {
+            if self.pending.find(&key).is_none()
+                && let Some(object) = self.look_up(&key)
+            {
+                idle.push((key, object));
+            }
+        }
+        for (key, object) in idle {
+            // A store that names a key twice shows it once.
+            if self.pending.find(&key).is_none() {
+                self.enqueue(&mut Some(key), Delta::Sync(object), wakes);
+            }
+        }
+    }
+
+    fn known_keys(&self) -> Vec<Hashed<K>> {
+        let keys = self.known.as_ref().map(KnownObjects::keys).unwrap_or_default();
+        keys.into_iter().map(|key| self.hasher.hashed(key)).collect()
+    }
+
+    fn look_up(&self, key: &Hashed<K>) -> Option<O> {
+        self.known.as_ref()?.get(key.key()).ok().flatten()
+    }
+
+    /// Takes the next entry. The lock stays held until [`finish`](Self::finish).
+    #[inline]
+    pub(super) fn pop(&mut self) -> Option<Popped<K, O>> {
+        assert!(!self.in_process, "the lock is held while an entry is processed");
+        let (key, deltas) = self.pending.pop_front()?;
+        let initial = !self.latch.is_set();
+        self.in_process = true;
+        Some(Popped { key: key.into_key(), deltas, initial, left: self.pending.len() })
+    }
+
+    /// Ends the processing of an entry; only now it counts as processed (`cache:QU-18`).
+    #[inline]
+    pub(super) fn finish(&mut self, wakes: &mut Wakes) {
+        if std::mem::take(&mut self.in_process) {
+            self.latch.finish(1, wakes, SYNC);
+        }
+        if self.closed && self.pending.is_empty() {
+            wakes.all(SYNC);
+        }
+    }
+
+    /// Queues changes unless their key has newer ones, and then leaves them (`cache:QU-10`).
+    pub(super) fn add_if_absent(
+        &mut self,
+        key: Hashed<K>,
+        deltas: &mut Deltas<K, O>,
+        wakes: &mut Wakes,
+    ) {
+        self.populate(wakes);
+        if self.pending.find(&key).is_none() && !deltas.is_empty() {
+            self.pending.push_back(key, std::mem::take(deltas));
+            wakes.one(POPPERS);
+        }
+    }
+
+    pub(super) fn close(&mut self, wakes: &mut Wakes) {
+        self.closed = true;
+        wakes.all(POPPERS);
+        wakes.all(SYNC);
+    }
+
+    /// Tells whether the queue is closed.
+    pub fn is_closed(&self) -> bool {
+        self.closed
+    }
+
+    /// Tells whether no further entry will be handed out unless somebody writes.
+    pub(super) fn is_drained(&self) -> bool {
+        self.closed && self.pending.is_empty() && !self.in_process
+    }
+
+    /// Tells how far the first list is processed.
+    pub fn latch(&self) -> &SyncLatch {
+        &self.latch
+    }
+
+    /// Returns the pending changes of an object.
+    pub fn get(&self, key: &Hashed<K>) -> Option<&Deltas<K, O>> {
+        self.pending.find(key).map(|slot| self.pending.deltas(slot))
+    }
+
+    /// Returns how many objects have pending changes.
+    pub fn len(&self) -> usize {
+        self.pending.len()
+    }
+
+    /// Tells whether nothing is pending.
+    pub fn is_empty(&self) -> bool {
+        self.pending.is_empty()
+    }
+
+    /// Goes through the pending objects in the order of delivery.
+    pub fn iter(&self) -> impl Iterator<Item = (&K, &Deltas<K, O>)> {
+        self.pending.iter().map(|(key, _, deltas)| (key, deltas))
+    }
+
+    /// Returns the store that the queue reads.
+    pub fn known(&self) -> Option<&N> {
+        self.known.as_ref()
+    }
+
+    /// Returns the store that the queue reads, for a consumer that lives inside the same state.
+    pub fn known_mut(&mut self) -> Option<&mut N> {
+        self.known.as_mut()
+    }
+
+    /// Checks `cache:DF-1`, `DF-2` and the count of the initial batch.
+    pub(super) fn check(&self) {
+        self.pending.check(|key| self.hasher.hash(key));
+        for (key, deltas) in self.iter() {
+            assert!(!deltas.is_empty(), "{key:?} is pending without a change");
+            let twice = deltas.windows(2).any(|pair| pair.iter().all(Delta::is_deleted));
+            assert!(!twice, "{key:?} has two deletions in a row");
+        }
+        let left = self.latch.left();
+        assert!(left == 0 || self.latch.is_populated(), "a batch is counted by a write");
+        let places = self.len() + usize::from(self.in_process);
+        assert!(left <= places, "the initial batch is in the queue or in process");
+    }
+}
+
+impl<K: Key, O: Handle, N: KnownObjects<K, O>> fmt::Debug for DeltaQueue<K, O, N> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("DeltaQueue")
+            .field("pending", &self.len())
+            .field("latch", &self.latch)
+            .field("in_process", &self.in_process)
+            .field("closed", &self.closed)
+            .finish_non_exhaustive()
+    }
+}
+
+/// A set of borrowed keys whose hashes are known.
+struct Seen<'a, K>(HashTable<&'a Hashed<K>>);
+
+impl<'a, K: Eq> Seen<'a, K> {
+    fn with_capacity(capacity: usize) -> Self {
+        Self(HashTable::with_capacity(capacity))
+    }
+
+    fn contains(&self, key: &Hashed<K>) -> bool {
+        self.0.find(spread(key.hash()), |seen| *seen == key).is_some()
+    }
+
+    /// Adds a key; false if it was there.
+    fn insert(&mut self, key: &'a Hashed<K>) -> bool {
+        let entry = self.0.entry(spread(key.hash()), |seen| *seen == key, |k| spread(k.hash()));
+        match entry {
+            hashbrown::hash_table::Entry::Occupied(_) => false,
+            hashbrown::hash_table::Entry::Vacant(free) => {
+                free.insert(key);
+                true
+            }
+        }
+    }
+}

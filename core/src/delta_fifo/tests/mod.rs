@@ -1,0 +1,119 @@
+//! The rules of the DeltaFIFO on real threads, one behaviour a test.
+
+mod compression;
+mod pop;
+mod relist;
+mod sync;
+mod wakes;
+mod writes;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+
+use super::*;
+use crate::store::{LookupFailed, NoMetadata};
+
+/// A name, which is the key, and a version.
+type Object = (&'static str, u32);
+type Change = Delta<&'static str, Object>;
+type Queue = DeltaFifo<&'static str, Object, Arc<Store>>;
+
+/// A consumer's store. The key `lost` cannot be looked up, and `bomb` panics.
+#[derive(Default)]
+struct Store(Mutex<BTreeMap<&'static str, Object>>);
+
+impl KnownObjects<&'static str, Object> for Store {
+    fn keys(&self) -> Vec<&'static str> {
+        self.0.lock().keys().copied().collect()
+    }
+
+    fn get(&self, key: &&'static str) -> Result<Option<Object>, LookupFailed> {
+        match *key {
+            "lost" => Err(LookupFailed),
+            "bomb" => panic!("the store has a bug"),
+            _ => Ok(self.0.lock().get(key).copied()),
+        }
+    }
+}
+
+impl Store {
+    fn of(objects: &[Object]) -> Arc<Self> {
+        Arc::new(Self(Mutex::new(objects.iter().map(|object| (object.0, *object)).collect())))
+    }
+
+    /// What a consumer does with an entry.
+    fn apply(&self, popped: &Popped<&'static str, Object>) {
+        for delta in &popped.deltas {
+            match delta {
+                Delta::Deleted(_) => self.0.lock().remove(popped.key),
+                other => {
+                    let object = *other.object().expect("a change carries its object");
+                    self.0.lock().insert(object.0, object)
+                }
+            };
+        }
+    }
+
+    fn objects(&self) -> Vec<Object> {
+        self.0.lock().values().copied().collect()
+    }
+}
+
+/// The name is the key; an object without a name has none.
+fn key_of(object: &Object) -> Result<&'static str, Cause> {
+    match object.0 {
+        "" => Err(Arc::new(NoMetadata)),
+        "panic" => panic!("the key function has a bug"),
+        name => Ok(name),
+    }
+}
+
+/// Refuses version 13 and adds 100 to every other.
+fn add_hundred(object: Object) -> Result<Object, Cause> {
+    if object.1 == 13 { Err(Arc::new(NoMetadata)) } else { Ok((object.0, object.1 + 100)) }
+}
+
+fn plain() -> DeltaFifo<&'static str, Object> {
+    DeltaFifo::new(&System::new(), key_of)
+}
+
+fn with_store(store: &Arc<Store>) -> Queue {
+    let runtime = System::new();
+    let options = Options::with_known(Arc::clone(store));
+    DeltaFifo::with_options(&runtime, Intake::new(&runtime, key_of), options)
+}
+
+fn transforming(store: &Arc<Store>) -> Queue {
+    let runtime = System::new();
+    let intake = Intake::new(&runtime, key_of).with_transform(add_hundred);
+    DeltaFifo::with_options(&runtime, intake, Options::with_known(Arc::clone(store)))
+}
+
+fn deleted(object: Object) -> Change {
+    Delta::Deleted(LastState::Final(object))
+}
+
+fn tombstone(key: &'static str, object: Option<Object>) -> Change {
+    Delta::Deleted(LastState::unknown(key, object))
+}
+
+/// Pops an entry that must be there.
+fn pop<N: KnownObjects<&'static str, Object>>(
+    queue: &DeltaFifo<&'static str, Object, N>,
+) -> Popped<&'static str, Object> {
+    assert!(!queue.is_empty(), "a pop would sleep");
+    queue.pop(|_| ()).unwrap().0
+}
+
+/// Pops everything and returns the changes of each entry.
+fn drain<N: KnownObjects<&'static str, Object>>(
+    queue: &DeltaFifo<&'static str, Object, N>,
+) -> Vec<Vec<Change>> {
+    let mut entries = vec![];
+    while !queue.is_empty() {
+        entries.push(pop(queue).deltas.to_vec());
+    }
+    entries
+}

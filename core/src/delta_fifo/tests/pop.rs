@@ -1,0 +1,141 @@
+//! Pop, close, requeue.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::Duration;
+
+use super::*;
+use crate::fifo::SlowProcessing;
+use crate::runtime::Ambient;
+
+#[test]
+fn a_closed_queue_is_drained_before_pop_ends() {
+    let queue = plain();
+    queue.add(("a", 1)).unwrap();
+    queue.close();
+    queue.close();
+    assert!(queue.is_closed());
+    queue.update(("b", 1)).unwrap(); // closing does not gate writers
+    assert_eq!(pop(&queue).key, "a");
+    assert_eq!(pop(&queue).key, "b");
+    assert_eq!(queue.pop(|_| ()).unwrap_err(), Closed);
+    queue.add(("c", 1)).unwrap();
+    assert_eq!(pop(&queue).key, "c");
+    assert_eq!(queue.pop(|_| ()).unwrap_err().to_string(), "the queue is closed and empty");
+}
+
+#[test]
+fn close_wakes_every_sleeper() {
+    let runtime = System::new();
+    let queue = Arc::new(plain());
+    let sleepers: Vec<_> = (0..3)
+        .map(|_| {
+            let queue = Arc::clone(&queue);
+            runtime.spawn("popper", move || queue.pop(|_| ()).is_err())
+        })
+        .collect();
+    queue.close();
+    for sleeper in sleepers {
+        assert!(runtime.join(sleeper).unwrap());
+    }
+}
+
+#[test]
+fn a_write_wakes_a_sleeper() {
+    let runtime = System::new();
+    let queue = Arc::new(plain());
+    let popper = {
+        let queue = Arc::clone(&queue);
+        runtime.spawn("popper", move || queue.pop(|_| ()).unwrap().0)
+    };
+    queue.add(("a", 1)).unwrap();
+    assert_eq!(runtime.join(popper).unwrap().key, "a");
+}
+
+#[test]
+fn pop_returns_what_process_returned_and_forgets_the_entry() {
+    let queue = plain();
+    queue.add(("a", 1)).unwrap();
+    let (popped, result) = queue.pop(|_| Err::<(), _>("boom")).unwrap();
+    assert_eq!((popped.key, result), ("a", Err("boom")));
+    assert!(queue.is_empty(), "a failure does not put it back");
+}
+
+#[test]
+fn a_panicking_process_loses_its_entry_and_nothing_else() {
+    let queue = plain();
+    queue.replace(vec![("a", 1), ("b", 1)]).unwrap();
+    let panicked = catch_unwind(AssertUnwindSafe(|| queue.pop(|_| panic!("handler bug"))));
+    assert!(panicked.is_err());
+    assert_eq!(pop(&queue).key, "b");
+    assert!(queue.has_synced());
+}
+
+#[test]
+fn a_requeued_entry_goes_to_the_tail() {
+    let queue = plain();
+    queue.add(("a", 1)).unwrap();
+    queue.add(("b", 1)).unwrap();
+    let (popped, result) = queue.pop_or_requeue(|_| (AfterPop::Requeue, "later")).unwrap();
+    assert_eq!((popped.key, result), ("a", "later"));
+    assert_eq!(pop(&queue).key, "b");
+    let again = pop(&queue);
+    assert_eq!((again.key, again.deltas), (popped.key, popped.deltas));
+}
+
+#[test]
+fn changes_added_back_give_way_to_newer_ones() {
+    let queue = plain();
+    queue.add(("a", 1)).unwrap();
+    let old = pop(&queue).deltas;
+    queue.update(("a", 2)).unwrap();
+    queue.add_if_absent(old.clone()).unwrap();
+    assert_eq!(drain(&queue), [vec![Delta::Updated(("a", 2))]], "the old ones are dropped");
+    queue.add_if_absent(old).unwrap();
+    assert_eq!(drain(&queue), [vec![Delta::Added(("a", 1))]]);
+}
+
+#[test]
+fn adding_back_nothing_is_an_error() {
+    let queue = plain();
+    let error = queue.add_if_absent(Deltas::new()).unwrap_err();
+    assert_eq!(error.source().unwrap().to_string(), NoDeltas.to_string());
+    assert!(!queue.has_synced());
+    queue.add_if_absent(Deltas::from(tombstone("a", None))).unwrap();
+    assert!(queue.has_synced(), "it counts as a write (QU-10)");
+    assert_eq!(pop(&queue).key, "a", "a tombstone has the key that it names");
+}
+
+#[test]
+fn what_was_popped_is_not_kept_alive() {
+    let runtime = System::new();
+    let queue = DeltaFifo::new(&runtime, |object: &Arc<u32>| Ok(**object));
+    let object = Arc::new(1);
+    queue.add(Arc::clone(&object)).unwrap();
+    queue.add(Arc::new(2)).unwrap();
+    drop(queue.pop(|_| ()).unwrap());
+    assert_eq!(Arc::strong_count(&object), 1);
+}
+
+#[test]
+fn slow_processing_is_told_when_many_wait() {
+    let runtime = System::new();
+    let told = Arc::new(Mutex::new(vec![]));
+    let hook = {
+        let told = Arc::clone(&told);
+        Arc::new(move |slow: SlowProcessing| told.lock().push(slow))
+    };
+    let options = Options { on_slow: Some(hook), ..Options::default() };
+    let queue = DeltaFifo::with_options(&runtime, Intake::new(&runtime, |o: &u32| Ok(*o)), options);
+    let slowly = |_: &Popped<u32, u32>| {
+        runtime.sleep_until(runtime.now() + Duration::from_millis(100));
+    };
+    (0..12).for_each(|object| queue.add(object).unwrap());
+    queue.pop(slowly).unwrap();
+    queue.pop(slowly).unwrap(); // only ten are left
+    queue.add(12).unwrap();
+    queue.pop(|_| ()).unwrap(); // quick
+    let told = told.lock();
+    assert_eq!(told.len(), 1, "{told:?}");
+    assert_eq!((told[0].key.as_str(), told[0].left), ("0", 11));
+    assert!(told[0].took >= Duration::from_millis(100));
+}

@@ -1,0 +1,132 @@
+//! What every queue of objects offers, whatever it hands out.
+
+use crate::machine::Host;
+use crate::runtime::Runtime;
+use crate::store::{Handle, Key, LastState};
+
+use super::{Closed, EnqueueError, Fifo, FifoQueue, Popped};
+
+/// The contract between who sees changes and who applies them (`cache:QU-1`).
+///
+/// Closing ends every `pop` once the queue is empty, and gates no writer. `pop` lets `process`
+/// look at what it took; what was taken is gone whatever `process` does. Which locks are held
+/// meanwhile, and what is handed out, is the queue's choice.
+pub trait Queue<K, O>: Send + Sync + 'static {
+    /// What `pop` hands out.
+    type Popped: Send + 'static;
+
+    /// Takes in a new object.
+    ///
+    /// # Errors
+    /// It has no key, or the transformer refused it.
+    fn add(&self, object: O) -> Result<(), EnqueueError>;
+
+    /// Takes in a changed object.
+    ///
+    /// # Errors
+    /// As [`add`](Self::add).
+    fn update(&self, object: O) -> Result<(), EnqueueError>;
+
+    /// Takes in a deletion.
+    ///
+    /// # Errors
+    /// As [`add`](Self::add).
+    fn delete(&self, last: LastState<K, O>) -> Result<(), EnqueueError>;
+
+    /// Takes in a complete list, which was read at a resource version.
+    ///
+    /// # Errors
+    /// As [`add`](Self::add), for one of the objects.
+    fn replace(&self, objects: Vec<O>, resource_version: &str) -> Result<(), EnqueueError>;
+
+    /// Shows what the consumer has once more.
+    ///
+    /// # Errors
+    /// An object of the consumer's has no key.
+    fn resync(&self) -> Result<(), EnqueueError>;
+
+    /// Takes in how far the server says that everything was seen. Most queues ignore it.
+    fn bookmark(&self, resource_version: &str) {
+        let _ = resource_version;
+    }
+
+    /// Takes what is next, sleeping until there is something, and lets `process` look at it.
+    ///
+    /// # Errors
+    /// The queue is closed and empty.
+    fn pop<T>(&self, process: impl FnOnce(&Self::Popped) -> T)
+    -> Result<(Self::Popped, T), Closed>;
+
+    /// Tells whether the first list has been processed.
+    fn has_synced(&self) -> bool;
+
+    /// Sleeps until the first list has been processed; false if the queue was closed and drained
+    /// without getting there.
+    fn wait_for_sync(&self) -> bool;
+
+    /// Lets every `pop` end once the queue is empty.
+    fn close(&self);
+
+    /// Tells whether the queue is closed.
+    fn is_closed(&self) -> bool;
+
+    /// Returns how much waits.
+    fn len(&self) -> usize;
+
+    /// Tells whether nothing waits.
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+impl<K: Key, O: Handle, R: Runtime, H: Host<FifoQueue<K, O>>> Queue<K, O> for Fifo<K, O, R, H> {
+    type Popped = Popped<K, O>;
+
+    fn add(&self, object: O) -> Result<(), EnqueueError> {
+        Ok(self.add(object)?)
+    }
+
+    fn update(&self, object: O) -> Result<(), EnqueueError> {
+        Ok(self.update(object)?)
+    }
+
+    fn delete(&self, last: LastState<K, O>) -> Result<(), EnqueueError> {
+        Ok(self.delete_last_state(&last)?)
+    }
+
+    fn replace(&self, objects: Vec<O>, _: &str) -> Result<(), EnqueueError> {
+        Ok(self.replace(objects)?)
+    }
+
+    fn resync(&self) -> Result<(), EnqueueError> {
+        self.resync();
+        Ok(())
+    }
+
+    fn pop<T>(
+        &self,
+        process: impl FnOnce(&Popped<K, O>) -> T,
+    ) -> Result<(Popped<K, O>, T), Closed> {
+        self.pop(process)
+    }
+
+    fn has_synced(&self) -> bool {
+        self.has_synced()
+    }
+
+    fn wait_for_sync(&self) -> bool {
+        self.wait_for_sync()
+    }
+
+    fn close(&self) {
+        self.close();
+    }
+
+    fn is_closed(&self) -> bool {
+        self.is_closed()
+    }
+
+    fn len(&self) -> usize {
+        self.len()
+    }
+}

@@ -1,0 +1,147 @@
+//! What happens to an object before a queue takes its lock.
+
+use std::fmt;
+use std::sync::Arc;
+
+use crate::runtime::Ambient;
+use crate::store::{Cause, Handle, Hashed, Key, KeyError, KeyHasher, LastState};
+
+use super::EnqueueError;
+
+/// Names an object. Deterministic and without side effects (`cache:KY-1`).
+pub type KeyFunction<K, O> = Arc<dyn Fn(&O) -> Result<K, Cause> + Send + Sync>;
+
+/// Changes an object before anybody else sees it (`cache:DF-23`). It must not change the key.
+pub type Transform<O> = Arc<dyn Fn(O) -> Result<O, Cause> + Send + Sync>;
+
+/// The key function, the transformer and the hash function of one queue.
+#[derive(Clone)]
+pub struct Intake<K, O> {
+    key_of: KeyFunction<K, O>,
+    transform: Option<Transform<O>>,
+    hasher: KeyHasher,
+}
+
+/// An object and its key.
+#[derive(Clone, Debug)]
+pub struct Keyed<K, O> {
+    /// The key of the untransformed object (`cache:ST-11`).
+    pub key: Hashed<K>,
+    /// The object, transformed.
+    pub object: O,
+}
+
+/// A list of objects, as far as their keys could be computed.
+#[derive(Clone, Debug)]
+pub struct Listed<K, O> {
+    /// The objects in front of the first that was refused.
+    pub objects: Vec<Keyed<K, O>>,
+    /// Why that one was refused.
+    pub refused: Option<EnqueueError>,
+}
+
+impl<K: Key, O: Handle> Intake<K, O> {
+    /// Makes an intake; the hash function is drawn from the runtime's entropy.
+    pub fn new(
+        ambient: &dyn Ambient,
+        key_of: impl Fn(&O) -> Result<K, Cause> + Send + Sync + 'static,
+    ) -> Self {
+        Self::with_hasher(KeyHasher::new(ambient), key_of)
+    }
+
+    /// Makes an intake with a given hash function.
+    pub fn with_hasher(
+        hasher: KeyHasher,
+        key_of: impl Fn(&O) -> Result<K, Cause> + Send + Sync + 'static,
+    ) -> Self {
+        Self { key_of: Arc::new(key_of), transform: None, hasher }
+    }
+
+    /// Adds a transformer.
+    #[must_use]
+    pub fn with_transform(
+        mut self,
+        transform: impl Fn(O) -> Result<O, Cause> + Send + Sync + 'static,
+    ) -> Self {
+        self.transform = Some(Arc::new(transform));
+        self
+    }
+
+    /// Returns the hash function, which the queue's state needs too.
+    pub fn hasher(&self) -> &KeyHasher {
+        &self.hasher
+    }
+
+    /// Returns the key of an object, with its hash.
+    ///
+    /// # Errors
+    /// The key function refused it.
+    #[inline]
+    pub fn key(&self, object: &O) -> Result<Hashed<K>, KeyError> {
+        match (self.key_of)(object) {
+            Ok(key) => Ok(self.hasher.hashed(key)),
+            Err(cause) => Err(KeyError::new(object, cause)),
+        }
+    }
+
+    /// Returns the key of a deleted object; a tombstone's is the one it names (`cache:KY-10`).
+    ///
+    /// # Errors
+    /// The key function refused the object.
+    pub fn key_of_last_state(&self, last: &LastState<K, O>) -> Result<Hashed<K>, KeyError> {
+        match last {
+            LastState::Final(object) => self.key(object),
+            LastState::Tombstone(tombstone) => Ok(self.hasher.hashed(tombstone.key.clone())),
+        }
+    }
+
+    /// Transforms an object.
+    ///
+    /// # Errors
+    /// The transformer refused it.
+    #[inline]
+    pub fn transform(&self, object: O) -> Result<O, EnqueueError> {
+        match &self.transform {
+            None => Ok(object),
+            Some(transform) => transform(object).map_err(EnqueueError::Transform),
+        }
+    }
+
+    /// Transforms the last state of an object; tombstones stay as they are (`cache:DF-22`).
+    ///
+    /// # Errors
+    /// The transformer refused it.
+    pub fn transform_last_state(
+        &self,
+        last: LastState<K, O>,
+    ) -> Result<LastState<K, O>, EnqueueError> {
+        match last {
+            LastState::Final(object) => self.transform(object).map(LastState::Final),
+            tombstone @ LastState::Tombstone(_) => Ok(tombstone),
+        }
+    }
+
+    /// Computes the keys of a list and transforms its objects, up to the first that is refused.
+    pub fn list(&self, objects: Vec<O>) -> Listed<K, O> {
+        let mut listed = Listed { objects: Vec::with_capacity(objects.len()), refused: None };
+        for object in objects {
+            let key = self.key(&object).map_err(EnqueueError::Key);
+            match key.and_then(|key| Ok(Keyed { key, object: self.transform(object)? })) {
+                Ok(keyed) => listed.objects.push(keyed),
+                Err(error) => {
+                    listed.refused = Some(error);
+                    break;
+                }
+            }
+        }
+        listed
+    }
+}
+
+impl<K, O> fmt::Debug for Intake<K, O> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Intake")
+            .field("transform", &self.transform.is_some())
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,259 @@
+//! The queue of newest objects (client-go `FIFO`), and what all queues of objects share.
+//!
+//! Between two pops of an object any number of changes collapse into one: the newest state, at the
+//! place of the first change. It is for consumers that process each object once per burst of
+//! changes and do not need to know about deletions (`cache:FF-16`): a deleted object is simply not
+//! handed out.
+//!
+//! ```
+//! use seatrial_core::fifo::Fifo;
+//! use seatrial_core::runtime::System;
+//!
+//! // Objects are pairs of a name and a version; the name is the key.
+//! let queue = Fifo::new(&System::new(), |object: &(&str, u32)| Ok(object.0.to_owned()));
+//! queue.add(("web", 1))?;
+//! queue.add(("db", 1))?;
+//! queue.update(("web", 2))?;
+//!
+//! let (popped, ()) = queue.pop(|_| ()).unwrap();
+//! assert_eq!(popped.object, ("web", 2));
+//! # Ok::<(), seatrial_core::store::KeyError>(())
+//! ```
+//!
+//! Every call of every queue first runs the caller's own functions - the key function, the
+//! transformer - outside the lock ([`Intake`]), so whatever they do, the queue is untouched until
+//! they have succeeded. [`Queue`] is what all of them offer.
+
+mod contract;
+mod intake;
+mod items;
+mod latch;
+mod operations;
+mod outcome;
+mod state;
+
+#[cfg(test)]
+mod tests;
+
+use std::fmt;
+
+use crate::machine::Host;
+use crate::monitor::Monitor;
+use crate::runtime::{Runtime, System};
+use crate::store::{Cause, Handle, Hashed, Key, KeyError, LastState};
+
+pub use contract::Queue;
+pub use intake::{Intake, KeyFunction, Keyed, Listed, Transform};
+pub use latch::SyncLatch;
+pub use operations::{
+    AddIfAbsent, Close, Delete, Get, HasSynced, IsClosed, Len, List, Op, Pop, Processed, Put,
+    Replace, Resync, Ret, WaitForSync,
+};
+pub(crate) use outcome::Stopwatch;
+pub use outcome::{AfterPop, Closed, EnqueueError, SlowHook, SlowProcessing};
+pub use state::{FifoQueue, POPPERS, Popped, SYNC};
+
+/// The queue of newest objects. Shared by reference or in an `Arc`.
+///
+/// `K` is the key, `O` the handle to an object (normally an `Arc`), `R` the runtime, `H` what the
+/// lock holds: the rules themselves, unless a harness puts a recorded or mutated machine there.
+pub struct Fifo<K: Key, O: Handle, R: Runtime = System, H: Host<FifoQueue<K, O>> = FifoQueue<K, O>>
+{
+    monitor: Monitor<FifoQueue<K, O>, R, H>,
+    intake: Intake<K, O>,
+    on_slow: Option<SlowHook>,
+}
+
+impl<K: Key, O: Handle, R: Runtime> Fifo<K, O, R> {
+    /// Makes an empty queue.
+    pub fn new(
+        runtime: &R,
+        key_of: impl Fn(&O) -> Result<K, Cause> + Send + Sync + 'static,
+    ) -> Self {
+        let intake = Intake::new(runtime, key_of);
+        let state = FifoQueue::new(intake.hasher().clone());
+        Self::with_host(runtime, intake, None, state)
+    }
+}
+
+impl<K: Key, O: Handle, R: Runtime, H: Host<FifoQueue<K, O>>> Fifo<K, O, R, H> {
+    /// Makes a queue around a given state, which must use the hasher of `intake`. A transformer is
+    /// not used.
+    pub fn with_host(
+        runtime: &R,
+        intake: Intake<K, O>,
+        on_slow: Option<SlowHook>,
+        host: H,
+    ) -> Self {
+        Self { monitor: Monitor::new(runtime, host), intake, on_slow }
+    }
+
+    /// Stores an object at the place that it has already, or at the tail (`cache:FF-2`).
+    ///
+    /// # Errors
+    /// The object has no key, and nothing happened.
+    pub fn add(&self, object: O) -> Result<(), KeyError> {
+        let key = Some(self.intake.key(&object)?);
+        self.monitor.call(Put { key, object: Some(object) });
+        Ok(())
+    }
+
+    /// As [`add`](Self::add).
+    ///
+    /// # Errors
+    /// As [`add`](Self::add).
+    pub fn update(&self, object: O) -> Result<(), KeyError> {
+        self.add(object)
+    }
+
+    /// Takes an object away, so that it is not handed out. Its place stays: if it is added again
+    /// before that place is reached, it is handed out there (`cache:FF-7`).
+    ///
+    /// # Errors
+    /// The object has no key, and nothing happened.
+    pub fn delete(&self, object: O) -> Result<(), KeyError> {
+        self.delete_last_state(&LastState::Final(object))
+    }
+
+    /// As [`delete`](Self::delete), for a deletion that may have been missed.
+    ///
+    /// # Errors
+    /// As [`delete`](Self::delete). A tombstone is never refused.
+    pub fn delete_last_state(&self, last: &LastState<K, O>) -> Result<(), KeyError> {
+        let key = self.intake.key_of_last_state(last)?;
+        drop(self.monitor.call(Delete(key)));
+        Ok(())
+    }
+
+    /// Makes a list the content, in its order; of a key that is in it twice the last object counts
+    /// (`cache:FF-9`).
+    ///
+    /// # Errors
+    /// An object has no key, and nothing happened.
+    pub fn replace(&self, objects: Vec<O>) -> Result<(), KeyError> {
+        let keyed = objects.into_iter().map(|object| {
+            let key = self.intake.key(&object)?;
+            Ok(Keyed { key, object })
+        });
+        let keyed = keyed.collect::<Result<_, KeyError>>()?;
+        self.monitor.call(Replace(keyed));
+        Ok(())
+    }
+
+    /// Does nothing: whatever is in the queue will be handed out anyway (`cache:FF-11`).
+    pub fn resync(&self) {
+        self.monitor.call(Resync);
+    }
+
+    /// Takes the next object, sleeping until there is one, and lets `process` look at it.
+    ///
+    /// `process` runs under the queue's lock (`cache:QU-12`) and must not call the queue. The
+    /// object is gone whatever it returns, and if it panics.
+    ///
+    /// # Errors
+    /// The queue is closed and empty.
+    pub fn pop<T>(
+        &self,
+        process: impl FnOnce(&Popped<K, O>) -> T,
+    ) -> Result<(Popped<K, O>, T), Closed> {
+        self.pop_or_requeue(|popped| (AfterPop::Forget, process(popped)))
+    }
+
+    /// As [`pop`](Self::pop), for a `process` that may put the object back.
+    ///
+    /// # Errors
+    /// The queue is closed and empty.
+    pub fn pop_or_requeue<T>(
+        &self,
+        process: impl FnOnce(&Popped<K, O>) -> (AfterPop, T),
+    ) -> Result<(Popped<K, O>, T), Closed> {
+        let abandon = Processed { requeue: None };
+        let outcome = self.monitor.around(Pop, abandon, |popped| {
+            let Some(popped) = popped else { return (None, None) };
+            let watch = self.watch(&popped);
+            let (after, result) = process(&popped);
+            let slow = watch.and_then(|watch| watch.stop(self.monitor.runtime()));
+            let requeue = (after == AfterPop::Requeue).then(|| AddIfAbsent {
+                key: Some(self.hashed(&popped.key)),
+                object: Some(popped.object.clone()),
+            });
+            (Some(Processed { requeue }), Some((popped, result, slow)))
+        });
+        let (popped, result, slow) = outcome.ok_or(Closed)?;
+        if let (Some(hook), Some(slow)) = (&self.on_slow, slow) {
+            hook(slow);
+        }
+        Ok((popped, result))
+    }
+
+    fn watch(&self, popped: &Popped<K, O>) -> Option<Stopwatch> {
+        let key = || format!("{:?}", popped.key);
+        Stopwatch::start(self.on_slow.is_some(), self.monitor.runtime(), key, popped.left, 1)
+    }
+
+    fn hashed(&self, key: &K) -> Hashed<K> {
+        self.intake.hasher().hashed(key.clone())
+    }
+
+    /// Stores an object that was taken out before, at the tail, unless a newer one waits: then
+    /// this one is silently dropped (`cache:QU-10`, `QU-11`).
+    ///
+    /// # Errors
+    /// The object has no key, and nothing happened.
+    pub fn add_if_absent(&self, object: O) -> Result<(), KeyError> {
+        let key = Some(self.intake.key(&object)?);
+        self.monitor.call(AddIfAbsent { key, object: Some(object) });
+        Ok(())
+    }
+
+    /// Lets every `pop` end once the queue is empty. Writes still work (`cache:QU-3` to `QU-5`).
+    pub fn close(&self) {
+        self.monitor.call(Close);
+    }
+
+    /// Tells whether the queue is closed.
+    pub fn is_closed(&self) -> bool {
+        self.monitor.call(IsClosed)
+    }
+
+    /// Tells whether as many places as the first list had have been processed or skipped; true at
+    /// once if another write came before it (`cache:QU-15`).
+    ///
+    /// They are counted, not named: after a second, shorter list it can stay false on an empty
+    /// queue (`cache:FF-10`).
+    pub fn has_synced(&self) -> bool {
+        self.monitor.call(HasSynced)
+    }
+
+    /// Sleeps until [`has_synced`](Self::has_synced); false if the queue was closed and drained
+    /// without getting there.
+    pub fn wait_for_sync(&self) -> bool {
+        self.monitor.call(WaitForSync)
+    }
+
+    /// Returns an object that waits.
+    pub fn get(&self, key: &K) -> Option<O> {
+        self.monitor.call(Get(self.hashed(key)))
+    }
+
+    /// Returns the objects that wait, in the order of delivery.
+    pub fn list(&self) -> Vec<(K, O)> {
+        self.monitor.call(List)
+    }
+
+    /// Returns how many objects wait.
+    pub fn len(&self) -> usize {
+        self.monitor.call(Len)
+    }
+
+    /// Tells whether no object waits.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+impl<K: Key, O: Handle, R: Runtime, H: Host<FifoQueue<K, O>>> fmt::Debug for Fifo<K, O, R, H> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Fifo")
+    }
+}

@@ -1,0 +1,203 @@
+//! The calls on a FIFO, each one critical section per step.
+
+use crate::machine::{Cx, Operation, Step};
+use crate::store::{Handle, Hashed, Key};
+
+use super::Keyed;
+use super::state::{FifoQueue, POPPERS, Popped, SYNC};
+
+/// Stores the newest state of an object.
+#[derive(Clone, Debug)]
+pub struct Put<K, O> {
+    /// The key; taken out when the queue keeps it.
+    pub key: Option<Hashed<K>>,
+    /// The object; afterwards the one that was in its place.
+    pub object: Option<O>,
+}
+
+/// Takes an object away.
+#[derive(Clone, Debug)]
+pub struct Delete<K>(pub Hashed<K>);
+
+/// Makes a list the content.
+#[derive(Clone, Debug)]
+pub struct Replace<K, O>(pub Vec<Keyed<K, O>>);
+
+/// Queues every object that is not queued: none, because no call leaves one behind
+/// (`cache:FF-11`).
+#[derive(Clone, Debug)]
+pub struct Resync;
+
+/// Takes the next object, waiting for one; `None` once the queue is closed and empty. The lock
+/// stays held until [`Processed`] is stepped.
+#[derive(Clone, Debug)]
+pub struct Pop;
+
+/// Ends the processing of an object.
+#[derive(Clone, Debug)]
+pub struct Processed<K, O> {
+    /// The object, if it is to go back.
+    pub requeue: Option<AddIfAbsent<K, O>>,
+}
+
+/// Stores an object unless its key has one.
+#[derive(Clone, Debug)]
+pub struct AddIfAbsent<K, O> {
+    /// The key; taken out when the queue keeps it.
+    pub key: Option<Hashed<K>>,
+    /// The object; taken out when the queue keeps it.
+    pub object: Option<O>,
+}
+
+/// Lets every `pop` end once the queue is empty.
+#[derive(Clone, Debug)]
+pub struct Close;
+
+/// Asks whether the queue is closed.
+#[derive(Clone, Debug)]
+pub struct IsClosed;
+
+/// Asks whether the first list has been processed.
+#[derive(Clone, Debug)]
+pub struct HasSynced;
+
+/// Waits until the first list has been processed; false if the queue was closed and drained
+/// before.
+#[derive(Clone, Debug)]
+pub struct WaitForSync;
+
+/// Reads one object.
+#[derive(Clone, Debug)]
+pub struct Get<K>(pub Hashed<K>);
+
+/// Reads all objects, in the order of delivery.
+#[derive(Clone, Debug)]
+pub struct List;
+
+/// Counts the objects.
+#[derive(Clone, Debug)]
+pub struct Len;
+
+crate::operations! {
+    [K: Key, O: Handle] FifoQueue<K, O>: Op, Ret {
+        Put(Put<K, O>) -> (),
+        Delete(Delete<K>) -> Option<O>,
+        Replace(Replace<K, O>) -> (),
+        Resync(Resync) -> (),
+        Pop(Pop) -> Option<Popped<K, O>>,
+        Processed(Processed<K, O>) -> (),
+        AddIfAbsent(AddIfAbsent<K, O>) -> (),
+        Close(Close) -> (),
+        IsClosed(IsClosed) -> bool,
+        HasSynced(HasSynced) -> bool,
+        WaitForSync(WaitForSync) -> bool,
+        Get(Get<K>) -> Option<O>,
+        List(List) -> Vec<(K, O)>,
+        Len(Len) -> usize,
+    } valid = FifoQueue::check
+}
+
+impl<K: Key, O: Handle> Operation<FifoQueue<K, O>> for Put<K, O> {
+    fn step(&mut self, queue: &mut FifoQueue<K, O>, cx: &mut Cx<'_>) -> Step<()> {
+        queue.populate(&mut cx.wakes);
+        if let Some(object) = self.object.take() {
+            self.object = queue.put(&mut self.key, object, &mut cx.wakes);
+        }
+        Step::Done(())
+    }
+}
+
+/// Returns the object that was taken away, which then drops outside the lock.
+impl<K: Key, O: Handle> Operation<FifoQueue<K, O>> for Delete<K> {
+    fn step(&mut self, queue: &mut FifoQueue<K, O>, cx: &mut Cx<'_>) -> Step<Option<O>> {
+        queue.populate(&mut cx.wakes);
+        Step::Done(queue.delete(&self.0))
+    }
+}
+
+impl<K: Key, O: Handle> Operation<FifoQueue<K, O>> for Replace<K, O> {
+    fn step(&mut self, queue: &mut FifoQueue<K, O>, cx: &mut Cx<'_>) -> Step<()> {
+        queue.replace(std::mem::take(&mut self.0), &mut cx.wakes);
+        Step::Done(())
+    }
+}
+
+impl<K: Key, O: Handle> Operation<FifoQueue<K, O>> for Resync {
+    fn step(&mut self, _: &mut FifoQueue<K, O>, _: &mut Cx<'_>) -> Step<()> {
+        Step::Done(())
+    }
+}
+
+impl<K: Key, O: Handle> Operation<FifoQueue<K, O>> for Pop {
+    fn step(&mut self, queue: &mut FifoQueue<K, O>, cx: &mut Cx<'_>) -> Step<Option<Popped<K, O>>> {
+        match queue.pop(&mut cx.wakes) {
+            Some(popped) => Step::Held(Some(popped)),
+            None if queue.is_closed() => Step::Done(None),
+            None => Step::Wait { on: POPPERS, until: None },
+        }
+    }
+}
+
+impl<K: Key, O: Handle> Operation<FifoQueue<K, O>> for Processed<K, O> {
+    fn step(&mut self, queue: &mut FifoQueue<K, O>, cx: &mut Cx<'_>) -> Step<()> {
+        if let Some(AddIfAbsent { key, object }) = &mut self.requeue {
+            queue.add_if_absent(key, object, &mut cx.wakes);
+        }
+        queue.finish(&mut cx.wakes);
+        Step::Done(())
+    }
+}
+
+impl<K: Key, O: Handle> Operation<FifoQueue<K, O>> for AddIfAbsent<K, O> {
+    fn step(&mut self, queue: &mut FifoQueue<K, O>, cx: &mut Cx<'_>) -> Step<()> {
+        queue.add_if_absent(&mut self.key, &mut self.object, &mut cx.wakes);
+        Step::Done(())
+    }
+}
+
+impl<K: Key, O: Handle> Operation<FifoQueue<K, O>> for Close {
+    fn step(&mut self, queue: &mut FifoQueue<K, O>, cx: &mut Cx<'_>) -> Step<()> {
+        queue.close(&mut cx.wakes);
+        Step::Done(())
+    }
+}
+
+impl<K: Key, O: Handle> Operation<FifoQueue<K, O>> for IsClosed {
+    fn step(&mut self, queue: &mut FifoQueue<K, O>, _: &mut Cx<'_>) -> Step<bool> {
+        Step::Done(queue.is_closed())
+    }
+}
+
+impl<K: Key, O: Handle> Operation<FifoQueue<K, O>> for HasSynced {
+    fn step(&mut self, queue: &mut FifoQueue<K, O>, _: &mut Cx<'_>) -> Step<bool> {
+        Step::Done(queue.latch().is_set())
+    }
+}
+
+impl<K: Key, O: Handle> Operation<FifoQueue<K, O>> for WaitForSync {
+    fn step(&mut self, queue: &mut FifoQueue<K, O>, _: &mut Cx<'_>) -> Step<bool> {
+        if queue.latch().is_set() || queue.is_drained() {
+            Step::Done(queue.latch().is_set())
+        } else {
+            Step::Wait { on: SYNC, until: None }
+        }
+    }
+}
+
+impl<K: Key, O: Handle> Operation<FifoQueue<K, O>> for Get<K> {
+    fn step(&mut self, queue: &mut FifoQueue<K, O>, _: &mut Cx<'_>) -> Step<Option<O>> {
+        Step::Done(queue.get(&self.0).cloned())
+    }
+}
+
+impl<K: Key, O: Handle> Operation<FifoQueue<K, O>> for List {
+    fn step(&mut self, queue: &mut FifoQueue<K, O>, _: &mut Cx<'_>) -> Step<Vec<(K, O)>> {
+        Step::Done(queue.iter().map(|(key, object)| (key.clone(), object.clone())).collect())
+    }
+}
+
+impl<K: Key, O: Handle> Operation<FifoQueue<K, O>> for Len {
+    fn step(&mut self, queue: &mut FifoQueue<K, O>, _: &mut Cx<'_>) -> Step<usize> {
+        Step::Done(queue.len())
+    }
+}

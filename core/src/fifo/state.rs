@@ -1,0 +1,204 @@
+//! The rules of the FIFO.
+//!
+//! ```text
+//!  add, update    queue:  a   b   a        places, handed out from the left
+//!  delete, pop    items:  a2  b1           an object is handed out at its first place;
+//!                                          the second place of a is then stale and skipped
+//! ```
+
+use std::fmt;
+
+use crate::machine::{Channel, Wakes};
+use crate::store::{Handle, Hashed, Key, KeyHasher};
+
+use super::items::{Head, Items};
+use super::{Keyed, SyncLatch};
+
+/// Where callers of `pop` sleep.
+pub const POPPERS: Channel = 0;
+/// Where callers of `wait_for_sync` sleep.
+pub const SYNC: Channel = 1;
+
+/// The state of a FIFO, without its lock.
+#[derive(Clone)]
+pub struct FifoQueue<K: Key, O: Handle> {
+    items: Items<K, O>,
+    hasher: KeyHasher,
+    latch: SyncLatch,
+    /// Whether an object is being processed, under the lock.
+    in_process: bool,
+    /// Whether skipping stale places has set the latch in a `pop` that went on to hand out an
+    /// object: a held step wakes nobody, so the wake is given when processing ends.
+    sync_owed: bool,
+    closed: bool,
+}
+
+/// An object that was taken out of the queue.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Popped<K, O> {
+    /// The key of the object.
+    pub key: K,
+    /// Its newest state.
+    pub object: O,
+    /// Whether the first list was not yet processed when this object was taken (`cache:QU-20`).
+    pub initial: bool,
+    /// How many objects were left in the queue.
+    pub left: usize,
+}
+
+impl<K: Key, O: Handle> FifoQueue<K, O> {
+    /// Makes an empty, open queue. `hasher` must be the one that hashes the keys of its calls.
+    pub fn new(hasher: KeyHasher) -> Self {
+        Self {
+            items: Items::new(),
+            hasher,
+            latch: SyncLatch::default(),
+            in_process: false,
+            sync_owed: false,
+            closed: false,
+        }
+    }
+
+    /// Notes a write that is not a list (`cache:QU-14`).
+    pub(super) fn populate(&mut self, wakes: &mut Wakes) {
+        self.latch.populate(0, wakes, SYNC);
+    }
+
+    /// Stores an object, at the place that its key has already or at the tail (`cache:FF-2`).
+    /// Returns the object that was there.
+    pub(super) fn put(
+        &mut self,
+        key: &mut Option<Hashed<K>>,
+        object: O,
+        wakes: &mut Wakes,
+    ) -> Option<O> {
+        let before = self.items.put(key, object);
+        if before.is_none() {
+            wakes.one(POPPERS);
+        }
+        before
+    }
+
+    /// Takes an object away; its place stays, to be skipped (`cache:FF-4`).
+    pub(super) fn delete(&mut self, key: &Hashed<K>) -> Option<O> {
+        self.items.delete(key)
+    }
+
+    /// Makes a list the content, in its order (`cache:FF-9`).
+    pub(super) fn replace(&mut self, listed: Vec<Keyed<K, O>>, wakes: &mut Wakes) {
+        self.items = Items::new();
+        for Keyed { key, object } in listed {
+            self.put(&mut Some(key), object, wakes);
+        }
+        self.latch.populate(self.items.len(), wakes, SYNC);
+    }
+
+    /// Takes the next object. The lock stays held until [`finish`](Self::finish).
+    ///
+    /// Stale places in front of it are skipped. They count as places of the first list
+    /// (`cache:FF-12`), and if one was the last the latch is set at once, whether an object
+    /// follows or not (`cache:FF-13`).
+    pub(super) fn pop(&mut self, wakes: &mut Wakes) -> Option<Popped<K, O>> {
+        assert!(!self.in_process, "the lock is held while an object is processed");
+        let mut skipped = Wakes::default();
+        loop {
+            match self.items.pop_front() {
+                None => {
+                    *wakes = skipped;
+                    return None;
+                }
+                Some(Head::Stale) => self.latch.finish(1, &mut skipped, SYNC),
+                Some(Head::Object(key, object)) => {
+                    self.in_process = true;
+                    self.sync_owed = skipped.any();
+                    let initial = !self.latch.is_set();
+                    return Some(Popped { key, object, initial, left: self.items.len() });
+                }
+            }
+        }
+    }
+
+    /// Ends the processing of an object; only now its place counts (`cache:QU-18`).
+    pub(super) fn finish(&mut self, wakes: &mut Wakes) {
+        if std::mem::take(&mut self.in_process) {
+            self.latch.finish(1, wakes, SYNC);
+        }
+        if std::mem::take(&mut self.sync_owed) || self.is_drained() {
+            wakes.all(SYNC);
+        }
+    }
+
+    /// Stores an object unless its key has one (`cache:QU-10`).
+    pub(super) fn add_if_absent(
+        &mut self,
+        key: &mut Option<Hashed<K>>,
+        object: &mut Option<O>,
+        wakes: &mut Wakes,
+    ) {
+        self.populate(wakes);
+        let absent = key.as_ref().is_some_and(|key| self.items.get(key).is_none());
+        if absent && let Some(object) = object.take() {
+            self.put(key, object, wakes);
+        }
+    }
+
+    pub(super) fn close(&mut self, wakes: &mut Wakes) {
+        self.closed = true;
+        wakes.all(POPPERS);
+        wakes.all(SYNC);
+    }
+
+    /// Tells whether the queue is closed.
+    pub fn is_closed(&self) -> bool {
+        self.closed
+    }
+
+    /// Tells whether nothing more will be handed out unless somebody writes.
+    pub(super) fn is_drained(&self) -> bool {
+        self.closed && self.is_empty() && !self.in_process
+    }
+
+    /// Tells how far the first list is processed. It counts places, not keys: after a second,
+    /// shorter list it can stay unset although the queue is empty (`cache:FF-10`).
+    pub fn latch(&self) -> &SyncLatch {
+        &self.latch
+    }
+
+    /// Returns an object that waits.
+    pub fn get(&self, key: &Hashed<K>) -> Option<&O> {
+        self.items.get(key)
+    }
+
+    /// Returns how many objects wait.
+    pub fn len(&self) -> usize {
+        self.items.len()
+    }
+
+    /// Tells whether no object waits.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Goes through the objects that wait, in the order of delivery.
+    pub fn iter(&self) -> impl Iterator<Item = (&K, &O)> {
+        self.items.iter()
+    }
+
+    /// Checks `cache:FF-1` and the latch.
+    pub(super) fn check(&self) {
+        self.items.check(|key| self.hasher.hash(key));
+        assert!(self.latch.left() == 0 || self.latch.is_populated(), "a write counts a batch");
+        assert!(!self.sync_owed || self.in_process, "a wake is owed by a pop under way only");
+    }
+}
+
+impl<K: Key, O: Handle> fmt::Debug for FifoQueue<K, O> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("FifoQueue")
+            .field("waiting", &self.len())
+            .field("latch", &self.latch)
+            .field("in_process", &self.in_process)
+            .field("closed", &self.closed)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,92 @@
+//! Keys that carry their hash, so that it is computed once and outside the lock.
+
+use std::fmt;
+use std::hash::{BuildHasher, Hash};
+
+use foldhash::SharedSeed;
+use foldhash::fast::SeedableRandomState;
+
+use crate::runtime::Ambient;
+
+/// The hash function of one store or queue, keyed from the runtime's entropy: objects are named
+/// by strangers, who must not be able to make them collide.
+#[derive(Clone)]
+pub struct KeyHasher(SeedableRandomState);
+
+impl KeyHasher {
+    /// Draws a hash function.
+    pub fn new(ambient: &dyn Ambient) -> Self {
+        Self(SeedableRandomState::with_seed(ambient.entropy(), SharedSeed::global_random()))
+    }
+
+    /// Makes a hash function that is the same in every process, for replays. Not for objects that
+    /// strangers name.
+    pub fn fixed(seed: u64) -> Self {
+        Self(SeedableRandomState::with_seed(seed, SharedSeed::global_fixed()))
+    }
+
+    /// Hashes a key and keeps the two together.
+    #[inline]
+    pub fn hashed<K: Hash>(&self, key: K) -> Hashed<K> {
+        let hash = self.hash(&key);
+        Hashed { key, hash }
+    }
+
+    /// Hashes a key. Half of a full hash is kept: it is stored beside every entry.
+    #[inline]
+    pub(crate) fn hash<K: Hash + ?Sized>(&self, key: &K) -> u32 {
+        let hash = self.0.hash_one(key);
+        (hash ^ (hash >> 32)) as u32
+    }
+}
+
+impl fmt::Debug for KeyHasher {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("KeyHasher")
+    }
+}
+
+/// A key with its hash, made by [`KeyHasher::hashed`].
+#[derive(Clone, PartialEq, Eq)]
+pub struct Hashed<K> {
+    key: K,
+    hash: u32,
+}
+
+impl<K> Hashed<K> {
+    /// Puts a key and the hash that it was stored with together again.
+    #[inline]
+    pub(crate) fn of(key: K, hash: u32) -> Self {
+        Self { key, hash }
+    }
+
+    /// Returns the key.
+    #[inline]
+    pub fn key(&self) -> &K {
+        &self.key
+    }
+
+    /// Returns the key and leaves the hash.
+    #[inline]
+    pub fn into_key(self) -> K {
+        self.key
+    }
+
+    #[inline]
+    pub(crate) fn hash(&self) -> u32 {
+        self.hash
+    }
+}
+
+/// The hash differs from process to process and says nothing.
+impl<K: fmt::Debug> fmt::Debug for Hashed<K> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.key.fmt(f)
+    }
+}
+
+/// Spreads a stored hash over the 64 bits that a hash table wants.
+#[inline]
+pub(crate) fn spread(hash: u32) -> u64 {
+    u64::from(hash).wrapping_mul(0x9E37_79B9_7F4A_7C15)
+}

@@ -1,0 +1,58 @@
+//! What the consumer of a queue already has.
+
+use std::fmt;
+use std::sync::Arc;
+
+/// A view of the consumer's store, read by a queue under its own lock (`cache:DF-30`).
+///
+/// It is asked for what a relist deleted, by a resync, and whether a deletion means anything. It
+/// must hold its objects under the same keys as the queue does, must not call the queue, and must
+/// be changed only while the queue's `process` runs: otherwise an object can be in neither of them
+/// while it is on its way, and its deletion is lost (`cache:DF-29`).
+pub trait KnownObjects<K, O>: Send + 'static {
+    /// Returns the key of every known object, in any order.
+    fn keys(&self) -> Vec<K>;
+
+    /// Returns the object, `None` if there is none.
+    ///
+    /// # Errors
+    /// The store cannot tell. The queue then assumes what loses nothing: a deletion is queued
+    /// (`cache:DF-9`), a tombstone carries no object (`cache:DF-15`), a resync skips the key.
+    fn get(&self, key: &K) -> Result<Option<O>, LookupFailed>;
+}
+
+/// A store cannot tell whether it holds an object. Why is its own business to report.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct LookupFailed;
+
+impl fmt::Display for LookupFailed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the store of known objects cannot be read")
+    }
+}
+
+impl std::error::Error for LookupFailed {}
+
+/// The known objects of a queue that has none: a type without values.
+#[derive(Clone, Copy, Debug)]
+pub enum NothingKnown {}
+
+impl<K, O> KnownObjects<K, O> for NothingKnown {
+    fn keys(&self) -> Vec<K> {
+        match *self {}
+    }
+
+    fn get(&self, _: &K) -> Result<Option<O>, LookupFailed> {
+        match *self {}
+    }
+}
+
+impl<K, O, S: KnownObjects<K, O> + Sync + ?Sized> KnownObjects<K, O> for Arc<S> {
+    fn keys(&self) -> Vec<K> {
+        S::keys(self)
+    }
+
+    fn get(&self, key: &K) -> Result<Option<O>, LookupFailed> {
+        S::get(self, key)
+    }
+}

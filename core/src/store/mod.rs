@@ -1,0 +1,27 @@
+//! What stores and queues of objects have in common: keys, tombstones, known objects
+//! (client-go `tools/cache`).
+//!
+//! Objects are passed around as **handles**, the type parameter `O`: anything that is cheap to
+//! clone and gives shared access, normally `Arc<Pod>`. Nobody ever changes an object that is in a
+//! store, so readers need no copies (`cache:ST-6`).
+
+mod arena;
+mod handle;
+mod hashed;
+mod key;
+mod known;
+mod tombstone;
+
+#[cfg(test)]
+mod tests;
+
+pub(crate) use arena::Arena;
+pub use handle::{Handle, Key};
+pub(crate) use hashed::spread;
+pub use hashed::{Hashed, KeyHasher};
+pub use key::{
+    Cause, Described, ExplicitKey, KeyError, MalformedKey, Metadata, NoMetadata, ObjectName,
+    metadata_key, metadata_key_of_last_state, split_key,
+};
+pub use known::{KnownObjects, LookupFailed, NothingKnown};
+pub use tombstone::{LastState, Tombstone};

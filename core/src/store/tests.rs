@@ -1,0 +1,147 @@
+//! The rules of keys, one behaviour a test.
+
+use std::error::Error;
+use std::sync::Arc;
+
+use super::*;
+use crate::runtime::System;
+
+#[derive(Clone, Debug)]
+struct Pod {
+    namespace: &'static str,
+    name: &'static str,
+}
+
+impl Described for Pod {
+    fn metadata(&self) -> Option<Metadata<'_>> {
+        Some(Metadata { namespace: self.namespace, name: self.name, ..Metadata::default() })
+    }
+}
+
+#[derive(Clone, Debug)]
+struct Opaque;
+
+impl Described for Opaque {
+    fn metadata(&self) -> Option<Metadata<'_>> {
+        None
+    }
+}
+
+fn pod(namespace: &'static str, name: &'static str) -> Pod {
+    Pod { namespace, name }
+}
+
+#[test]
+fn a_key_is_namespace_and_name_or_the_name_alone() {
+    assert_eq!(metadata_key(&pod("prod", "web")).unwrap(), "prod/web");
+    assert_eq!(metadata_key(&Arc::new(pod("", "node"))).unwrap(), "node");
+    assert_eq!(metadata_key(&pod("", "")).unwrap(), "");
+    assert_eq!(metadata_key(&pod("prod", "")).unwrap(), "prod/");
+}
+
+#[test]
+fn keys_are_neither_escaped_nor_checked() {
+    let namespaced = metadata_key(&pod("a", "b")).unwrap();
+    assert_eq!(metadata_key(&pod("", "a/b")).unwrap(), namespaced, "they collide (KY-3)");
+}
+
+#[test]
+fn an_explicit_key_is_its_own_key() {
+    assert_eq!(metadata_key(&ExplicitKey("a/b/c".to_owned())).unwrap(), "a/b/c");
+}
+
+#[test]
+fn an_object_without_metadata_has_no_key() {
+    assert_eq!(metadata_key(&Opaque).unwrap_err().to_string(), "object has no meta");
+    assert_eq!(ObjectName::of(&Opaque), Err(NoMetadata));
+}
+
+#[test]
+fn a_tombstone_has_the_key_that_it_names() {
+    let tombstone = LastState::unknown("x/y/z".to_owned(), Some(pod("prod", "web")));
+    assert_eq!(metadata_key_of_last_state(&tombstone).unwrap(), "x/y/z", "verbatim (KY-5)");
+    let error = ObjectName::of_last_state(&tombstone).unwrap_err();
+    assert!(error.to_string().contains("x/y/z"), "{error}");
+    let seen = LastState::Final(pod("prod", "web"));
+    assert_eq!(metadata_key_of_last_state(&seen).unwrap(), "prod/web");
+    assert_eq!(ObjectName::of_last_state(&seen).unwrap().to_string(), "prod/web");
+}
+
+#[test]
+fn a_tombstone_gives_its_object() {
+    assert_eq!(LastState::unknown("a", Some(1)).object(), Some(&1));
+    assert_eq!(LastState::<_, u8>::unknown("a", None).object(), None);
+    assert_eq!(LastState::<&str, _>::Final(2).object(), Some(&2));
+    assert!(LastState::from(Tombstone { key: "a", object: Some(1) }).is_tombstone());
+}
+
+#[test]
+fn splitting_a_key_gives_its_parts_back() {
+    assert_eq!(split_key("web"), Ok(("", "web")));
+    assert_eq!(split_key("prod/web"), Ok(("prod", "web")));
+    assert_eq!(split_key(""), Ok(("", "")));
+    assert_eq!(split_key("/x"), Ok(("", "x")));
+    assert_eq!(split_key("x/"), Ok(("x", "")));
+    for (namespace, name) in [("prod", "web"), ("", "node"), ("prod", "")] {
+        let key = metadata_key(&pod(namespace, name)).unwrap();
+        assert_eq!(split_key(&key), Ok((namespace, name)), "{key}");
+        let parsed: ObjectName = key.parse().unwrap();
+        assert_eq!(parsed.to_string(), key);
+    }
+}
+
+#[test]
+fn a_key_with_two_slashes_is_malformed_and_quoted() {
+    let error = split_key("a/b/c").unwrap_err();
+    assert!(error.to_string().contains("\"a/b/c\""), "{error}");
+    assert!("a/b/c".parse::<ObjectName>().is_err());
+}
+
+#[test]
+fn a_key_error_shows_the_object_and_its_cause() {
+    let cause = metadata_key(&Opaque).unwrap_err();
+    let error = KeyError::new(&Opaque, cause);
+    assert!(error.to_string().contains("Opaque"), "{error}");
+    assert_eq!(error.source().unwrap().to_string(), "object has no meta");
+}
+
+#[test]
+fn a_key_error_shortens_a_large_object_between_characters() {
+    let error = KeyError::new(&"ä".repeat(10_000), Arc::new(NoMetadata));
+    assert!(error.to_string().len() < 400, "{} bytes", error.to_string().len());
+}
+
+#[test]
+fn equal_keys_have_equal_hashes() {
+    let hasher = KeyHasher::new(&System::new());
+    let (one, other) = (hasher.hashed("web"), hasher.hashed("web"));
+    assert_eq!(one, other);
+    assert_eq!(one.hash(), hasher.hash("web"));
+    assert_ne!(one.hash(), hasher.hash("db"));
+    assert_eq!(format!("{one:?}"), "\"web\"");
+}
+
+#[test]
+fn an_arena_numbers_its_entries_in_order() {
+    let mut arena = Arena::new();
+    for number in 0..5000_u32 {
+        assert_eq!(arena.push(number), number);
+    }
+    assert_eq!(arena.len(), 5000);
+    assert!((0..5000).all(|at| arena[at] == at));
+    arena[2048] = 7;
+    assert_eq!((arena[2047], arena[2048], arena[2049]), (2047, 7, 2049));
+}
+
+#[test]
+fn an_arena_does_not_move_what_lies_in_a_full_chunk() {
+    let mut arena = Arena::new();
+    for number in 0..1024_u32 {
+        arena.push(number);
+    }
+    let place = std::ptr::from_ref(&arena[1000]);
+    for number in 1024..100_000 {
+        arena.push(number);
+    }
+    assert!(std::ptr::eq(place, &arena[1000]));
+}

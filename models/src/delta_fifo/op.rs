@@ -1,0 +1,280 @@
+//! Sequences of calls, and the property that the queue agrees with the sequential object.
+
+use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+
+use seatrial_core::delta_fifo::{self, Delta, DeltaFifo, DeltaQueue, Deltas, Ret, Verb};
+use seatrial_core::fifo::{AfterPop, Intake};
+use seatrial_core::machine::Boxed;
+use seatrial_core::runtime::System;
+use seatrial_core::store::{KeyHasher, LastState};
+
+use super::Spec;
+use crate::objects::{Checked, Object, Store, expected, key_of, said, transform};
+
+/// The machine that is compared.
+pub type Machine = DeltaQueue<u8, Object, Store<u8, Object>>;
+type Change = Delta<u8, Object>;
+type Queue = DeltaFifo<u8, Object, Store<u8, Object>, System, Boxed<Machine>>;
+
+/// A call.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[expect(missing_docs, reason = "the variants are the calls of the queue")]
+pub enum Op {
+    Add(Object),
+    Update(Object),
+    Delete(Object),
+    DeleteUnseen(u8, Option<Object>),
+    Replace(Vec<Object>),
+    Resync,
+    Pop,
+    PopAndFail,
+    PopAndPanic,
+    PopAndRequeue,
+    /// Adds back what was popped last.
+    AddIfAbsent,
+    Get(u8),
+    Close,
+}
+
+/// How the queue is made.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Setup {
+    /// With the consumer's store.
+    pub known: bool,
+    /// Lists told apart from resyncs.
+    pub emit_replaced: bool,
+    /// With a transformer.
+    pub transform: bool,
+}
+
+/// Runs calls on the machine that ships and on the sequential object.
+///
+/// # Panics
+/// If the two disagree, or the machine breaks a rule of its own.
+pub fn check(setup: Setup, ops: &[Op]) {
+    check_on(setup, ops, |machine| Boxed(Box::new(Checked(machine))));
+}
+
+/// As [`check`], on a machine that `change` may have put in place of the one that ships.
+///
+/// # Panics
+/// As [`check`].
+pub fn check_on(setup: Setup, ops: &[Op], change: impl FnOnce(Machine) -> Boxed<Machine>) {
+    let store = Store::default();
+    let hasher = KeyHasher::fixed(7);
+    let known = setup.known.then(|| store.clone());
+    let machine = DeltaQueue::new(hasher.clone(), known, setup.emit_replaced);
+    let mut intake = Intake::with_hasher(hasher, key_of);
+    if setup.transform {
+        intake = intake.with_transform(transform);
+    }
+    let mut pair = Pair {
+        queue: DeltaFifo::with_host(&System::new(), intake, None, change(machine)),
+        spec: Spec::new(setup.known.then(BTreeMap::new), setup.emit_replaced),
+        store,
+        setup,
+        closed: false,
+        last: None,
+    };
+    for op in ops {
+        pair.step(op);
+        pair.compare();
+    }
+}
+
+/// The queue and the sequential object, led through the same calls.
+struct Pair {
+    queue: Queue,
+    spec: Spec<u8, Object>,
+    store: Store<u8, Object>,
+    setup: Setup,
+    closed: bool,
+    last: Option<(u8, Vec<Change>)>,
+}
+
+/// What became of an entry that was popped.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Fate {
+    Applied,
+    Failed,
+    Panicked,
+    Requeued,
+}
+
+impl Pair {
+    fn step(&mut self, op: &Op) {
+        match op {
+            Op::Add(object) => self.put(Verb::Add, *object),
+            Op::Update(object) => self.put(Verb::Update, *object),
+            Op::Delete(object) => self.delete(LastState::Final(*object)),
+            Op::DeleteUnseen(key, object) => self.delete(LastState::unknown(*key, *object)),
+            Op::Replace(list) => self.replace(list),
+            Op::Resync => {
+                self.queue.resync();
+                self.spec.resync();
+            }
+            Op::Pop => self.pop(Fate::Applied),
+            Op::PopAndFail => self.pop(Fate::Failed),
+            Op::PopAndPanic => self.pop(Fate::Panicked),
+            Op::PopAndRequeue => self.pop(Fate::Requeued),
+            Op::AddIfAbsent => self.add_back(),
+            Op::Get(key) => {
+                let pending = self.spec.pending.iter().find(|(pending, _)| pending == key);
+                let expected = pending.map(|(_, deltas)| deltas.clone());
+                assert_eq!(self.queue.get(key).map(|deltas| deltas.to_vec()), expected);
+            }
+            Op::Close => {
+                self.queue.close();
+                self.closed = true;
+            }
+        }
+    }
+
+    /// What the transformer makes of an object.
+    fn taken(&self, object: Object) -> Option<Object> {
+        if self.setup.transform { transform(object).ok() } else { Some(object) }
+    }
+
+    fn put(&mut self, verb: Verb, object: Object) {
+        let done = match verb {
+            Verb::Add => self.queue.add(object),
+            Verb::Update => self.queue.update(object),
+        };
+        let show = if verb == Verb::Add { Delta::Added } else { Delta::Updated };
+        let has_key = object.0 != 0;
+        let taken = self.taken(object).filter(|_| has_key);
+        assert_eq!(said(&done), expected(has_key, taken.is_some()));
+        self.spec.put(taken.map(|taken| (object.0, show(taken))));
+    }
+
+    fn delete(&mut self, last: LastState<u8, Object>) {
+        let done = self.queue.delete_last_state(last.clone());
+        let (key, taken) = match last {
+            LastState::Final(object) => (object.0, self.taken(object).map(LastState::Final)),
+            LastState::Tombstone(tombstone) => {
+                (tombstone.key, Some(LastState::Tombstone(tombstone)))
+            }
+        };
+        let has_key = key != 0 || matches!(&taken, Some(LastState::Tombstone(_)));
+        if !has_key {
+            return assert_eq!(said(&done), expected(false, true), "and it is no write");
+        }
+        let exists = self.spec.delete(key, taken.clone());
+        assert_eq!(said(&done), expected(true, taken.is_some() || !exists));
+    }
+
+    fn replace(&mut self, list: &[Object]) {
+        let done = self.queue.replace(list.to_vec());
+        let mut taken = vec![];
+        let mut end = expected(true, true);
+        for object in list {
+            let has_key = object.0 != 0;
+            match self.taken(*object).filter(|_| has_key) {
+                Some(object) => taken.push((object.0, object)),
+                None => {
+                    end = expected(has_key, false);
+                    break;
+                }
+            }
+        }
+        assert_eq!(said(&done), end);
+        self.spec.replace(&taken, end != expected(true, true));
+    }
+
+    fn pop(&mut self, fate: Fate) {
+        if self.spec.pending.is_empty() {
+            if self.closed {
+                assert!(self.queue.pop(|_| ()).is_err(), "nothing is left");
+            }
+            return;
+        }
+        let (key, deltas, initial) = self.spec.pop().expect("something is pending");
+        let mut seen = None;
+        let outcome = catch_unwind(AssertUnwindSafe(|| {
+            self.queue.pop_or_requeue(|popped| {
+                seen = Some(popped.clone());
+                match fate {
+                    Fate::Applied => self.store.apply(&popped.key, &popped.deltas),
+                    Fate::Panicked => resume_unwind(Box::new("process panics")),
+                    Fate::Failed | Fate::Requeued => {}
+                }
+                let requeue = fate == Fate::Requeued;
+                (if requeue { AfterPop::Requeue } else { AfterPop::Forget }, ())
+            })
+        }));
+        assert_eq!(outcome.is_err(), fate == Fate::Panicked);
+        let seen = seen.expect("process was called");
+        assert_eq!((seen.key, seen.deltas.to_vec(), seen.initial), (key, deltas.clone(), initial));
+        assert_eq!(seen.left, self.spec.pending.len());
+        self.spec.processed(&key, &deltas, fate == Fate::Applied);
+        if fate == Fate::Requeued {
+            self.spec.add_if_absent(key, deltas.clone());
+        }
+        self.last = Some((key, deltas));
+    }
+
+    fn add_back(&mut self) {
+        let Some((key, deltas)) = self.last.clone() else {
+            assert!(self.queue.add_if_absent(Deltas::new()).is_err(), "there is no key");
+            return;
+        };
+        // The key of a list of changes is that of its newest object, which may have none.
+        let back = self.queue.add_if_absent(deltas.iter().cloned().collect());
+        assert!(back.is_ok(), "{key}: what was queued once has a key");
+        self.spec.add_if_absent(key, deltas);
+    }
+
+    fn compare(&self) {
+        let listed: Vec<_> =
+            self.queue.list().into_iter().map(|(key, deltas)| (key, deltas.to_vec())).collect();
+        assert_eq!(listed, self.spec.pending);
+        assert_eq!(self.queue.len(), self.spec.pending.len());
+        assert_eq!(self.queue.has_synced(), self.spec.has_synced());
+        assert_eq!(self.queue.is_closed(), self.closed);
+        if let Some(known) = &self.spec.known {
+            assert_eq!(*self.store.objects(), *known);
+        }
+    }
+}
+
+/// Reads a setup and calls from the bytes of a fuzzer; every input means something.
+pub fn decode(bytes: &[u8]) -> (Setup, Vec<Op>) {
+    let mut bytes = bytes.iter().copied();
+    let first = bytes.next().unwrap_or(0);
+    let setup =
+        Setup { known: first & 1 != 0, emit_replaced: first & 2 != 0, transform: first & 4 != 0 };
+    let mut ops = vec![];
+    while let Some(op) = decode_op(&mut bytes) {
+        ops.push(op);
+    }
+    (setup, ops)
+}
+
+fn decode_op(bytes: &mut impl Iterator<Item = u8>) -> Option<Op> {
+    let code = bytes.next()?;
+    let mut object = || Some((bytes.next()? % 6, bytes.next()? % 16));
+    Some(match code % 16 {
+        0 | 1 => Op::Add(object()?),
+        2 | 3 => Op::Update(object()?),
+        4 | 5 => Op::Delete(object()?),
+        6 => {
+            let (key, version) = object()?;
+            Op::DeleteUnseen(key, (version > 3).then_some((key, version)))
+        }
+        7 | 8 => Op::Replace((0..code >> 5).map_while(|_| object()).collect()),
+        9 => Op::Resync,
+        10 | 11 => Op::Pop,
+        12 => Op::PopAndFail,
+        13 if code < 128 => Op::PopAndPanic,
+        13 => Op::PopAndRequeue,
+        14 => Op::Get(bytes.next()? % 6),
+        _ if code < 240 => Op::AddIfAbsent,
+        _ => Op::Close,
+    })
+}
+
+/// The calls and results of the machine, for whoever changes it.
+pub type MachineOp = delta_fifo::Op<u8, Object>;
+/// See [`MachineOp`].
+pub type MachineRet = Ret<u8, Object>;

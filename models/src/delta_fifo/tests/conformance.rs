@@ -1,0 +1,24 @@
+//! The recorded traces of the reference.
+
+use crate::conformance::carried;
+use crate::delta_fifo::conformance;
+
+#[test]
+fn every_recorded_trace_replays() {
+    let traces = carried("delta_fifo").unwrap();
+    let outcome = conformance().replay_lines(traces.lines());
+    assert_eq!(outcome.failures, []);
+    assert_eq!((outcome.traces, outcome.replayed), (400, 400));
+    assert!(outcome.departures.is_empty());
+}
+
+#[test]
+fn a_changed_result_is_noticed() {
+    let lines = [
+        r#"{"id":"1","steps":[{"op":"has_synced","out":true}]}"#,
+        r#"{"id":"2","steps":[{"op":"add","args":{"obj":{"k":"a","v":1}},"out":"key"}]}"#,
+        r#"{"id":"3","steps":[{"op":"pop","out":null}]}"#,
+        r#"{"id":"4","steps":[{"op":"jump","out":null}]}"#,
+    ];
+    assert_eq!(conformance().replay_lines(lines).failures.len(), lines.len());
+}

@@ -1,0 +1,62 @@
+//! Random calls: the machine that ships agrees with the sequential object.
+
+use ::proptest::collection::vec;
+use ::proptest::prelude::*;
+use ::proptest::test_runner::FileFailurePersistence;
+
+use crate::delta_fifo::{Op, Setup, check, decode};
+use crate::objects::Object;
+
+const SEEDS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../proptest-regressions/delta_fifo.txt");
+
+fn object() -> impl Strategy<Value = Object> {
+    (prop_oneof![1 => Just(0_u8), 20 => 1..6_u8], 0..16_u8)
+}
+
+fn op() -> impl Strategy<Value = Op> {
+    prop_oneof![
+        6 => object().prop_map(Op::Add),
+        4 => object().prop_map(Op::Update),
+        6 => object().prop_map(Op::Delete),
+        2 => (1..6_u8, proptest::option::of(object())).prop_map(|(k, o)| Op::DeleteUnseen(k, o)),
+        4 => vec(object(), 0..5).prop_map(Op::Replace),
+        2 => Just(Op::Resync),
+        6 => Just(Op::Pop),
+        1 => Just(Op::PopAndFail),
+        1 => Just(Op::PopAndPanic),
+        1 => Just(Op::PopAndRequeue),
+        1 => Just(Op::AddIfAbsent),
+        2 => (0..6_u8).prop_map(Op::Get),
+        1 => Just(Op::Close),
+    ]
+}
+
+fn setup() -> impl Strategy<Value = Setup> {
+    any::<[bool; 3]>().prop_map(|[known, emit_replaced, transform]| Setup {
+        known,
+        emit_replaced,
+        transform,
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig {
+        cases: 512,
+        failure_persistence: Some(Box::new(FileFailurePersistence::Direct(SEEDS))),
+        ..ProptestConfig::default()
+    })]
+
+    #[test]
+    fn the_machine_agrees_with_the_sequential_object(
+        setup in setup(),
+        ops in vec(op(), 0..60),
+    ) {
+        check(setup, &ops);
+    }
+
+    #[test]
+    fn whatever_bytes_say_the_two_agree(bytes in vec(any::<u8>(), 0..200)) {
+        let (setup, ops) = decode(&bytes);
+        check(setup, &ops);
+    }
+}

@@ -1,0 +1,75 @@
+//! What trials of stores and queues of objects share: objects, a consumer's store, and objects as
+//! recorded traces write them.
+
+mod store;
+pub(crate) mod traced;
+
+use std::sync::Arc;
+
+use seatrial_core::fifo::EnqueueError;
+use seatrial_core::machine::{Cx, Machine, Step};
+use seatrial_core::store::{Cause, NoMetadata};
+
+pub use store::Store;
+
+/// A key and a version. Key 0 is refused by [`key_of`], version 13 by [`transform`].
+pub type Object = (u8, u8);
+
+/// The key function: the key, but 0 is none.
+///
+/// # Errors
+/// The key is 0.
+pub fn key_of(object: &Object) -> Result<u8, Cause> {
+    if object.0 == 0 { Err(Arc::new(NoMetadata)) } else { Ok(object.0) }
+}
+
+/// The transformer: it adds 100 to the version.
+///
+/// # Errors
+/// The version is 13.
+pub fn transform(object: Object) -> Result<Object, Cause> {
+    if object.1 == 13 {
+        Err(Arc::new(NoMetadata))
+    } else {
+        Ok((object.0, object.1.wrapping_add(100)))
+    }
+}
+
+/// Returns how a call ended, in a word.
+pub(crate) fn said(result: &Result<(), EnqueueError>) -> &'static str {
+    match result {
+        Ok(()) => "ok",
+        Err(EnqueueError::Key(_)) => "key",
+        Err(EnqueueError::Transform(_)) => "transform",
+    }
+}
+
+/// Returns how a call must end for an object that has a key or not, and that the transformer takes
+/// or not.
+pub(crate) fn expected(has_key: bool, taken: bool) -> &'static str {
+    match (has_key, taken) {
+        (false, _) => "key",
+        (true, false) => "transform",
+        (true, true) => "ok",
+    }
+}
+
+/// A machine that is checked against its own rules after every step.
+#[derive(Debug)]
+pub struct Checked<M>(pub M);
+
+impl<M: Machine> Machine for Checked<M> {
+    type Op = M::Op;
+    type Ret = M::Ret;
+
+    fn step(&mut self, op: &mut M::Op, cx: &mut Cx<'_>) -> Step<M::Ret> {
+        let step = self.0.step(op, cx);
+        self.0.assert_valid();
+        step
+    }
+
+    fn cancel(&mut self, op: &mut M::Op, cx: &mut Cx<'_>) {
+        self.0.cancel(op, cx);
+        self.0.assert_valid();
+    }
+}
