@@ -16,6 +16,7 @@ pub mod canary;
 pub mod catalogue;
 pub mod cli;
 pub mod conformance;
+pub mod elector;
 pub mod engine;
 pub mod picture;
 pub mod queue;
