@@ -1,6 +1,7 @@
 //! How an elector is set up, and which set-ups are refused.
 
 use std::fmt;
+use std::sync::Arc;
 use std::time::Duration;
 
 use super::record::Name;
@@ -123,6 +124,8 @@ pub struct Config {
     pub coordinated: bool,
     /// What the store's versions mean.
     pub versions: Versions,
+    /// What metrics and health messages call the elector.
+    pub name: Arc<str>,
 }
 
 impl Config {
@@ -136,6 +139,7 @@ impl Config {
             release_on_cancel: false,
             coordinated: false,
             versions: Versions::default(),
+            name: Arc::from(""),
         }
     }
 

@@ -66,7 +66,9 @@ impl Election {
         match self.phase {
             Phase::Once | Phase::Idle => false,
             Phase::Release(release) => cx.now() >= release.deadline,
-            Phase::Round(round) => self.cancelled || cx.now() >= round.deadline,
+            Phase::Round(round) => {
+                self.cancelled || cx.now() >= round.deadline.min(self.term.valid_until)
+            }
             _ => self.cancelled,
         }
     }
@@ -170,6 +172,9 @@ impl Election {
         self.revoke(cx);
         if !self.config.release_on_cancel {
             return self.end_run(true, cx);
+        }
+        if !self.term.working {
+            return self.begin_release(true, cx);
         }
         self.phase = Phase::Drain { until: self.term.ended_at + bounds.work };
         self.turn(Next::Rest)

@@ -18,7 +18,7 @@ use crate::runtime::Instant;
 use super::record::{Name, Record};
 
 pub use lease::{LeaseLock, LeaseSpec};
-pub use memory::MemoryStore;
+pub use memory::{Content, MemoryStore};
 pub use object::{Meta, Object, ObjectName, ObjectStore};
 pub use version::Version;
 
@@ -91,7 +91,7 @@ pub struct Call {
 }
 
 /// A lock object of one kind (`election:LK-1`).
-pub trait Lock: Send {
+pub trait Lock: Send + 'static {
     /// Reads the record.
     ///
     /// # Errors

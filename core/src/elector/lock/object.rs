@@ -79,7 +79,7 @@ pub struct Object<C> {
 /// Implement it over your API client. A write whose answer is an error that
 /// [`may_have_been_applied`](StoreError::may_have_been_applied) leaves the elector unsure, and
 /// it acts accordingly; an implementation must not report a certain failure when it is unsure.
-pub trait ObjectStore<C>: Send {
+pub trait ObjectStore<C>: Send + 'static {
     /// Reads an object.
     ///
     /// # Errors
