@@ -1,125 +1,76 @@
-//! Replays recorded traces of the reference's elector against ours.
+//! The reference's recorded traces of the elector, replayed.
 //!
-//! The classic profile replays every trace without a departure, defects of the reference included.
+//! The classic profile follows the reference with its defects, so it replays every trace and
+//! departs nowhere.
 
 use std::collections::VecDeque;
-use std::fmt;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use seatrial_core::elector::{
     Call, Check, Config, Election, GiveUp, Io, IsLeader, Leader, LeaseLock, LeaseSpec, Lock,
-    MemoryStore, Next, Object, ObjectName, ObjectStore, Profile, Reply, Report, StoreError, Timing,
-    Try, Turn, validate_nanos,
+    MemoryStore, Next, Object, ObjectName, ObjectStore, Reply, Report, StoreError, Timestamp,
+    Timing, Try, Turn, validate_nanos,
 };
-use seatrial_core::machine::{Cx, Host, Operation, Step};
+use seatrial_core::machine::{Cx, Host, Operation, Step as Stepped};
 use seatrial_core::runtime::{Ambient, Instant, System, WallTime};
 use serde_json::{Value, json};
 
+use crate::conformance::{Conformance, Gives, Replayed, Step, Trace, TraceError};
+
 /// 2026-01-01T00:00:00Z: the virtual start of every trace.
 const START_SECONDS: i64 = 1_767_225_600;
-/// How far the monotonic clocks have run at the virtual start. A negative offset must fit.
+/// How far the monotonic clocks have run at the virtual start: a negative offset must fit.
 const CLOCK_AT_START_MS: i64 = 1_000_000_000;
 
-/// Where a replay differs from the recorded trace, or why it could not be done.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Departure {
-    /// The trace.
-    pub id: String,
-    /// The step, counted from zero.
-    pub step: usize,
-    /// What was recorded there.
-    pub expected: Value,
-    /// What our code did.
-    pub found: Value,
+/// Lists how the traces of the elector are replayed.
+#[must_use]
+pub fn all() -> Vec<Conformance> {
+    vec![
+        Conformance { traces_of: "leader_election", replay, faithful: None },
+        Conformance { traces_of: "leader_election_config", replay: replay_config, faithful: None },
+    ]
 }
 
-impl fmt::Display for Departure {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { id, step, expected, found } = self;
-        write!(f, "{id} departs at step {step}: expected {expected}, found {found}")
-    }
-}
-
-impl std::error::Error for Departure {}
-
-/// Replays one line of `leader_election` in the classic profile; returns the number of steps.
+/// Replays a trace of `leader_election` in the classic profile.
 ///
 /// # Errors
-/// The first step whose result differs, or which cannot be understood.
-pub fn replay(line: &str) -> Result<usize, Box<Departure>> {
-    replay_with(line, Election::unchecked)
+/// The first step that gives something else, or that is not understood.
+pub fn replay(trace: &Trace) -> Result<Replayed, TraceError> {
+    replay_on(trace, Election::unchecked)
 }
 
 /// As [`replay`], on electors that `make` makes: a mutant, for example.
 ///
 /// # Errors
 /// As [`replay`].
-pub fn replay_with<H: Host<Election>>(
-    line: &str,
+pub fn replay_on<H: Host<Election>>(
+    trace: &Trace,
     make: impl Fn(Config) -> H,
-) -> Result<usize, Box<Departure>> {
-    let trace = parse(line)?;
-    let mut world = World::new(&trace["config"], make);
-    compare(&trace, |op, args| world.apply(op, args))
+) -> Result<Replayed, TraceError> {
+    let mut world = World::new(&trace.config, make);
+    trace.replay(|step| world.step(step).map(Gives::Same))
 }
 
-/// Replays one line of `leader_election_config`; returns the number of steps.
+/// Replays a trace of `leader_election_config`.
 ///
 /// # Errors
 /// As [`replay`].
-pub fn replay_config(line: &str) -> Result<usize, Box<Departure>> {
-    let trace = parse(line)?;
-    compare(&trace, |op, args| {
-        if op != "validate" {
-            return Value::from(format!("unknown operation {op}"));
+pub fn replay_config(trace: &Trace) -> Result<Replayed, TraceError> {
+    trace.replay(|step| {
+        if step.op != "validate" {
+            return Err(format!("a set-up has no call '{}'", step.op));
         }
-        let nanos = |name: &str| number(args, name).saturating_mul(1_000_000);
-        let checked = validate_nanos(
-            nanos("lease_duration_ms"),
-            nanos("renew_deadline_ms"),
-            nanos("retry_period_ms"),
+        let nanos = |name| step.args.integer(name).map(|ms| ms.saturating_mul(1_000_000));
+        let durations = validate_nanos(
+            nanos("lease_duration_ms")?,
+            nanos("renew_deadline_ms")?,
+            nanos("retry_period_ms")?,
         );
-        let identity = args["identity"].as_str().unwrap_or_default();
-        let whole = Config { timing: Timing::DEFAULT, ..Config::classic(identity) };
-        match checked.and_then(|()| whole.validate()) {
-            Ok(()) => Value::Null,
-            Err(error) => Value::from(error.to_string()),
-        }
+        let named = Config::classic(step.args.text("identity")?);
+        let error = durations.and_then(|()| named.validate()).err();
+        Ok(Gives::Same(error.map_or(Value::Null, |error| json!(error.to_string()))))
     })
-}
-
-fn parse(line: &str) -> Result<Value, Box<Departure>> {
-    let trace: Value =
-        serde_json::from_str(line).map_err(|error| unreadable(&error.to_string()))?;
-    if trace["steps"].is_array() { Ok(trace) } else { Err(unreadable("no steps")) }
-}
-
-fn unreadable(why: &str) -> Box<Departure> {
-    let expected = Value::from("a trace");
-    Box::new(Departure { id: String::new(), step: 0, expected, found: Value::from(why) })
-}
-
-fn compare(
-    trace: &Value,
-    mut apply: impl FnMut(&str, &Value) -> Value,
-) -> Result<usize, Box<Departure>> {
-    let steps = trace["steps"].as_array().map_or(&[][..], Vec::as_slice);
-    for (index, step) in steps.iter().enumerate() {
-        let found = apply(step["op"].as_str().unwrap_or_default(), &step["args"]);
-        if found != step["out"] {
-            return Err(Box::new(Departure {
-                id: trace["id"].as_str().unwrap_or_default().to_owned(),
-                step: index,
-                expected: step["out"].clone(),
-                found,
-            }));
-        }
-    }
-    Ok(steps.len())
-}
-
-fn number(args: &Value, name: &str) -> i64 {
-    args[name].as_i64().unwrap_or_default()
 }
 
 /// The electors of one trace, their clocks and the server that they share.
@@ -141,80 +92,77 @@ type Server = MemoryStore<System, LeaseSpec>;
 impl<H: Host<Election>> World<H> {
     fn new(config: &Value, make: impl Fn(Config) -> H) -> Self {
         let server = Arc::new(Server::new(&System::new()));
-        let millis = |name: &str| std::time::Duration::from_millis(number(config, name) as u64);
-        let electors = (0..config["electors"].as_u64().unwrap_or(0))
+        let number = |value: &Value| value.as_i64().unwrap_or(0);
+        let timing = Timing {
+            lease: millis(number(&config["lease_duration_ms"])),
+            renew: millis(number(&config["renew_deadline_ms"])),
+            retry: millis(number(&config["retry_period_ms"])),
+        };
+        let electors = (0..number(&config["electors"]))
             .map(|index| {
                 let line = Arc::new(Mutex::new(Line::default()));
                 let connection =
                     Connection { server: Arc::clone(&server), line: Arc::clone(&line) };
                 Participant {
-                    host: make(Config {
-                        profile: Profile::Classic,
-                        timing: Timing {
-                            lease: millis("lease_duration_ms"),
-                            renew: millis("renew_deadline_ms"),
-                            retry: millis("retry_period_ms"),
-                        },
-                        ..Config::classic(&format!("e{index}"))
-                    }),
+                    host: make(Config { timing, ..Config::classic(&format!("e{index}")) }),
                     lock: LeaseLock::new(connection, LEASE.0, LEASE.1),
                     line,
-                    offset_ms: config["clock_offset_ms"][index as usize].as_i64().unwrap_or(0),
+                    offset_ms: number(&config["clock_offset_ms"][index as usize]),
                 }
             })
             .collect();
         Self { server, electors, elapsed_ms: 0 }
     }
 
-    fn apply(&mut self, op: &str, args: &Value) -> Value {
-        match op {
+    fn step(&mut self, step: &Step) -> Result<Value, String> {
+        match step.op.as_str() {
             "advance" => {
-                self.elapsed_ms += number(args, "ms");
-                return Value::Null;
+                self.elapsed_ms += step.args.integer("ms")?;
+                return Ok(Value::Null);
             }
             "delete_lease" => {
                 self.server.delete(&ObjectName::new(LEASE.0, LEASE.1));
-                return Value::Null;
+                return Ok(Value::Null);
             }
             _ => {}
         }
-        let Some(elector) = self.electors.get_mut(number(args, "elector") as usize) else {
-            return Value::from("no such elector");
-        };
+        let index = step.args.integer("elector")?;
+        let elector = usize::try_from(index).ok().and_then(|index| self.electors.get_mut(index));
+        let elector = elector.ok_or_else(|| format!("there is no elector {index}"))?;
         let clock = Clock { ms: self.elapsed_ms + elector.offset_ms };
-        match op {
+        match step.op.as_str() {
             "step" => {
                 let success = elector.drive(Try, &clock);
-                elector.state(success, &clock, &self.server)
+                Ok(elector.state(success, &clock, &self.server))
             }
             "release" => {
                 let success = elector.drive(GiveUp, &clock);
-                elector.state(success, &clock, &self.server)
+                Ok(elector.state(success, &clock, &self.server))
             }
             "check" => {
-                let tolerance = millis(number(args, "tolerance_ms"));
-                Value::from(elector.ask(Check { tolerance }, &clock))
+                let tolerance = millis(step.args.integer("tolerance_ms")?);
+                Ok(json!(elector.ask(Check { tolerance }, &clock)))
             }
             "fail_next" => {
-                let text = |name: &str| args[name].as_str().unwrap_or_default().to_owned();
-                let fault = (text("verb"), text("kind"));
+                let fault =
+                    (step.args.text("verb")?.to_owned(), step.args.text("kind")?.to_owned());
                 elector.line.lock().expect("no replay panics here").faults.push_back(fault);
-                Value::Null
+                Ok(Value::Null)
             }
-            _ => Value::from(format!("unknown operation {op}")),
+            other => Err(format!("an elector has no call '{other}'")),
         }
     }
 }
 
-fn millis(ms: i64) -> std::time::Duration {
-    std::time::Duration::from_millis(u64::try_from(ms).unwrap_or(0))
+fn millis(ms: i64) -> Duration {
+    Duration::from_millis(u64::try_from(ms).unwrap_or(0))
 }
 
 impl<H: Host<Election>> Participant<H> {
     fn ask<O: Operation<Election>>(&mut self, mut op: O, clock: &Clock) -> O::Ret {
         match self.host.run(&mut op, &mut Cx::new(clock)) {
-            Step::Done(ret) | Step::Held(ret) => ret,
-            Step::Wait { .. } => unreachable!("single attempts and releases do not sleep"),
+            Stepped::Done(ret) | Stepped::Held(ret) => ret,
+            Stepped::Wait { .. } => unreachable!("single attempts and releases do not sleep"),
         }
     }
 
@@ -257,7 +205,7 @@ fn record(server: &Server) -> Value {
         return Value::Null;
     };
     let record = lease.content.to_record();
-    let since_start = |time: Option<seatrial_core::elector::Timestamp>| {
+    let since_start = |time: Option<Timestamp>| {
         time.map(|time| time.as_micros().div_euclid(1_000) - START_SECONDS * 1_000)
     };
     json!({
@@ -358,31 +306,86 @@ impl ObjectStore<LeaseSpec> for Connection {
 
 #[cfg(test)]
 mod tests {
+    use seatrial_core::machine::{Boxed, Machine};
+
+    use super::*;
+    use crate::conformance::carried;
+
+    fn traces(name: &str) -> Vec<Trace> {
+        let text = carried(name).expect("the traces are carried");
+        text.lines().map(|line| Trace::parse(line).expect("a trace")).collect()
+    }
+
     #[test]
-    #[ignore]
-    fn dev_all() {
-        let mut bad = 0;
-        for (f, c) in [("leader_election", false), ("leader_election_config", true)] {
-            let text =
-                std::fs::read_to_string(format!("/work/shared/conformance/{f}.jsonl")).unwrap();
-            let mut n = 0;
-            let mut steps = 0;
-            for l in text.lines() {
-                match if c { super::replay_config(l) } else { super::replay(l) } {
-                    Ok(s) => {
-                        n += 1;
-                        steps += s;
-                    }
-                    Err(d) => {
-                        bad += 1;
-                        if bad < 5 {
-                            println!("{d}");
-                        }
-                    }
-                }
+    fn every_recorded_trace_replays_without_a_departure() {
+        for conformance in all() {
+            for trace in traces(conformance.traces_of) {
+                let replayed = (conformance.replay)(&trace);
+                let whole = Replayed { steps: trace.steps.len(), departure: None };
+                assert_eq!(replayed, Ok(whole), "{}", trace.id);
             }
-            println!("{f}: {n} replayed, {steps} steps");
         }
-        assert_eq!(bad, 0);
+    }
+
+    #[test]
+    fn an_inline_trace_shows_the_form() {
+        let line = r#"{"id":"x","config":{"electors":1,"clock_offset_ms":[-5],
+            "lease_duration_ms":3500,"renew_deadline_ms":2000,"retry_period_ms":400},"steps":[
+            {"op":"fail_next","args":{"elector":0,"verb":"create","kind":"timeout_after_apply"},
+             "out":null},
+            {"op":"step","args":{"elector":0},"out":{"calls":["get:not_found","create:timeout"],
+             "is_leader":false,"leader":"","reported":[],"ret":false,"record":{"acquire_ms":-5,
+             "renew_ms":-5,"duration_s":3,"holder":"e0","rv":1,"transitions":0}}},
+            {"op":"check","args":{"elector":0,"tolerance_ms":0},"out":true},
+            {"op":"step","args":{"elector":0},"out":{"calls":["get:ok","update:ok"],
+             "is_leader":true,"leader":"e0","reported":["e0"],"ret":true,"record":{"acquire_ms":-5,
+             "renew_ms":-5,"duration_s":3,"holder":"e0","rv":2,"transitions":0}}}]}"#;
+        let trace = Trace::parse(line).unwrap();
+        assert_eq!(replay(&trace), Ok(Replayed { steps: 4, departure: None }));
+    }
+
+    #[test]
+    fn a_trace_that_asks_for_nonsense_is_an_error() {
+        for line in [
+            r#"{"id":"x","steps":[{"op":"step","args":{"elector":0},"out":null}]}"#,
+            r#"{"id":"x","config":{"electors":1},"steps":[{"op":"fly","args":{"elector":0}}]}"#,
+            r#"{"id":"x","config":{"electors":1},"steps":[{"op":"step","args":{"elector":-1}}]}"#,
+            r#"{"id":"x","config":{"electors":1},"steps":[{"op":"advance"}]}"#,
+        ] {
+            let replayed = replay(&Trace::parse(line).unwrap());
+            assert!(matches!(replayed, Err(TraceError::Malformed { .. })), "{replayed:?}");
+        }
+    }
+
+    #[test]
+    fn every_kind_of_output_is_compared() {
+        let trace = traces("leader_election").swap_remove(0);
+        let index = trace.steps.iter().position(|step| step.op == "step").unwrap();
+        for (name, wrong) in [
+            ("ret", json!(false)),
+            ("is_leader", json!(false)),
+            ("leader", json!("e9")),
+            ("reported", json!([])),
+            ("calls", json!([])),
+            ("record", Value::Null),
+        ] {
+            let mut changed = trace.clone();
+            changed.steps[index].out[name] = wrong;
+            let replayed = replay(&changed);
+            assert!(matches!(replayed, Err(TraceError::Different { .. })), "{name}");
+        }
+    }
+
+    #[test]
+    fn the_strict_profile_is_not_the_reference() {
+        let strict = |config: Config| {
+            let profile = Config::new("x").profile;
+            let machine: Box<dyn Machine<Op = _, Ret = _>> =
+                Box::new(Election::unchecked(Config { profile, ..config }));
+            Boxed::<Election>(machine)
+        };
+        let departs = |trace: &Trace| replay_on(trace, strict).is_err();
+        let departing = traces("leader_election").iter().filter(|trace| departs(trace)).count();
+        assert!(departing > 100, "{departing}");
     }
 }
