@@ -15,6 +15,7 @@
 pub mod canary;
 pub mod catalogue;
 pub mod cli;
+pub mod cluster;
 pub mod conformance;
 pub mod elector;
 pub mod engine;
