@@ -13,6 +13,7 @@
 //! | [`store`] | keys, tombstones and what a consumer knows |
 //! | [`fifo`] | the queue of newest objects, and what queues of objects share |
 //! | [`delta_fifo`] | the queue of changes, one entry per object |
+//! | [`elector`] | leader election over a lock object in a versioned store |
 //!
 //! Everything is generic over [`runtime::Runtime`]. The same source runs on real threads and under
 //! checkers that explore its schedules; this crate knows none of them and carries no hook for one.
@@ -22,6 +23,7 @@ pub mod limited_queue;
 pub mod limiter;
 pub mod delta_fifo;
 pub mod fifo;
+pub mod elector;
 pub mod machine;
 pub mod monitor;
 pub mod priority_queue;

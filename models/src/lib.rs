@@ -15,8 +15,10 @@
 pub mod canary;
 pub mod catalogue;
 pub mod cli;
+pub mod cluster;
 pub mod conformance;
 pub mod delta_fifo;
+pub mod elector;
 pub mod engine;
 pub mod fifo;
 pub mod objects;

@@ -1,0 +1,225 @@
+//! One attempt to acquire or renew the lease (`election:LE-16` to `LE-30`, `LC-10` to `LC-16`).
+
+use std::time::Duration;
+
+use crate::machine::Cx;
+use crate::runtime::Instant;
+
+use super::fence::Fence;
+use super::lock::{StoreError, Stored};
+use super::record::{Name, Record, Timestamp};
+use super::run::Phase;
+use super::state::Election;
+use super::turn::{Io, Next, Turn};
+
+/// An attempt whose answer is awaited.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct Attempt {
+    /// `now` of the rules: read once, before the first call.
+    began: Instant,
+    /// What to write.
+    desired: Record,
+    pending: Pending,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Pending {
+    FastUpdate,
+    Get,
+    Create,
+    Update,
+}
+
+impl Election {
+    pub(super) fn begin_attempt(&mut self, cx: &mut Cx<'_>) -> Turn {
+        let began = cx.now();
+        self.wrote = false;
+        let mut attempt = Attempt { began, desired: self.fresh_record(cx), pending: Pending::Get };
+        if self.may_update_unread(began, cx) {
+            if self.remembered.is_some() {
+                attempt.pending = Pending::FastUpdate;
+            }
+            attempt.desired.acquire_time = self.observed.record.acquire_time;
+            attempt.desired.transitions = self.observed.record.transitions;
+        }
+        self.send(attempt, cx)
+    }
+
+    /// A record of a new term (`election:LE-17`).
+    fn fresh_record(&self, cx: &Cx<'_>) -> Record {
+        let wall = Some(Timestamp::from(cx.wall()));
+        Record {
+            holder: self.config.identity.clone(),
+            duration_seconds: seconds(self.config.timing.stored_lease()),
+            acquire_time: wall,
+            renew_time: wall,
+            transitions: 0,
+            strategy: Name::EMPTY,
+            preferred_holder: Name::EMPTY,
+        }
+    }
+
+    /// Tells whether the fast path applies (`election:LE-18`). The strict profile takes it only
+    /// to renew the term that it is in, so that a record of an earlier life is always read first.
+    fn may_update_unread(&mut self, now: Instant, cx: &mut Cx<'_>) -> bool {
+        !self.config.coordinated
+            && self.is_holder()
+            && self.lease_valid(now)
+            && (!self.is_strict() || self.term_is_live(cx))
+    }
+
+    /// Sends the pending call of an attempt, unless its time is up: then no call is made, as a
+    /// call would fail at once.
+    fn send(&mut self, attempt: Attempt, cx: &mut Cx<'_>) -> Turn {
+        if self.token_is_done(cx) {
+            return self.attempt_over(false, cx);
+        }
+        let io = match attempt.pending {
+            Pending::Get => Io::Get,
+            Pending::Create => Io::Create(attempt.desired.clone()),
+            Pending::FastUpdate | Pending::Update => {
+                let version = self.remembered.clone();
+                match version.filter(|version| !self.is_strict() || !version.is_empty()) {
+                    Some(version) => Io::Update(attempt.desired.clone(), version),
+                    None => return self.attempt_over(false, cx), // LK-2, LK-4
+                }
+            }
+        };
+        if attempt.pending != Pending::Get {
+            self.wrote = true;
+            self.written_transitions = Some(attempt.desired.transitions);
+        }
+        self.attempt = Some(attempt);
+        let deadline = self.call_deadline();
+        self.turn(Next::Call { io, deadline })
+    }
+
+    pub(super) fn attempt_replied(
+        &mut self,
+        mut attempt: Attempt,
+        reply: Result<Stored, StoreError>,
+        cx: &mut Cx<'_>,
+    ) -> Turn {
+        match (attempt.pending, reply) {
+            (Pending::Get, Ok(stored)) => self.fetched(attempt, &stored, cx),
+            (Pending::Get, Err(StoreError::NotFound)) => self.not_found(attempt, cx),
+            (_, Ok(stored)) => self.written(attempt, &stored, cx),
+            (Pending::FastUpdate, Err(_)) => {
+                attempt.pending = Pending::Get; // the copied fields stay (LE-18)
+                self.send(attempt, cx)
+            }
+            (pending, Err(_)) => {
+                if pending == Pending::Create && !self.is_strict() {
+                    self.remembered = None; // LK-3: the reference forgets what it remembered
+                }
+                self.attempt_over(false, cx)
+            }
+        }
+    }
+
+    /// The lock does not exist (`election:LE-20`, `LC-12`).
+    fn not_found(&mut self, mut attempt: Attempt, cx: &mut Cx<'_>) -> Turn {
+        if self.is_strict() && self.term.live {
+            self.revoke(cx); // LE-38: the lease of this term is gone
+            return self.attempt_over(false, cx);
+        }
+        if self.config.coordinated {
+            return self.attempt_over(false, cx);
+        }
+        attempt.pending = Pending::Create;
+        self.send(attempt, cx)
+    }
+
+    /// The lock was read (`election:LE-21` to `LE-23`).
+    fn fetched(&mut self, mut attempt: Attempt, stored: &Stored, cx: &mut Cx<'_>) -> Turn {
+        if !self.observe(stored, cx.now()) {
+            return self.attempt_over(false, cx); // CX-12: a lagging read
+        }
+        let renews = if self.is_strict() {
+            let live = self.term_is_live(cx);
+            if live && !self.is_of_this_term(stored) {
+                self.revoke(cx); // LE-38: seen to be lost
+                return self.attempt_over(false, cx);
+            }
+            live
+        } else {
+            self.is_holder()
+        };
+        let allowed = if self.config.coordinated {
+            self.may_renew_coordinated(&attempt, stored)
+        } else {
+            let held = !stored.record.holder.is_empty() && self.lease_valid(attempt.began);
+            self.is_holder() || !held
+        };
+        if !allowed {
+            return self.attempt_over(false, cx);
+        }
+        self.fill_in(&mut attempt.desired, &stored.record, renews);
+        attempt.pending = Pending::Update;
+        self.send(attempt, cx)
+    }
+
+    /// Completes what to write from what was read: a renewal keeps the term, anything else begins
+    /// one (`election:LE-23`, `LC-15`, [S] `LE-26`).
+    fn fill_in(&mut self, desired: &mut Record, read: &Record, renews: bool) {
+        if self.config.coordinated {
+            desired.strategy = read.strategy.clone();
+        }
+        if renews {
+            desired.acquire_time = read.acquire_time;
+            desired.transitions = read.transitions;
+            self.notes.slow_path = true;
+            return;
+        }
+        desired.transitions = read.transitions.saturating_add(1);
+        if self.is_strict() {
+            desired.acquire_time = desired.renew_time;
+        }
+    }
+
+    /// Tells whether a record that was read is one that this elector wrote in its current term.
+    fn is_of_this_term(&self, stored: &Stored) -> bool {
+        stored.record.holder == self.config.identity
+            && self.term.fence.as_ref().is_some_and(|fence| {
+                stored.record.transitions == fence.transitions && stored.uid == fence.uid
+            })
+    }
+
+    /// Tells whether the server wants this elector to go on (`election:LC-14`). At the very end
+    /// of the lease it still does, other than in [`lease_valid`](Self::lease_valid).
+    fn may_renew_coordinated(&self, attempt: &Attempt, stored: &Stored) -> bool {
+        let length = u64::try_from(stored.record.duration_seconds).unwrap_or(0);
+        let expired = self.observed.at + Duration::from_secs(length) < attempt.began;
+        !expired && self.is_holder() && stored.record.preferred_holder.is_empty()
+    }
+
+    /// The store accepted a write (`election:LE-24`): the attempt has succeeded, unless its time
+    /// to act is over already.
+    fn written(&mut self, attempt: Attempt, stored: &Stored, cx: &mut Cx<'_>) -> Turn {
+        let now = cx.now();
+        let transitions = attempt.desired.transitions;
+        self.observe_own(attempt.desired, stored, now);
+        if self.is_strict() {
+            let valid_until = attempt.began + self.acting;
+            let was_live = self.term.live;
+            if self.term_is_live(cx) {
+                self.term.valid_until = valid_until;
+            } else if was_live || valid_until <= now || self.phase_leads() {
+                return self.attempt_over(false, cx); // SF-11, LE-51: too late to act on it
+            } else {
+                self.begin_term(fence(stored, transitions), valid_until);
+            }
+        } else if matches!(self.phase, Phase::Acquire { .. }) {
+            self.begin_term(fence(stored, transitions), Instant::NEVER);
+        }
+        self.attempt_over(true, cx)
+    }
+}
+
+fn fence(stored: &Stored, transitions: i64) -> Fence {
+    Fence { uid: stored.uid.clone(), transitions, version: stored.version.clone() }
+}
+
+pub(super) fn seconds(duration: Duration) -> i64 {
+    i64::try_from(duration.as_secs()).unwrap_or(i64::MAX)
+}

@@ -1,0 +1,278 @@
+//! The blocking driver: carries out what the rules order.
+
+use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::Arc;
+
+use crate::machine::{Host, Operation};
+use crate::queue::WorkQueue;
+use crate::runtime::Runtime;
+
+use super::leadership::Leadership;
+use super::lock::{Call, Lock};
+use super::operations::{Abort, Begin, GiveUp, Reply, Report, Rest, Try};
+use super::record::Name;
+use super::state::Election;
+use super::turn::{Io, Next, Notes, Turn};
+use super::{Config, ConfigError, Elector, HealthCheck};
+
+/// What to do when leadership comes and goes (`election:LE-1`).
+pub trait Callbacks<R: Runtime, H: Host<Election> = Election>: Send + Sync + 'static {
+    /// Does the protected work, on a thread of its own, as long as the leadership is valid. At
+    /// most once per run (`election:LE-49`).
+    fn started_leading(&self, leadership: &Leadership<R, H>);
+
+    /// Learns that the run is over, also if it never led (`election:LE-47`). Leadership was
+    /// revoked before; the work may not have returned yet (`election:LE-48`).
+    fn stopped_leading(&self);
+
+    /// Learns that another leader was seen, possibly itself, possibly nobody (`election:LE-52`).
+    /// Called on a thread of its own; in the strict profile in the order of observation.
+    fn new_leader(&self, leader: &Name) {
+        let _ = leader;
+    }
+}
+
+/// The elector runs already, or makes a single attempt.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct AlreadyRunning;
+
+impl fmt::Display for AlreadyRunning {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("this elector runs already")
+    }
+}
+
+impl std::error::Error for AlreadyRunning {}
+
+impl<L: Lock, R: Runtime, H: Host<Election>> Elector<L, R, H> {
+    /// Competes for the lease, leads once, and returns when that term or the run is over
+    /// (`election:LE-46`). Returns whether it led.
+    ///
+    /// # Errors
+    /// This elector runs already.
+    ///
+    /// # Panics
+    /// If a call on the lock or the stop callback does; the stop callback has run before.
+    pub fn run<C: Callbacks<R, H>>(&self, callbacks: &Arc<C>) -> Result<bool, AlreadyRunning> {
+        let first = self.monitor.call(Begin);
+        if first.next == Next::Refused {
+            return Err(AlreadyRunning);
+        }
+        let ran = catch_unwind(AssertUnwindSafe(|| self.drive(first, callbacks)));
+        if ran.is_err() {
+            self.monitor.call(Abort);
+        }
+        self.end_reports();
+        callbacks.stopped_leading();
+        ran.map_or_else(|panic| resume_unwind(panic), Ok)
+    }
+
+    /// Makes one attempt to acquire or renew, for callers with a loop of their own
+    /// (`election:LE-16`).
+    ///
+    /// # Errors
+    /// This elector runs already.
+    pub fn attempt(&self) -> Result<bool, AlreadyRunning> {
+        self.drive_once(Try)
+    }
+
+    /// Gives the lease up, for callers with a loop of their own (`election:LE-41`). True if it is
+    /// given up or was not held.
+    ///
+    /// # Errors
+    /// This elector runs already.
+    pub fn release(&self) -> Result<bool, AlreadyRunning> {
+        self.drive_once(GiveUp)
+    }
+
+    /// Takes the report of a new leader, if one is due after [`attempt`](Self::attempt).
+    pub fn take_report(&self) -> Option<Name> {
+        self.monitor.call(Report)
+    }
+
+    fn drive_once(
+        &self,
+        begin: impl Operation<Election, Ret = Turn>,
+    ) -> Result<bool, AlreadyRunning> {
+        let turn = self.monitor.call(begin);
+        if turn.next == Next::Refused {
+            return Err(AlreadyRunning);
+        }
+        let driven = catch_unwind(AssertUnwindSafe(|| self.drive_single(turn)));
+        driven.map_or_else(
+            |panic| {
+                self.monitor.call(Abort); // ready for the next attempt
+                resume_unwind(panic)
+            },
+            Ok,
+        )
+    }
+
+    fn drive_single(&self, mut turn: Turn) -> bool {
+        let mut lock = self.runtime().lock(&self.lock);
+        loop {
+            if turn.notes.slow_path
+                && let Some(metrics) = &self.metrics
+            {
+                metrics.slow_path(&self.name);
+            }
+            turn = match turn.next {
+                Next::Call { io, deadline } => self.call(&mut *lock, &io, Call { deadline }),
+                Next::Rest => self.monitor.call(Rest),
+                next => return next == Next::Done(true),
+            };
+        }
+    }
+
+    fn call(&self, lock: &mut L, io: &Io, call: Call) -> Turn {
+        let reply = match io {
+            Io::Get => lock.get(call),
+            Io::Create(record) => lock.create(record, call),
+            Io::Update(record, version) => lock.update(record, version, call),
+        };
+        self.monitor.call(Reply(Some(reply)))
+    }
+
+    fn drive<C: Callbacks<R, H>>(&self, first: Turn, callbacks: &Arc<C>) -> bool {
+        let mut lock = self.runtime().lock(&self.lock);
+        let mut turn = first;
+        loop {
+            self.tell(turn.notes, &*lock, callbacks);
+            turn = match turn.next {
+                Next::Call { io, deadline } => self.call(&mut *lock, &io, Call { deadline }),
+                Next::Rest => self.monitor.call(Rest),
+                Next::Lead { term, fence } => {
+                    self.start_work(Leadership::new(&self.monitor, term, fence), callbacks);
+                    self.monitor.call(Rest)
+                }
+                Next::Ended { led } => return led,
+                Next::Done(_) | Next::Refused => {
+                    unreachable!("a run goes on until it has ended")
+                }
+            };
+        }
+    }
+
+    fn start_work<C: Callbacks<R, H>>(&self, leadership: Leadership<R, H>, callbacks: &Arc<C>) {
+        let callbacks = Arc::clone(callbacks);
+        let work = self.runtime().spawn("leading", move || {
+            let ended = leadership.work_ended_on_drop();
+            callbacks.started_leading(&leadership);
+            drop(ended);
+        });
+        drop(work); // detached: nobody waits for the work (LE-48)
+    }
+
+    /// Tells the metrics, the event log and the callbacks what happened, in the order of the
+    /// rules.
+    fn tell<C: Callbacks<R, H>>(&self, notes: Notes, lock: &L, callbacks: &Arc<C>) {
+        let metrics = self.metrics.as_deref();
+        if notes.slow_path
+            && let Some(metrics) = metrics
+        {
+            metrics.slow_path(&self.name);
+        }
+        if let Some(leader) = notes.new_leader {
+            self.report(leader, callbacks);
+        }
+        if notes.became_leader {
+            lock.record_event(&self.identity, "became leader");
+            if let Some(metrics) = metrics {
+                metrics.on(&self.name);
+            }
+        }
+        if notes.metric_off
+            && let Some(metrics) = metrics
+        {
+            metrics.off(&self.name);
+        }
+        if notes.stopped_leading {
+            lock.record_event(&self.identity, "stopped leading");
+        }
+    }
+
+    fn report<C: Callbacks<R, H>>(&self, leader: Name, callbacks: &Arc<C>) {
+        if !self.ordered_reports {
+            let callbacks = Arc::clone(callbacks);
+            let report = move || callbacks.new_leader(&leader);
+            drop(self.runtime().spawn("new leader", report)); // detached, as in the reference
+            return;
+        }
+        let mut reporter = self.runtime().lock(&self.reporter);
+        if reporter.queue.is_none() {
+            let queue = Arc::new(WorkQueue::new(self.runtime()));
+            let previous = reporter.thread.take();
+            let (runtime, callbacks) = (self.runtime().clone(), Arc::clone(callbacks));
+            reporter.queue = Some(Arc::clone(&queue));
+            reporter.thread = Some(self.runtime().spawn("new leaders", move || {
+                if let Some(previous) = previous {
+                    let _panicked = runtime.join(previous); // its reports come first
+                }
+                queue.work(|(_, leader): &(u64, Name)| callbacks.new_leader(leader));
+            }));
+        }
+        reporter.count += 1;
+        let report = (reporter.count, leader);
+        if let Some(queue) = &reporter.queue {
+            queue.add(report);
+        }
+    }
+
+    /// Lets the thread that delivers the reports of this run end once it has delivered them.
+    fn end_reports(&self) {
+        if let Some(queue) = self.runtime().lock(&self.reporter).queue.take() {
+            queue.shut_down();
+        }
+    }
+}
+
+/// The one ordered channel to `new_leader` ([S] `election:LE-52`).
+pub(super) struct Reporter<R: Runtime> {
+    queue: Option<Arc<WorkQueue<(u64, Name), R>>>,
+    /// The thread that delivers, of this run or of the last.
+    thread: Option<R::Join<()>>,
+    /// Numbers the reports: equal ones are delivered each.
+    count: u64,
+}
+
+impl<R: Runtime> Default for Reporter<R> {
+    fn default() -> Self {
+        Self { queue: None, thread: None, count: 0 }
+    }
+}
+
+impl<L: Lock, R: Runtime> Elector<L, R> {
+    /// Makes an elector, attaches the watchdog and runs: all in one call (`election:LE-7`).
+    ///
+    /// # Errors
+    /// The set-up is refused.
+    pub fn run_new<C: Callbacks<R>>(
+        runtime: &R,
+        lock: L,
+        config: Config,
+        callbacks: &Arc<C>,
+        watchdog: Option<&HealthCheck<R>>,
+    ) -> Result<bool, ConfigError> {
+        let elector = Self::new(runtime, lock, config)?;
+        if let Some(watchdog) = watchdog {
+            watchdog.attach(&elector);
+        }
+        Ok(elector.run(callbacks).expect("a new elector does not run"))
+    }
+
+    /// As [`run_new`](Self::run_new).
+    ///
+    /// # Panics
+    /// If the set-up is refused.
+    pub fn run_or_die<C: Callbacks<R>>(
+        runtime: &R,
+        lock: L,
+        config: Config,
+        callbacks: &Arc<C>,
+        watchdog: Option<&HealthCheck<R>>,
+    ) -> bool {
+        Self::run_new(runtime, lock, config, callbacks, watchdog)
+            .unwrap_or_else(|error| panic!("the elector cannot run: {error}"))
+    }
+}

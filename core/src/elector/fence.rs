@@ -1,0 +1,69 @@
+//! Fencing tokens: what lets a protected resource refuse a former leader (`election:SF-14`).
+
+use std::cmp::Ordering;
+
+use super::lock::Version;
+use super::record::Name;
+
+/// The token of one term, captured from its acquisition.
+#[derive(Clone, PartialEq, Eq, Debug, Hash)]
+pub struct Fence {
+    /// The lock object: another one is another epoch.
+    pub uid: Name,
+    /// The record's count of transitions. Raised by every acquisition in the strict profile.
+    pub transitions: i64,
+    /// The version that the acquisition gave the lock object.
+    pub version: Version,
+}
+
+/// A protected resource's memory of tokens: it accepts an effect only if its token is not lower
+/// than the highest seen.
+///
+/// Tokens of different lock objects are ordered by version where versions are numbers, otherwise
+/// by first sight.
+#[derive(Clone, Debug, Default)]
+pub struct Gate {
+    highest: Option<Fence>,
+    /// Lock objects whose epoch is over.
+    past: Vec<Name>,
+}
+
+impl Gate {
+    /// Makes a gate that has seen nothing.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Returns the highest token seen.
+    #[must_use]
+    pub fn highest(&self) -> Option<&Fence> {
+        self.highest.as_ref()
+    }
+
+    /// Decides whether an effect under `token` is accepted, and remembers the token if so.
+    pub fn admit(&mut self, token: &Fence) -> bool {
+        let Some(highest) = &self.highest else {
+            self.highest = Some(token.clone());
+            return true;
+        };
+        let order = if highest.uid == token.uid {
+            token.transitions.cmp(&highest.transitions)
+        } else if self.past.contains(&token.uid) {
+            Ordering::Less
+        } else {
+            // What cannot be compared counts as newer: it is a lock object never seen before.
+            token.version.compare(&highest.version).unwrap_or(Ordering::Greater)
+        };
+        if order == Ordering::Less {
+            return false;
+        }
+        if order == Ordering::Greater {
+            if highest.uid != token.uid {
+                self.past.push(highest.uid.clone());
+            }
+            self.highest = Some(token.clone());
+        }
+        true
+    }
+}

@@ -1,0 +1,93 @@
+//! The health check of a leader that neither renews nor stops (`election:LE-55` to `LE-57`).
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::machine::Host;
+use crate::monitor::Monitor;
+use crate::runtime::{Runtime, System};
+
+use super::Elector;
+use super::lock::Lock;
+use super::operations::Check;
+use super::state::Election;
+
+/// A leader has not renewed for longer than its lease and the tolerance.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Wedged {
+    /// The name of the elector.
+    pub lease: Arc<str>,
+}
+
+impl fmt::Display for Wedged {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "failed election to renew leadership on lease {}", self.lease)
+    }
+}
+
+impl std::error::Error for Wedged {}
+
+struct Watched<R: Runtime, H: Host<Election>> {
+    monitor: Arc<Monitor<Election, R, H>>,
+    name: Arc<str>,
+}
+
+/// Watches the elector that is attached to it, if any. May be asked from any thread.
+pub struct HealthCheck<R: Runtime = System, H: Host<Election> = Election> {
+    runtime: R,
+    tolerance: Duration,
+    watched: R::Mutex<Option<Watched<R, H>>>,
+}
+
+impl<R: Runtime, H: Host<Election>> HealthCheck<R, H> {
+    /// The name of the check.
+    pub const NAME: &'static str = "leaderElection";
+
+    /// Makes a check that allows a leader to be late by `tolerance` beyond its lease.
+    pub fn new(runtime: &R, tolerance: Duration) -> Self {
+        Self { runtime: runtime.clone(), tolerance, watched: runtime.mutex(None) }
+    }
+
+    /// Watches this elector from now on.
+    pub fn attach<L: Lock>(&self, elector: &Elector<L, R, H>) {
+        let watched =
+            Watched { monitor: Arc::clone(&elector.monitor), name: Arc::clone(&elector.name) };
+        let previous = self.runtime.lock(&self.watched).replace(watched);
+        drop(previous);
+    }
+
+    /// Checks the elector.
+    ///
+    /// # Errors
+    /// It leads and has not renewed for too long.
+    pub fn check(&self) -> Result<(), Wedged> {
+        let watched = self.runtime.lock(&self.watched);
+        match &*watched {
+            Some(watched) if !watched.monitor.call(Check { tolerance: self.tolerance }) => {
+                Err(Wedged { lease: Arc::clone(&watched.name) })
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+impl<L: Lock, R: Runtime, H: Host<Election>> Elector<L, R, H> {
+    /// Checks whether this elector is wedged (`election:LE-55`).
+    ///
+    /// # Errors
+    /// It leads and has not renewed for longer than its lease and `tolerance`.
+    pub fn check(&self, tolerance: Duration) -> Result<(), Wedged> {
+        if self.monitor.call(Check { tolerance }) {
+            Ok(())
+        } else {
+            Err(Wedged { lease: Arc::clone(&self.name) })
+        }
+    }
+}
+
+impl<R: Runtime, H: Host<Election>> fmt::Debug for HealthCheck<R, H> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("HealthCheck").field("tolerance", &self.tolerance).finish_non_exhaustive()
+    }
+}

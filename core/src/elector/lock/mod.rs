@@ -1,0 +1,153 @@
+//! Where the leader record is kept: the lock object, and what a store may answer.
+//!
+//! The elector decides what to call and with which version ([`Io`](crate::elector::Io)); a
+//! [`Lock`] turns that into objects of one kind. It remembers the object that it last received,
+//! so that an update sends the whole of it with only the election content replaced
+//! (`election:LK-2`).
+
+mod lease;
+mod memory;
+mod object;
+mod version;
+
+use std::fmt;
+use std::sync::Arc;
+
+use crate::runtime::Instant;
+
+use super::record::{Name, Record};
+
+pub use lease::{LeaseLock, LeaseSpec};
+pub use memory::{Content, MemoryStore};
+pub use object::{Meta, Object, ObjectName, ObjectStore};
+pub use version::Version;
+
+/// What a store says when it does not do what it was asked.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum StoreError {
+    /// The object does not exist.
+    NotFound,
+    /// The object exists already.
+    AlreadyExists,
+    /// The object has another version than the update names.
+    Conflict,
+    /// The object breaks a rule of the store, or of its encoding.
+    Invalid(Arc<str>),
+    /// No object with a version is remembered that could be updated; no call was made
+    /// (`election:LK-2`, `LK-4`).
+    NotInitialised,
+    /// No answer came in time. A write may have been applied, or may yet be (`election:ENV-4`).
+    Timeout,
+    /// The call was given up by its caller. A write may have been applied, or may yet be.
+    Cancelled,
+    /// Anything else, for example a broken connection. A write may have been applied.
+    Other(Arc<str>),
+}
+
+impl StoreError {
+    /// Tells whether a write that ended so may have been applied, now or later (`election:ENV-4`).
+    #[must_use]
+    pub const fn may_have_been_applied(&self) -> bool {
+        matches!(self, Self::Timeout | Self::Cancelled | Self::Other(_))
+    }
+}
+
+impl fmt::Display for StoreError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotFound => f.write_str("object not found"),
+            Self::AlreadyExists => f.write_str("object exists already"),
+            Self::Conflict => f.write_str("object was changed by another"),
+            Self::Invalid(why) => write!(f, "object is invalid: {why}"),
+            Self::NotInitialised => f.write_str("no object remembered to update"),
+            Self::Timeout => f.write_str("timed out"),
+            Self::Cancelled => f.write_str("cancelled"),
+            Self::Other(why) => f.write_str(why),
+        }
+    }
+}
+
+impl std::error::Error for StoreError {}
+
+/// What a store holds, as the elector sees it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Stored {
+    /// The record.
+    pub record: Record,
+    /// The version of the object.
+    pub version: Version,
+    /// What tells the object from an earlier one of the same name.
+    pub uid: Name,
+    /// The text in which the record is kept, for locks that keep one; it may change where the
+    /// record does not (`election:LK-19`).
+    pub text: Option<Arc<str>>,
+}
+
+/// How long a call may take.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Call {
+    /// When to give up and answer [`StoreError::Timeout`]; `None` for the client's own limit.
+    pub deadline: Option<Instant>,
+}
+
+/// A lock object of one kind (`election:LK-1`).
+pub trait Lock: Send + 'static {
+    /// Reads the record.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    fn get(&mut self, call: Call) -> Result<Stored, StoreError>;
+
+    /// Creates the lock object.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    fn create(&mut self, record: &Record, call: Call) -> Result<Stored, StoreError>;
+
+    /// Replaces the record in the remembered object and sends it, if that object still has
+    /// `version`.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    fn update(
+        &mut self,
+        record: &Record,
+        version: &Version,
+        call: Call,
+    ) -> Result<Stored, StoreError>;
+
+    /// Tells the world, for people to read, what happened to a participant (`election:LK-16`).
+    fn record_event(&self, identity: &Name, text: &'static str) {
+        let _ = (identity, text);
+    }
+
+    /// Returns "namespace/name".
+    fn describe(&self) -> String;
+}
+
+impl<L: Lock + ?Sized> Lock for Box<L> {
+    fn get(&mut self, call: Call) -> Result<Stored, StoreError> {
+        (**self).get(call)
+    }
+
+    fn create(&mut self, record: &Record, call: Call) -> Result<Stored, StoreError> {
+        (**self).create(record, call)
+    }
+
+    fn update(
+        &mut self,
+        record: &Record,
+        version: &Version,
+        call: Call,
+    ) -> Result<Stored, StoreError> {
+        (**self).update(record, version, call)
+    }
+
+    fn record_event(&self, identity: &Name, text: &'static str) {
+        (**self).record_event(identity, text);
+    }
+
+    fn describe(&self) -> String {
+        (**self).describe()
+    }
+}

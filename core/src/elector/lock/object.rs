@@ -1,0 +1,115 @@
+//! Objects of a versioned store.
+
+use std::any::Any;
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+
+use crate::elector::record::Name;
+
+use super::{Call, StoreError, Version};
+
+/// Which object: its namespace and its name.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct ObjectName {
+    /// The namespace.
+    pub namespace: Arc<str>,
+    /// The name.
+    pub name: Arc<str>,
+}
+
+impl ObjectName {
+    /// Names an object.
+    #[must_use]
+    pub fn new(namespace: &str, name: &str) -> Self {
+        Self { namespace: Arc::from(namespace), name: Arc::from(name) }
+    }
+}
+
+impl fmt::Display for ObjectName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.namespace, self.name)
+    }
+}
+
+/// The part that all objects have.
+#[derive(Clone, Debug)]
+pub struct Meta {
+    /// Which object.
+    pub name: ObjectName,
+    /// What tells it from an earlier object of the same name; set by the store.
+    pub uid: Name,
+    /// Its version; set by the store.
+    pub version: Version,
+    /// Labels, `None` if the object has no such map.
+    pub labels: Option<BTreeMap<String, String>>,
+    /// Annotations, `None` if the object has no such map.
+    pub annotations: Option<BTreeMap<String, String>>,
+    /// Whatever else the store keeps with the object. It is carried from a read to the next
+    /// update and not looked at (`election:LK-2`).
+    pub rest: Option<Arc<dyn Any + Send + Sync>>,
+}
+
+impl Meta {
+    /// Makes what a new object has: a name alone.
+    #[must_use]
+    pub fn new(name: ObjectName) -> Self {
+        Self {
+            name,
+            uid: Name::EMPTY,
+            version: Version::new(""),
+            labels: None,
+            annotations: None,
+            rest: None,
+        }
+    }
+}
+
+/// An object: its metadata and the content of its kind.
+#[derive(Clone, Debug)]
+pub struct Object<C> {
+    /// Name, version and the like.
+    pub meta: Meta,
+    /// The content, for example a [`LeaseSpec`](super::LeaseSpec).
+    pub content: C,
+}
+
+/// A store of versioned objects of one kind (`election:ENV-3`); blocking.
+///
+/// Implement it over your API client. A write whose answer is an error that
+/// [`may_have_been_applied`](StoreError::may_have_been_applied) leaves the elector unsure, and
+/// it acts accordingly; an implementation must not report a certain failure when it is unsure.
+pub trait ObjectStore<C>: Send + 'static {
+    /// Reads an object.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    fn get(&self, name: &ObjectName, call: Call) -> Result<Object<C>, StoreError>;
+
+    /// Stores a new object and returns it with its version.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    fn create(&self, object: &Object<C>, call: Call) -> Result<Object<C>, StoreError>;
+
+    /// Replaces the object if it still has the version that `object` carries, and returns it with
+    /// its new version.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    fn update(&self, object: &Object<C>, call: Call) -> Result<Object<C>, StoreError>;
+}
+
+impl<C, S: ObjectStore<C> + Sync + ?Sized> ObjectStore<C> for Arc<S> {
+    fn get(&self, name: &ObjectName, call: Call) -> Result<Object<C>, StoreError> {
+        (**self).get(name, call)
+    }
+
+    fn create(&self, object: &Object<C>, call: Call) -> Result<Object<C>, StoreError> {
+        (**self).create(object, call)
+    }
+
+    fn update(&self, object: &Object<C>, call: Call) -> Result<Object<C>, StoreError> {
+        (**self).update(object, call)
+    }
+}

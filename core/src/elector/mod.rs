@@ -1,0 +1,173 @@
+//! Leader election (client-go `tools/leaderelection`).
+//!
+//! Participants compete for a lease that is kept in one object of a versioned store. The holder
+//! renews it; the others take it once they have watched it unchanged for its whole duration *on
+//! their own clock*. Clocks may differ by any amount, timestamps in the record decide nothing.
+//!
+//! Two profiles of one code:
+//!
+//! * [`Profile::Strict`] (default): at most one leader, whatever the latency of the store, as long
+//!   as clocks keep their stated rate and work stops within its stated time (`election:SF-10`).
+//!   What no clock can exclude, a process paused between looking and acting, the resource refuses
+//!   by the term's [`Fence`].
+//! * [`Profile::Classic`]: the reference's rules exactly. Late replies, drift and some orders of
+//!   release lead to two leaders (`election:SF-9`, `CX-1` to `CX-15`).
+//!
+//! ```
+//! use std::sync::Arc;
+//! use seatrial_core::elector::{
+//!     Callbacks, Config, Elector, LeaseLock, LeaseSpec, Leadership, MemoryStore,
+//! };
+//! use seatrial_core::runtime::System;
+//!
+//! struct Worker(Arc<Elector<LeaseLock<Arc<MemoryStore<System, LeaseSpec>>>>>);
+//!
+//! impl Callbacks<System> for Worker {
+//!     fn started_leading(&self, leadership: &Leadership<System>) {
+//!         assert!(leadership.is_valid());
+//!         println!("leading with token {:?}", leadership.fence());
+//!         self.0.cancel(); // enough for an example
+//!     }
+//!     fn stopped_leading(&self) {
+//!         println!("no longer leading");
+//!     }
+//! }
+//!
+//! let system = System::new();
+//! let store = Arc::new(MemoryStore::new(&system));
+//! let lock = LeaseLock::new(store, "default", "controller");
+//! let elector = Arc::new(Elector::new(&system, lock, Config::new("pod-1_4711")).unwrap());
+//! let led = elector.run(&Arc::new(Worker(Arc::clone(&elector)))).unwrap();
+//! assert!(led);
+//! ```
+
+mod attempt;
+mod config;
+mod driver;
+mod fence;
+mod health;
+mod leadership;
+mod lock;
+mod metrics;
+mod operations;
+mod record;
+mod release;
+mod run;
+mod sighting;
+mod state;
+mod turn;
+
+#[cfg(test)]
+mod tests;
+
+use std::fmt;
+use std::sync::Arc;
+
+use crate::machine::Host;
+use crate::monitor::Monitor;
+use crate::runtime::{Runtime, System};
+
+pub use config::{Bounds, Config, ConfigError, JITTER, Profile, Timing, Versions, validate_nanos};
+pub use driver::{AlreadyRunning, Callbacks};
+pub use fence::{Fence, Gate};
+pub use health::{HealthCheck, Wedged};
+pub use leadership::Leadership;
+pub use lock::{
+    Call, Content, LeaseLock, LeaseSpec, Lock, MemoryStore, Meta, Object, ObjectName, ObjectStore,
+    StoreError, Stored, Version,
+};
+pub use metrics::{LeaderMetrics, set_leader_metrics};
+pub use operations::{
+    Abort, Begin, Cancel, Check, GiveUp, Holds, IsLeader, Leader, Look, Op, Reply, Report, Rest,
+    Ret, Try, Watch, WorkEnded,
+};
+pub use record::{Fields, JsonError, Name, Record, Timestamp};
+pub use sighting::Observed;
+pub use state::{Election, RUN, TERM};
+pub use turn::{Io, Next, Notes, Turn};
+
+use driver::Reporter;
+
+/// A participant in an election. Shared by reference or in an `Arc`.
+///
+/// `L` is the lock, `R` the runtime, `H` what the monitor holds: the rules themselves, unless a
+/// harness puts a recorded or mutated machine there.
+pub struct Elector<L: Lock, R: Runtime = System, H: Host<Election> = Election> {
+    monitor: Arc<Monitor<Election, R, H>>,
+    /// Taken for the time of one run, attempt or release; the machine refuses a second one, so
+    /// nobody ever waits for it.
+    lock: R::Mutex<L>,
+    reporter: R::Mutex<Reporter<R>>,
+    identity: Name,
+    name: Arc<str>,
+    ordered_reports: bool,
+    metrics: Option<Arc<dyn LeaderMetrics>>,
+}
+
+impl<L: Lock, R: Runtime> Elector<L, R> {
+    /// Makes a participant. It makes no call before it runs (`election:LE-6`).
+    ///
+    /// # Errors
+    /// The set-up is refused ([`Config::validate`]).
+    pub fn new(runtime: &R, lock: L, config: Config) -> Result<Self, ConfigError> {
+        let election = Election::new(config.clone())?;
+        Ok(Self::with_host(runtime, lock, &config, election))
+    }
+}
+
+impl<L: Lock, R: Runtime, H: Host<Election>> Elector<L, R, H> {
+    /// Makes a participant around a given state, which was made from the same set-up.
+    pub fn with_host(runtime: &R, lock: L, config: &Config, host: H) -> Self {
+        let elector = Self {
+            monitor: Arc::new(Monitor::new(runtime, host)),
+            lock: runtime.mutex(lock),
+            reporter: runtime.mutex(Reporter::default()),
+            identity: config.identity.clone(),
+            name: Arc::clone(&config.name),
+            ordered_reports: config.profile != Profile::Classic,
+            metrics: metrics::current(),
+        };
+        if let Some(metrics) = &elector.metrics {
+            metrics.off(&elector.name);
+        }
+        elector
+    }
+
+    /// Returns the runtime that the elector lives on.
+    pub fn runtime(&self) -> &R {
+        self.monitor.runtime()
+    }
+
+    /// Returns the own identity.
+    pub fn identity(&self) -> &Name {
+        &self.identity
+    }
+
+    /// Ends the run; if there is none, the next one ends as it begins. Sleeps end at once, and
+    /// leadership is revoked before this returns.
+    pub fn cancel(&self) {
+        self.monitor.call(Cancel);
+    }
+
+    /// Tells whether this participant leads (`election:LE-12`). In the strict profile the answer
+    /// takes time into account; in the classic one it stays true for a lease that ran out.
+    pub fn is_leader(&self) -> bool {
+        self.monitor.call(IsLeader)
+    }
+
+    /// Returns who leads, as far as this participant has seen (`election:LE-15`).
+    pub fn leader(&self) -> Name {
+        self.monitor.call(Leader)
+    }
+
+    /// Returns the record that the participant goes by, with the local time from which it counts.
+    pub fn observed(&self) -> Observed {
+        self.monitor.call(Look)
+    }
+}
+
+impl<L: Lock, R: Runtime, H: Host<Election>> fmt::Debug for Elector<L, R, H> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Elector").field("identity", &self.identity).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,218 @@
+//! The calls on an elector, each one critical section per step.
+
+use std::time::Duration;
+
+use crate::machine::{Cx, Operation, Step};
+
+use super::lock::{StoreError, Stored};
+use super::record::Name;
+use super::run::Phase;
+use super::sighting::Observed;
+use super::state::{Election, TERM};
+use super::turn::{Next, Turn};
+
+/// Begins a run.
+#[derive(Clone, Debug)]
+pub struct Begin;
+
+/// Makes one attempt outside of a run.
+#[derive(Clone, Debug)]
+pub struct Try;
+
+/// Gives the lease up outside of a run.
+#[derive(Clone, Debug)]
+pub struct GiveUp;
+
+/// Hands in what the lock answered to [`Next::Call`].
+#[derive(Clone, Debug)]
+pub struct Reply(pub Option<Result<Stored, StoreError>>);
+
+/// Sleeps until the next thing is due.
+#[derive(Clone, Debug)]
+pub struct Rest;
+
+/// Cancels the run; if there is none, the next one ends as it begins.
+#[derive(Clone, Debug)]
+pub struct Cancel;
+
+/// Drops the run: its driver has failed.
+#[derive(Clone, Debug)]
+pub struct Abort;
+
+/// Says that the protected work of a term has ended.
+#[derive(Clone, Debug)]
+pub struct WorkEnded {
+    /// The number of the term.
+    pub term: u64,
+}
+
+/// Sleeps until a term is over. In the strict profile this is also the watchdog that ends it.
+#[derive(Clone, Debug)]
+pub struct Watch {
+    /// The number of the term.
+    pub term: u64,
+}
+
+/// Asks whether a term is live at this moment.
+#[derive(Clone, Debug)]
+pub struct Holds {
+    /// The number of the term.
+    pub term: u64,
+}
+
+/// Asks whether the elector leads.
+#[derive(Clone, Debug)]
+pub struct IsLeader;
+
+/// Asks who leads, as far as this elector has seen.
+#[derive(Clone, Debug)]
+pub struct Leader;
+
+/// Asks for the observed record and its time.
+#[derive(Clone, Debug)]
+pub struct Look;
+
+/// Asks whether the elector is healthy.
+#[derive(Clone, Debug)]
+pub struct Check {
+    /// How long a leader may be late beyond its lease.
+    pub tolerance: Duration,
+}
+
+/// Takes the report of a new leader, if one is due, after an attempt outside of a run.
+#[derive(Clone, Debug)]
+pub struct Report;
+
+crate::operations! {
+    [] Election: Op, Ret {
+        Begin(Begin) -> Turn,
+        Try(Try) -> Turn,
+        GiveUp(GiveUp) -> Turn,
+        Reply(Reply) -> Turn,
+        Rest(Rest) -> Turn,
+        Cancel(Cancel) -> (),
+        Abort(Abort) -> (),
+        WorkEnded(WorkEnded) -> (),
+        Watch(Watch) -> (),
+        Holds(Holds) -> bool,
+        IsLeader(IsLeader) -> bool,
+        Leader(Leader) -> Name,
+        Look(Look) -> Observed,
+        Check(Check) -> bool,
+        Report(Report) -> Option<Name>,
+    } valid = Election::check
+}
+
+impl Operation<Election> for Begin {
+    fn step(&mut self, election: &mut Election, cx: &mut Cx<'_>) -> Step<Turn> {
+        Step::Done(election.begin_run(cx))
+    }
+}
+
+impl Operation<Election> for Try {
+    #[inline]
+    fn step(&mut self, election: &mut Election, cx: &mut Cx<'_>) -> Step<Turn> {
+        if election.phase != Phase::Idle {
+            return Step::Done(election.turn(Next::Refused));
+        }
+        election.phase = Phase::Once;
+        Step::Done(election.begin_attempt(cx))
+    }
+}
+
+impl Operation<Election> for GiveUp {
+    fn step(&mut self, election: &mut Election, cx: &mut Cx<'_>) -> Step<Turn> {
+        Step::Done(election.release_once(cx))
+    }
+}
+
+impl Operation<Election> for Reply {
+    #[inline]
+    fn step(&mut self, election: &mut Election, cx: &mut Cx<'_>) -> Step<Turn> {
+        let reply = self.0.take();
+        Step::Done(match (reply, election.attempt.take(), election.phase) {
+            (Some(reply), Some(attempt), _) => election.attempt_replied(attempt, reply, cx),
+            (Some(reply), None, Phase::Release(release)) => {
+                election.release_replied(release, reply, cx)
+            }
+            (_, attempt, _) => {
+                election.attempt = attempt;
+                election.turn(Next::Refused)
+            }
+        })
+    }
+}
+
+impl Operation<Election> for Rest {
+    #[inline]
+    fn step(&mut self, election: &mut Election, cx: &mut Cx<'_>) -> Step<Turn> {
+        election.rest(cx)
+    }
+}
+
+impl Operation<Election> for Cancel {
+    fn step(&mut self, election: &mut Election, cx: &mut Cx<'_>) -> Step<()> {
+        election.cancel_run(cx);
+        Step::Done(())
+    }
+}
+
+impl Operation<Election> for Abort {
+    fn step(&mut self, election: &mut Election, cx: &mut Cx<'_>) -> Step<()> {
+        election.abort_run(cx);
+        Step::Done(())
+    }
+}
+
+impl Operation<Election> for WorkEnded {
+    fn step(&mut self, election: &mut Election, cx: &mut Cx<'_>) -> Step<()> {
+        election.work_ended(self.term, cx);
+        Step::Done(())
+    }
+}
+
+impl Operation<Election> for Watch {
+    fn step(&mut self, election: &mut Election, cx: &mut Cx<'_>) -> Step<()> {
+        if election.holds(self.term, cx) {
+            Step::Wait { on: TERM, until: Some(election.term.valid_until) }
+        } else {
+            Step::Done(())
+        }
+    }
+}
+
+impl Operation<Election> for Holds {
+    fn step(&mut self, election: &mut Election, cx: &mut Cx<'_>) -> Step<bool> {
+        Step::Done(election.holds(self.term, cx))
+    }
+}
+
+impl Operation<Election> for IsLeader {
+    fn step(&mut self, election: &mut Election, cx: &mut Cx<'_>) -> Step<bool> {
+        Step::Done(election.leads(cx))
+    }
+}
+
+impl Operation<Election> for Leader {
+    fn step(&mut self, election: &mut Election, _: &mut Cx<'_>) -> Step<Name> {
+        Step::Done(election.observed.record.holder.clone())
+    }
+}
+
+impl Operation<Election> for Look {
+    fn step(&mut self, election: &mut Election, _: &mut Cx<'_>) -> Step<Observed> {
+        Step::Done(election.observed.clone())
+    }
+}
+
+impl Operation<Election> for Check {
+    fn step(&mut self, election: &mut Election, cx: &mut Cx<'_>) -> Step<bool> {
+        Step::Done(!election.is_wedged(self.tolerance, cx.now()))
+    }
+}
+
+impl Operation<Election> for Report {
+    fn step(&mut self, election: &mut Election, _: &mut Cx<'_>) -> Step<Option<Name>> {
+        Step::Done(election.report_transition())
+    }
+}

@@ -1,0 +1,91 @@
+//! What an elector has seen of the lock, and when (`election:LE-8`, `LE-21`).
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use crate::runtime::Instant;
+
+use super::lock::{Stored, Version};
+use super::record::{Name, Record};
+
+/// How many distinct states of the lock the strict profile remembers (`election:CX-12`).
+const REMEMBERED: usize = 8;
+
+/// The record that the elector goes by, and the local time from which its lease counts. Written
+/// and read together (`election:LE-9`).
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Observed {
+    /// The record.
+    pub record: Record,
+    /// When it was observed.
+    pub at: Instant,
+}
+
+/// What tells one state of the lock from the next in the classic profile: the "raw bytes" of the
+/// rules.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub(super) enum Raw {
+    /// Nothing was seen, or an object without a record.
+    #[default]
+    Nothing,
+    /// The record as JSON, that is, with whole seconds (`election:LK-13`). Kept as a record:
+    /// comparing it is the same and costs no text.
+    Json(Record),
+    /// The text of an annotation (`election:LK-19`).
+    Text(Arc<str>),
+}
+
+impl Raw {
+    /// Tells whether the fetched object is in the same state, as the classic profile sees it.
+    pub(super) fn is_still(&self, stored: &Stored) -> bool {
+        match (self, &stored.text) {
+            (Self::Text(seen), Some(text)) => seen == text,
+            (Self::Nothing, Some(text)) => text.is_empty(),
+            (Self::Json(record), None) => record.same_json(&stored.record),
+            _ => false,
+        }
+    }
+
+    pub(super) fn of(stored: &Stored) -> Self {
+        match &stored.text {
+            Some(text) => Self::Text(Arc::clone(text)),
+            None => Self::Json(stored.record.clone()),
+        }
+    }
+}
+
+/// One state of the lock and when it was first seen.
+#[derive(Clone, PartialEq, Eq, Debug)]
+struct Sighting {
+    uid: Name,
+    version: Version,
+    seen: Observed,
+}
+
+/// The last few distinct states of the lock (strict).
+///
+/// A lagging replica may show an old state after a newer one, and then the newer one again. Each
+/// counts from its *first* sighting: else a dead leader would be seen as alive for ever
+/// (`election:CX-12`).
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub(super) struct Sightings(VecDeque<Sighting>);
+
+impl Sightings {
+    /// Returns how a fetched state was first seen, which may be now.
+    pub(super) fn see(&mut self, stored: &Stored, now: Instant) -> &Observed {
+        let known =
+            self.0.iter().rposition(|old| old.version == stored.version && old.uid == stored.uid);
+        let index = known.unwrap_or_else(|| {
+            if self.0.len() == REMEMBERED {
+                self.0.pop_front();
+            }
+            self.0.push_back(Sighting {
+                uid: stored.uid.clone(),
+                version: stored.version.clone(),
+                seen: Observed { record: stored.record.clone(), at: now },
+            });
+            self.0.len() - 1
+        });
+        &self.0[index].seen
+    }
+}

@@ -1,0 +1,276 @@
+//! The rules of the elector: what it has seen, whether it leads, and until when.
+//!
+//! ```text
+//!        Begin             won                  round begins          renewed
+//!  idle -------> acquire -------> lead (callback) -------> round -----------------> between
+//!   ^               |                                       |  ^---- retry period ----|
+//!   |               | cancelled                             | deadline, cancelled, [S] loss seen
+//!   |               v                                       v
+//!   +---------------+------------- release <---- drain [S] -+
+//! ```
+//!
+//! One attempt is in `attempt.rs`, the loops are in `run.rs`, the release is in `release.rs`.
+
+use std::cmp::Ordering;
+use std::time::Duration;
+
+use crate::machine::{Channel, Cx};
+use crate::runtime::Instant;
+
+use super::attempt::Attempt;
+use super::config::{Config, ConfigError, Profile, Versions};
+use super::fence::Fence;
+use super::lock::{Stored, Version};
+use super::record::{Name, Record};
+use super::run::Phase;
+use super::sighting::{Observed, Raw, Sightings};
+use super::turn::{Next, Notes, Turn};
+
+/// Where the run sleeps.
+pub const RUN: Channel = 0;
+/// Where the watchdog and the protected work wait for the end of the term.
+pub const TERM: Channel = 1;
+
+/// One term of leadership.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub(super) struct Term {
+    /// Counts terms; the last one's number is kept when it is over.
+    pub(super) number: u64,
+    pub(super) live: bool,
+    /// When the term ends unless a renewal moves it (`election:SF-11`); never in the classic
+    /// profile.
+    pub(super) valid_until: Instant,
+    pub(super) fence: Option<Fence>,
+    /// When the term was revoked.
+    pub(super) ended_at: Instant,
+    /// Whether the protected work was started and has not reported its end.
+    pub(super) working: bool,
+}
+
+/// The state of an elector, without lock, clock or connection.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Election {
+    pub(super) config: Config,
+    /// A of the strict profile; no limit in the classic one.
+    pub(super) acting: Duration,
+    pub(super) observed: Observed,
+    pub(super) raw: Raw,
+    pub(super) sightings: Sightings,
+    /// The newest version seen, if versions are ordered.
+    pub(super) newest: Option<Version>,
+    /// The version that the lock object had when it was last received (`election:LK-2`).
+    pub(super) remembered: Option<Version>,
+    pub(super) reported: Name,
+    pub(super) phase: Phase,
+    pub(super) attempt: Option<Attempt>,
+    /// Whether the last attempt sent a write.
+    pub(super) wrote: bool,
+    /// The transitions of the last write sent: a record with others is not this elector's.
+    pub(super) written_transitions: Option<i64>,
+    pub(super) cancelled: bool,
+    pub(super) term: Term,
+    pub(super) notes: Notes,
+}
+
+impl Election {
+    /// Makes an elector that has seen nothing.
+    ///
+    /// # Errors
+    /// [`Config::validate`] refused the set-up.
+    pub fn new(config: Config) -> Result<Self, ConfigError> {
+        config.validate()?;
+        Ok(Self::unchecked(config))
+    }
+
+    /// As [`new`](Self::new), for studies of set-ups that would be refused.
+    #[must_use]
+    pub fn unchecked(config: Config) -> Self {
+        Self {
+            acting: config.acting(),
+            config,
+            observed: Observed::default(),
+            raw: Raw::default(),
+            sightings: Sightings::default(),
+            newest: None,
+            remembered: None,
+            reported: Name::EMPTY,
+            phase: Phase::Idle,
+            attempt: None,
+            wrote: false,
+            written_transitions: None,
+            cancelled: false,
+            term: Term::default(),
+            notes: Notes::default(),
+        }
+    }
+
+    /// Returns the set-up.
+    #[must_use]
+    pub fn config(&self) -> &Config {
+        &self.config
+    }
+
+    /// Returns the record that the elector goes by, with the time from which it counts.
+    #[must_use]
+    pub fn observed(&self) -> &Observed {
+        &self.observed
+    }
+
+    /// Returns the version that the next update would carry.
+    #[must_use]
+    pub fn remembered(&self) -> Option<&Version> {
+        self.remembered.as_ref()
+    }
+
+    /// Returns when the current term ends unless it is renewed; `None` without a live term.
+    #[must_use]
+    pub fn valid_until(&self) -> Option<Instant> {
+        self.term.live.then_some(self.term.valid_until)
+    }
+
+    pub(super) fn is_strict(&self) -> bool {
+        matches!(self.config.profile, Profile::Strict(_))
+    }
+
+    /// Tells whether the observed record names this elector; it says nothing about time
+    /// (`election:LE-12`).
+    pub(super) fn is_holder(&self) -> bool {
+        self.observed.record.holder == self.config.identity
+    }
+
+    /// Tells whether the observed lease is still running (`election:LE-13`, `LE-14`).
+    pub(super) fn lease_valid(&self, now: Instant) -> bool {
+        let seconds = self.observed.record.duration_seconds;
+        if seconds <= 0 && self.is_strict() {
+            return self.observed.at + self.config.timing.stored_lease() > now;
+        }
+        let length = Duration::from_secs(seconds.unsigned_abs());
+        if seconds < 0 { self.observed.at > now + length } else { self.observed.at + length > now }
+    }
+
+    /// Takes note of a fetched state of the lock (`election:LE-21`). False if it is older than
+    /// one seen before, and changes nothing.
+    pub(super) fn observe(&mut self, stored: &Stored, now: Instant) -> bool {
+        if !self.is_strict() {
+            if !self.raw.is_still(stored) {
+                self.observed = Observed { record: stored.record.clone(), at: now };
+                self.raw = Raw::of(stored);
+            }
+            self.remembered = Some(stored.version.clone());
+            return true;
+        }
+        if self.config.versions == Versions::Ordered && !self.advance(&stored.version) {
+            return false;
+        }
+        let seen = self.sightings.see(stored, now);
+        if self.observed != *seen {
+            self.observed = seen.clone();
+        }
+        self.remembered = Some(stored.version.clone());
+        true
+    }
+
+    /// Moves the newest version forward; false if the given one lies behind it.
+    pub(super) fn advance(&mut self, version: &Version) -> bool {
+        let order = self.newest.as_ref().and_then(|newest| version.compare(newest));
+        if order == Some(Ordering::Less) {
+            return false;
+        }
+        self.newest = Some(version.clone());
+        true
+    }
+
+    /// Takes note of a write of our own that the store has accepted.
+    pub(super) fn observe_own(&mut self, record: Record, stored: &Stored, now: Instant) {
+        self.observed = Observed { record, at: now };
+        self.remembered = Some(stored.version.clone());
+        if self.is_strict() && self.config.versions == Versions::Ordered {
+            self.advance(&stored.version);
+        }
+    }
+
+    /// Reports another leader than the last reported one (`election:LE-52`).
+    pub(super) fn report_transition(&mut self) -> Option<Name> {
+        if self.observed.record.holder == self.reported {
+            return None;
+        }
+        self.reported = self.observed.record.holder.clone();
+        Some(self.reported.clone())
+    }
+
+    pub(super) fn begin_term(&mut self, fence: Fence, valid_until: Instant) {
+        self.term = Term {
+            number: self.term.number + 1,
+            live: true,
+            valid_until,
+            fence: Some(fence),
+            ended_at: Instant::ZERO,
+            working: false,
+        };
+    }
+
+    /// Ends the term, if one is live: whoever waits for that learns it.
+    pub(super) fn revoke(&mut self, cx: &mut Cx<'_>) {
+        if self.term.live {
+            self.term.live = false;
+            self.term.ended_at = cx.now();
+            cx.wakes.all(TERM);
+            cx.wakes.all(RUN);
+        }
+    }
+
+    /// Tells whether the term is live now, and ends it if its time has passed: the watchdog's
+    /// duty, done by whoever looks first (`election:SF-11`).
+    pub(super) fn term_is_live(&mut self, cx: &mut Cx<'_>) -> bool {
+        if self.term.live && self.is_strict() && cx.now() >= self.term.valid_until {
+            self.revoke(cx);
+        }
+        self.term.live
+    }
+
+    /// As [`term_is_live`](Self::term_is_live), for the term of that number.
+    pub(super) fn holds(&mut self, term: u64, cx: &mut Cx<'_>) -> bool {
+        self.term.number == term && self.term_is_live(cx)
+    }
+
+    pub(super) fn work_ended(&mut self, term: u64, cx: &mut Cx<'_>) {
+        if self.term.number == term {
+            self.term.working = false;
+            cx.wakes.all(RUN);
+        }
+    }
+
+    /// Answers a user who asks whether this elector leads (`election:LE-12`).
+    pub(super) fn leads(&mut self, cx: &mut Cx<'_>) -> bool {
+        self.is_holder() && (!self.is_strict() || self.term_is_live(cx))
+    }
+
+    /// Tells whether the leader's own lease has long run out, which means that it neither renews
+    /// nor stops (`election:LE-55`).
+    pub(super) fn is_wedged(&self, tolerance: Duration, now: Instant) -> bool {
+        let allowed = self.config.timing.lease.saturating_add(tolerance);
+        self.is_holder() && now.since(self.observed.at) > allowed
+    }
+
+    pub(super) fn turn(&mut self, next: Next) -> Turn {
+        Turn { notes: std::mem::take(&mut self.notes), next }
+    }
+
+    /// Checks what must always hold of the state.
+    pub(super) fn check(&self) {
+        let in_call = self.attempt.is_some() || matches!(self.phase, Phase::Release(_));
+        assert!(!(in_call && self.phase == Phase::Idle), "a call is part of a run or an attempt");
+        assert!(!self.term.live || self.term.fence.is_some(), "a live term has a fencing token");
+        assert!(
+            !(self.cancelled && self.term.live && self.phase != Phase::Idle),
+            "cancelling a run revokes its leadership"
+        );
+        if self.is_strict() && self.term.live {
+            let fence = self.term.fence.as_ref().expect("a live term has a fencing token");
+            assert!(
+                self.written_transitions.is_some_and(|written| written >= fence.transitions),
+                "the holder of a term has written its token"
+            );
+        }
+    }
+}

@@ -1,0 +1,239 @@
+//! The blocking driver on real threads over a store in memory.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use crate::elector::{
+    AlreadyRunning, Bounds, Call, Callbacks, Config, Elector, HealthCheck, Leadership, LeaseLock,
+    LeaseSpec, Lock, MemoryStore, Name, ObjectName, Profile, Record, StoreError, Stored, Timing,
+    Version,
+};
+use crate::queue::WorkQueue;
+use crate::runtime::{Ambient, Runtime, System};
+
+type Store = Arc<MemoryStore<System, LeaseSpec>>;
+
+/// Writes down what it is told, and works until its leadership is over.
+struct Log(WorkQueue<(usize, String)>, AtomicUsize);
+
+impl Log {
+    fn new() -> Arc<Self> {
+        Arc::new(Self(WorkQueue::new(&System::new()), AtomicUsize::new(0)))
+    }
+
+    fn note(&self, what: impl Into<String>) {
+        self.0.add((self.1.fetch_add(1, Ordering::SeqCst), what.into()));
+    }
+
+    /// Waits for the next line.
+    fn next(&self) -> String {
+        let (token, (_, line)) = self.0.take().unwrap();
+        self.0.done(token);
+        line
+    }
+}
+
+impl Callbacks<System> for Log {
+    fn started_leading(&self, leadership: &Leadership<System>) {
+        self.note(format!("started {}", leadership.fence().transitions));
+        leadership.wait();
+        self.note("work ended");
+    }
+
+    fn stopped_leading(&self) {
+        self.note("stopped");
+    }
+
+    fn new_leader(&self, leader: &Name) {
+        self.note(format!("leader {leader}"));
+    }
+}
+
+/// Short enough for a test; one second is the shortest strict lease.
+fn config(identity: &str) -> Config {
+    let timing = Timing {
+        lease: Duration::from_secs(1),
+        renew: Duration::from_millis(500),
+        retry: Duration::from_millis(20),
+    };
+    let bounds = Bounds { work: Duration::from_millis(300), ..Bounds::default() };
+    Config {
+        timing,
+        profile: Profile::Strict(bounds),
+        release_on_cancel: true,
+        ..Config::new(identity)
+    }
+}
+
+fn elector(store: &Store, config: Config) -> Arc<Elector<LeaseLock<Store>>> {
+    let lock = LeaseLock::new(Arc::clone(store), "ns", "lease");
+    Arc::new(Elector::new(&System::new(), lock, config).unwrap())
+}
+
+#[test]
+fn leadership_passes_on_when_the_leader_is_cancelled() {
+    let store: Store = Arc::new(MemoryStore::new(&System::new()));
+    for profile in [Profile::Classic, config("").profile] {
+        let [a, b] = ["a", "b"].map(|id| elector(&store, Config { profile, ..config(id) }));
+        let [log_a, log_b] = [Log::new(), Log::new()];
+        let run = |elector: &Arc<Elector<_>>, log: &Arc<Log>| {
+            let (elector, log) = (Arc::clone(elector), Arc::clone(log));
+            System::new().spawn("run", move || elector.run(&log))
+        };
+        let run_a = run(&a, &log_a);
+        let mut first = [log_a.next(), log_a.next()];
+        first.sort();
+        assert_eq!(first[0], "leader a");
+        assert!(first[1].starts_with("started"));
+        assert!(a.is_leader());
+        let run_b = run(&b, &log_b);
+        assert_eq!(log_b.next(), "leader a");
+        a.cancel();
+        assert_eq!(System::new().join(run_a).unwrap(), Ok(true));
+        assert!(!a.is_leader());
+        loop {
+            let line = log_b.next(); // "leader" lines of a released record may come first
+            if line.starts_with("started") {
+                break;
+            }
+        }
+        assert!(b.is_leader());
+        b.cancel();
+        assert_eq!(System::new().join(run_b).unwrap(), Ok(true));
+        store.delete(&ObjectName::new("ns", "lease"));
+    }
+}
+
+#[test]
+fn a_run_that_never_leads_calls_the_stop_callback_alone() {
+    let store: Store = Arc::new(MemoryStore::new(&System::new()));
+    let elector = elector(&store, config("a"));
+    let log = Log::new();
+    elector.cancel();
+    assert_eq!(elector.run(&log), Ok(false));
+    assert_eq!(log.next(), "stopped");
+    assert_eq!(log.0.len(), 0);
+}
+
+#[test]
+fn a_second_run_is_refused() {
+    let store: Store = Arc::new(MemoryStore::new(&System::new()));
+    let elector = elector(&store, config("a"));
+    let log = Log::new();
+    let run = {
+        let (elector, log) = (Arc::clone(&elector), Arc::clone(&log));
+        System::new().spawn("run", move || elector.run(&log))
+    };
+    log.next();
+    assert_eq!(elector.run(&log), Err(AlreadyRunning));
+    assert_eq!(elector.attempt(), Err(AlreadyRunning));
+    elector.cancel();
+    System::new().join(run).unwrap().unwrap();
+}
+
+#[test]
+fn cancelling_wakes_a_long_sleep_at_once() {
+    let store: Store = Arc::new(MemoryStore::new(&System::new()));
+    let slow = Config { timing: Timing::seconds(3_600, 1_800, 600), ..config("b") };
+    assert_eq!(
+        elector(&store, Config { identity: "a".into(), ..slow.clone() }).attempt(),
+        Ok(true)
+    );
+    let elector = elector(&store, slow);
+    let log = Log::new();
+    let run = {
+        let (elector, log) = (Arc::clone(&elector), Arc::clone(&log));
+        System::new().spawn("run", move || elector.run(&log))
+    };
+    assert_eq!(log.next(), "leader a");
+    elector.cancel();
+    assert_eq!(System::new().join(run).unwrap(), Ok(false));
+}
+
+/// Breaks down on the first call.
+struct Broken;
+
+impl Lock for Broken {
+    fn get(&mut self, _: Call) -> Result<Stored, StoreError> {
+        panic!("the lock breaks")
+    }
+    fn create(&mut self, _: &Record, _: Call) -> Result<Stored, StoreError> {
+        unreachable!()
+    }
+    fn update(&mut self, _: &Record, _: &Version, _: Call) -> Result<Stored, StoreError> {
+        unreachable!()
+    }
+    fn describe(&self) -> String {
+        "broken".to_owned()
+    }
+}
+
+#[test]
+fn a_panic_stops_leading_first_and_is_passed_on() {
+    let elector = Elector::new(&System::new(), Broken, config("a")).unwrap();
+    let log = Log::new();
+    for _ in 0..2 {
+        let ran = catch_unwind(AssertUnwindSafe(|| elector.run(&log)));
+        assert!(ran.is_err(), "each time: the elector is ready for another run");
+        assert_eq!(log.next(), "stopped");
+    }
+    assert!(catch_unwind(AssertUnwindSafe(|| elector.attempt())).is_err());
+    assert!(catch_unwind(AssertUnwindSafe(|| elector.attempt())).is_err());
+}
+
+#[test]
+fn single_attempts_and_releases_need_no_run() {
+    let store: Store = Arc::new(MemoryStore::new(&System::new()));
+    let [a, b] = ["a", "b"].map(|id| elector(&store, config(id)));
+    assert_eq!(a.attempt(), Ok(true));
+    assert_eq!(a.take_report().as_ref().map(|name| name.as_str()), Some("a"));
+    assert_eq!(b.attempt(), Ok(false));
+    assert_eq!(b.leader().as_str(), "a");
+    assert_eq!(a.release(), Ok(true));
+    assert_eq!(b.attempt(), Ok(true));
+    assert!(b.is_leader() && !a.is_leader());
+    assert_eq!(b.observed().record.transitions, 1);
+}
+
+#[test]
+fn a_health_check_finds_a_leader_that_neither_renews_nor_stops() {
+    let store: Store = Arc::new(MemoryStore::new(&System::new()));
+    let health = HealthCheck::new(&System::new(), Duration::ZERO);
+    assert_eq!(health.check(), Ok(()), "nothing is attached");
+    let timing = Timing {
+        lease: Duration::from_millis(30),
+        renew: Duration::from_millis(20),
+        retry: Duration::from_millis(1),
+    };
+    let named = Config { timing, name: "controller".into(), ..Config::classic("a") };
+    let lock = AnySeconds(LeaseLock::new(store, "ns", "lease"));
+    let elector = Elector::new(&System::new(), lock, named).unwrap();
+    health.attach(&elector);
+    assert_eq!(elector.attempt(), Ok(true));
+    assert_eq!(health.check(), Ok(()));
+    let system = *elector.runtime();
+    system.sleep_until(system.now() + Duration::from_millis(40));
+    let wedged = health.check().unwrap_err();
+    assert_eq!(&*wedged.lease, "controller");
+    assert_eq!(elector.check(Duration::from_secs(60)), Ok(()), "a tolerance helps");
+}
+
+/// Stores at least one second, so that a server accepts a lease of less.
+struct AnySeconds<L>(L);
+
+impl<L: Lock> Lock for AnySeconds<L> {
+    fn get(&mut self, call: Call) -> Result<Stored, StoreError> {
+        self.0.get(call)
+    }
+    fn create(&mut self, record: &Record, call: Call) -> Result<Stored, StoreError> {
+        self.0.create(&Record { duration_seconds: 1, ..record.clone() }, call)
+    }
+    fn update(&mut self, _: &Record, _: &Version, _: Call) -> Result<Stored, StoreError> {
+        Err(StoreError::Timeout)
+    }
+    fn describe(&self) -> String {
+        self.0.describe()
+    }
+}

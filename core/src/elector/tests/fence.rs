@@ -1,0 +1,34 @@
+//! What a gate admits.
+
+use crate::elector::{Fence, Gate, Version};
+
+fn token(uid: &str, transitions: i64, version: &str) -> Fence {
+    Fence { uid: uid.into(), transitions, version: Version::new(version) }
+}
+
+#[test]
+fn effects_of_an_earlier_term_are_refused() {
+    let mut gate = Gate::new();
+    assert!(gate.admit(&token("a", 3, "10")));
+    assert!(gate.admit(&token("a", 3, "10")), "again");
+    assert!(gate.admit(&token("a", 4, "20")));
+    assert!(!gate.admit(&token("a", 3, "10")));
+    assert_eq!(gate.highest(), Some(&token("a", 4, "20")));
+}
+
+#[test]
+fn a_lock_created_anew_begins_a_new_epoch_although_its_count_is_lower() {
+    let mut gate = Gate::new();
+    assert!(gate.admit(&token("a", 9, "10")));
+    assert!(gate.admit(&token("b", 0, "20")));
+    assert!(!gate.admit(&token("a", 9, "10")));
+    assert!(!gate.admit(&token("c", 5, "15")), "an older epoch, by its version");
+}
+
+#[test]
+fn epochs_without_ordered_versions_go_by_first_sight() {
+    let mut gate = Gate::new();
+    assert!(gate.admit(&token("a", 9, "x")));
+    assert!(gate.admit(&token("b", 0, "y")));
+    assert!(!gate.admit(&token("a", 99, "x")));
+}

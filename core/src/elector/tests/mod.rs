@@ -1,0 +1,10 @@
+//! The rules of the elector, one behaviour a test.
+
+mod attempt;
+mod bench;
+mod config;
+mod driver;
+mod fence;
+mod lock;
+mod release;
+mod run;

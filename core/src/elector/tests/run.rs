@@ -1,0 +1,260 @@
+//! The loops: when the next attempt is due, what ends a term, what is told.
+
+use super::bench::{Bench, s, stored};
+use crate::elector::{
+    Abort, Begin, Cancel, Config, Holds, Io, IsLeader, Next, Profile, Rest, StoreError, Try, Watch,
+};
+use crate::machine::Step;
+
+/// Begins a run that wins by creating the lock, up to the start of the callback.
+fn leading(mut bench: Bench) -> Bench {
+    bench.io(Begin);
+    let create = bench.reply_io(Err(StoreError::NotFound));
+    assert!(matches!(bench.accept(create, 1), Next::Lead { term: 1, .. }));
+    bench
+}
+
+/// As [`leading`], and renewed once at the same instant: the next round is due in R.
+fn renewed(bench: Bench) -> Bench {
+    let mut bench = leading(bench);
+    let update = bench.rest_io();
+    assert_eq!(bench.accept(update, 2), Next::Rest);
+    bench
+}
+
+fn both() -> [Bench; 2] {
+    [Bench::classic(), Bench::strict()]
+}
+
+#[test]
+fn a_candidate_polls_every_jittered_retry_period() {
+    for mut bench in both() {
+        bench.io(Begin);
+        assert_eq!(bench.reply(Err(StoreError::Timeout)), Next::Rest);
+        assert_eq!(bench.sleeps(), s(2.0));
+        bench.set_entropy(u64::MAX);
+        assert_eq!(bench.rest_io(), Io::Get);
+        bench.reply(Err(StoreError::Timeout));
+        let longest = bench.sleeps();
+        assert!(longest > s(4.399) && longest <= s(4.4), "{longest:?}");
+    }
+}
+
+#[test]
+fn winning_is_told_in_order_and_the_first_round_begins_at_once() {
+    for bench in both() {
+        let mut bench = leading(bench);
+        assert!(bench.notes.became_leader && !bench.notes.metric_off);
+        assert_eq!(bench.notes.new_leader.as_ref().map(|name| name.as_str()), Some("me"));
+        assert!(bench.call(Holds { term: 1 }));
+        assert!(matches!(bench.rest_io(), Io::Update(..)));
+    }
+}
+
+#[test]
+fn rounds_are_a_retry_period_apart() {
+    for bench in both() {
+        let mut bench = renewed(bench);
+        assert_eq!(bench.sleeps(), s(2.0));
+        assert!(matches!(bench.rest_io(), Io::Update(..)));
+    }
+}
+
+#[test]
+fn a_failing_round_makes_five_attempts_and_gives_up_at_its_deadline() {
+    for bench in both() {
+        let mut bench = renewed(bench);
+        let renewal = bench.now();
+        for attempt in 0..5 {
+            assert!(matches!(bench.rest_io(), Io::Update(..)), "attempt {attempt}");
+            assert_eq!(bench.now().since(renewal), s(2.0 + 2.0 * f64::from(attempt)));
+            bench.reply_io(Err(StoreError::Timeout));
+            assert_eq!(bench.reply(Err(StoreError::Timeout)), Next::Rest);
+        }
+        assert_eq!(bench.rest(), Next::Ended { led: true });
+        assert_eq!(bench.now().since(renewal), s(12.0), "R + D, LE-37");
+        assert!(bench.notes.metric_off && bench.notes.stopped_leading);
+        assert!(!bench.call(Holds { term: 1 }));
+    }
+}
+
+#[test]
+fn an_attempt_that_overran_ticks_is_followed_by_one_at_once_and_then_in_step() {
+    let mut bench = renewed(Bench::classic());
+    bench.rest_io(); // the round begins: ticks at 2, 4, 6, 8
+    bench.pass(s(4.5));
+    bench.reply_io(Err(StoreError::Timeout));
+    bench.reply(Err(StoreError::Timeout));
+    assert_eq!(bench.sleeps_or_io(), None, "the tick at 2 was kept, that at 4 dropped");
+    bench.reply_io(Err(StoreError::Timeout));
+    bench.reply(Err(StoreError::Timeout));
+    assert_eq!(bench.sleeps(), s(1.5), "until the tick at 6");
+}
+
+#[test]
+fn a_success_after_the_deadline_of_the_round_still_counts() {
+    let mut bench = renewed(Bench::classic());
+    let update = bench.rest_io();
+    bench.pass(s(11.0));
+    assert_eq!(bench.accept(update, 3), Next::Rest);
+    assert_eq!(bench.sleeps(), s(2.0), "ENV-7");
+}
+
+#[test]
+fn a_call_that_fails_after_the_deadline_is_not_followed_by_another() {
+    let mut bench = renewed(Bench::classic());
+    bench.rest_io();
+    bench.pass(s(10.0));
+    assert_eq!(bench.reply(Err(StoreError::Timeout)), Next::Rest, "no read");
+    assert_eq!(bench.rest(), Next::Ended { led: true });
+}
+
+#[test]
+fn calls_of_a_round_carry_its_deadline_and_in_strict_that_of_the_term() {
+    for (bench, limit) in
+        [(Bench::classic(), s(10.0)), (Bench::strict(), Config::new("me").acting() - s(2.0))]
+    {
+        let mut bench = renewed(bench);
+        let Next::Call { deadline: Some(deadline), .. } = bench.rest() else { panic!("call") };
+        assert_eq!(deadline.since(bench.now()), limit.min(s(10.0)));
+    }
+    let mut bench = Bench::classic();
+    assert!(matches!(bench.turn(Begin), Next::Call { deadline: None, .. }), "LE-34");
+}
+
+#[test]
+fn cancelling_before_the_first_attempt_makes_none() {
+    for mut bench in both() {
+        bench.call(Cancel);
+        assert_eq!(bench.turn(Begin), Next::Ended { led: false });
+        assert!(!bench.notes.stopped_leading, "no event without a renew loop");
+        assert_eq!(bench.io(Begin), Io::Get, "only that run was cancelled");
+    }
+}
+
+#[test]
+fn cancelling_a_candidate_ends_its_sleep() {
+    for mut bench in both() {
+        bench.io(Begin);
+        bench.reply(Err(StoreError::Timeout));
+        bench.call(Cancel);
+        assert_eq!(bench.turn(Rest), Next::Ended { led: false });
+    }
+}
+
+#[test]
+fn cancelling_a_leader_revokes_its_leadership_before_the_run_ends() {
+    for (bench, strict) in [(Bench::classic(), false), (Bench::strict(), true)] {
+        let mut bench = renewed(bench);
+        assert!(matches!(bench.step(Watch { term: 1 }), Step::Wait { .. }));
+        bench.call(Cancel);
+        assert!(!bench.call(Holds { term: 1 }));
+        bench.call(Watch { term: 1 });
+        assert_eq!(bench.turn(Rest), Next::Ended { led: true });
+        assert_eq!(bench.notes.metric_off, strict, "LE-39");
+        assert!(bench.notes.stopped_leading);
+    }
+}
+
+#[test]
+fn a_write_that_is_answered_after_the_cancellation_leads_with_a_token_that_has_ended() {
+    for mut bench in both() {
+        bench.io(Begin);
+        let create = bench.reply_io(Err(StoreError::NotFound));
+        bench.call(Cancel);
+        assert!(matches!(bench.accept(create, 1), Next::Lead { .. }), "LE-32");
+        assert!(!bench.call(Holds { term: 1 }));
+        assert_eq!(bench.turn(Rest), Next::Ended { led: true });
+    }
+}
+
+#[test]
+fn a_cancelled_attempt_makes_no_further_call() {
+    for mut bench in both() {
+        bench.io(Begin);
+        bench.call(Cancel);
+        assert_eq!(bench.reply(Err(StoreError::NotFound)), Next::Ended { led: false });
+    }
+}
+
+#[test]
+fn a_classic_leader_ignores_that_another_holds_the_lease_until_the_deadline() {
+    let mut bench = renewed(Bench::classic());
+    bench.rest_io();
+    bench.reply_io(Err(StoreError::Conflict));
+    assert_eq!(bench.reply(Ok(stored("other", 0.0, 9))), Next::Rest);
+    assert!(bench.call(Holds { term: 1 }), "LE-38");
+    assert!(!bench.call(IsLeader));
+}
+
+#[test]
+fn a_strict_leader_stops_when_it_reads_that_another_holds_the_lease() {
+    let mut bench = renewed(Bench::strict());
+    bench.rest_io();
+    bench.reply_io(Err(StoreError::Conflict));
+    assert_eq!(bench.reply(Ok(stored("other", 0.0, 9))), Next::Ended { led: true });
+    assert_eq!(bench.notes.new_leader.as_ref().map(|name| name.as_str()), Some("other"));
+    assert!(bench.notes.metric_off);
+}
+
+#[test]
+fn a_strict_term_ends_in_the_middle_of_a_round_and_of_a_call() {
+    let timing = crate::elector::Timing::seconds(15, 14, 2);
+    let config = Config { timing, ..Config::new("me") };
+    let mut bench = leading(Bench::new(config.clone()));
+    let began = bench.now();
+    while bench.rest() != (Next::Ended { led: true }) {
+        bench.reply_io(Err(StoreError::Timeout));
+        bench.reply(Err(StoreError::Timeout));
+    }
+    assert_eq!(bench.now(), began + config.acting(), "SF-11");
+
+    let mut bench = leading(Bench::new(config.clone()));
+    bench.rest_io();
+    let Step::Wait { until: Some(until), .. } = bench.step(Watch { term: 1 }) else { panic!() };
+    bench.pass(until.since(bench.now()));
+    bench.call(Watch { term: 1 }); // while the call hangs
+    assert_eq!(bench.reply(Err(StoreError::Timeout)), Next::Ended { led: true });
+}
+
+#[test]
+fn a_run_refuses_a_second_one_and_single_attempts() {
+    for mut bench in both() {
+        bench.io(Begin);
+        assert_eq!(bench.turn(Begin), Next::Refused);
+        assert_eq!(bench.turn(Try), Next::Refused);
+        assert_eq!(bench.turn(Rest), Next::Refused, "an answer is awaited");
+        bench.reply_io(Err(StoreError::NotFound));
+        bench.reply(Err(StoreError::Timeout));
+        assert_eq!(bench.reply(Err(StoreError::Timeout)), Next::Refused, "nothing was asked");
+        bench.call(Abort);
+        assert_eq!(bench.turn(Rest), Next::Refused);
+        assert_eq!(bench.io(Begin), Io::Get);
+    }
+}
+
+#[test]
+fn classic_runs_again_with_what_it_remembers_and_strict_reads_first() {
+    for (bench, reads) in [(Bench::classic(), false), (Bench::strict(), true)] {
+        let mut bench = renewed(bench);
+        bench.call(Cancel);
+        bench.turn(Rest);
+        assert_eq!(bench.io(Begin) == Io::Get, reads, "LE-54");
+    }
+}
+
+#[test]
+fn a_lease_that_is_won_back_within_a_round_is_the_same_classic_term() {
+    let mut bench = renewed(Bench::classic());
+    bench.rest_io();
+    bench.reply_io(Err(StoreError::Conflict));
+    let update = bench.reply_io(Ok(stored("", 0.0, 9)));
+    assert_eq!(bench.accept(update, 10), Next::Rest);
+    assert!(bench.call(Holds { term: 1 }) && !bench.notes.became_leader);
+}
+
+#[test]
+fn the_profiles_differ_by_configuration_alone() {
+    assert_eq!(Config::new("me").profile, Profile::default());
+    assert_eq!(Config { profile: Profile::Classic, ..Config::new("me") }, Config::classic("me"));
+}

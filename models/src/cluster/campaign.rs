@@ -1,0 +1,65 @@
+//! Many random runs, one after the other.
+
+use seatrial_core::elector::{Config, Election};
+use seatrial_core::machine::Host;
+
+use super::faults::Weather;
+use super::plan::Plan;
+use super::run::Run;
+use super::world::World;
+
+/// Simulates the one run that a plan names.
+#[must_use]
+pub fn simulate_plan(plan: &Plan) -> Run {
+    let (setup, weather) = plan.draw();
+    World::new(setup, weather, Election::unchecked as fn(Config) -> Election).finish()
+}
+
+/// Simulates a plan with one seed after the other, in the memory of the last run.
+pub struct Campaign<H = Election> {
+    world: Option<World<Weather, H>>,
+    make: fn(Config) -> H,
+    spare: Run,
+}
+
+impl Campaign {
+    /// Prepares runs of the elector that ships.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::of(Election::unchecked)
+    }
+}
+
+impl Default for Campaign {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<H: Host<Election>> Campaign<H> {
+    /// Prepares runs of the electors that `make` makes.
+    #[must_use]
+    pub fn of(make: fn(Config) -> H) -> Self {
+        Self { world: None, make, spare: Run::default() }
+    }
+
+    /// Simulates the run that a plan names.
+    pub fn run(&mut self, plan: &Plan) -> &Run {
+        let (setup, weather) = plan.draw();
+        let world = match self.world.take() {
+            None => World::new(setup, weather, self.make),
+            Some(mut world) => {
+                world.restart(setup, weather, std::mem::take(&mut self.spare));
+                world
+            }
+        };
+        self.spare = self.world.insert(world).run_to_end();
+        &self.spare
+    }
+}
+
+impl<H> std::fmt::Debug for Campaign<H> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Campaign")
+    }
+}

@@ -1,0 +1,23 @@
+//! The `cluster` engine: a discrete-event simulation of an election.
+
+mod campaign;
+mod clock;
+mod drive;
+mod faults;
+mod intervene;
+mod plan;
+mod queue;
+mod random;
+mod run;
+mod server;
+mod work;
+mod world;
+
+pub use campaign::{Campaign, simulate_plan};
+pub use clock::NodeClock;
+pub use faults::{Action, After, Attempted, Fate, Faults};
+pub use plan::{Plan, PlanError};
+pub use random::Random;
+pub use run::{Answer, Happening, Process, Run, Verb, What, Window};
+pub use server::{Entry, Server, Writer};
+pub use world::{NodeSetup, Setup, World, simulate};

@@ -1,0 +1,59 @@
+//! What happens next in the simulation.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// Something that is due.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(super) enum Due {
+    /// A process's run wakes from its sleep; stale unless the number is its newest.
+    Wake { process: u16, sleep: u32 },
+    /// A process's watchdog looks at its term; stale unless the number is its newest.
+    Watch { process: u16, look: u32 },
+    /// A process starts the protected work of its term.
+    Start { process: u16 },
+    /// A process's work looks whether it may act.
+    Look { process: u16, term: u32 },
+    /// A process's work acts.
+    Act { process: u16, term: u32 },
+    /// A process's work has ended.
+    WorkEnds { process: u16, term: u32 },
+    /// A call reaches the server.
+    Arrives { call: u32 },
+    /// The answer of a call reaches its caller.
+    Answers { call: u32 },
+    /// The caller gives the call up.
+    GivesUp { call: u32 },
+    /// A process runs its elector again, or a new process starts on its node.
+    Begins { process: u16 },
+    /// A stalled clock goes on.
+    Resumes { node: u8 },
+    /// Somebody or something intervenes; the number names it in the plan.
+    Intervenes { index: u32 },
+}
+
+/// The due things in order of time; what is due at the same time keeps the order in which it was
+/// scheduled.
+#[derive(Debug, Default)]
+pub(super) struct Agenda {
+    heap: BinaryHeap<Reverse<(u64, u32, Due)>>,
+    scheduled: u32,
+}
+
+impl Agenda {
+    #[inline]
+    pub(super) fn at(&mut self, time: u64, due: Due) {
+        self.scheduled = self.scheduled.wrapping_add(1);
+        self.heap.push(Reverse((time, self.scheduled, due)));
+    }
+
+    #[inline]
+    pub(super) fn next(&mut self) -> Option<(u64, Due)> {
+        self.heap.pop().map(|Reverse((time, _, due))| (time, due))
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.heap.clear();
+        self.scheduled = 0;
+    }
+}

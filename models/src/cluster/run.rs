@@ -1,0 +1,260 @@
+//! What happened in one simulated run.
+
+use seatrial_core::elector::{Config, Fence, Name};
+
+use super::server::Entry;
+
+/// What a call asks for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Verb {
+    /// Read.
+    Get,
+    /// Create.
+    Create,
+    /// Update the version of that number.
+    Update {
+        /// The version.
+        version: u64,
+        /// Whether it frees the lease.
+        releases: bool,
+    },
+}
+
+/// What came back from a call.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Answer {
+    /// Success, with the version read or written.
+    Version(u64),
+    /// There is no object.
+    NotFound,
+    /// The object exists, or has another version.
+    Conflict,
+    /// Nothing is known.
+    Unsure,
+    /// The store refused.
+    Refused,
+}
+
+/// Something that happened.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum What {
+    /// A process began a run.
+    Begins,
+    /// It made a call; `first` if it is the first since it slept.
+    Calls {
+        /// Which call.
+        call: u32,
+        /// What it asks.
+        verb: Verb,
+        /// Whether an attempt begins with it.
+        first: bool,
+    },
+    /// The server applied a write of the process: the version that it made.
+    Applied {
+        /// The call.
+        call: u32,
+        /// The version.
+        version: u64,
+    },
+    /// The process learned the outcome of its call.
+    Learns {
+        /// The call.
+        call: u32,
+        /// The outcome.
+        answer: Answer,
+    },
+    /// The process started its protected work: its belief begins.
+    Leads {
+        /// The term.
+        term: u32,
+    },
+    /// Its leading token was cancelled: its belief ends.
+    Revoked {
+        /// The term.
+        term: u32,
+    },
+    /// Its protected work has ended.
+    WorkEnded {
+        /// The term.
+        term: u32,
+    },
+    /// An effect of its work reached the protected resource.
+    Acts {
+        /// The term.
+        term: u32,
+        /// Whether the resource accepted the fencing token.
+        accepted: bool,
+    },
+    /// Its run was cancelled.
+    Cancelled,
+    /// Its run is over, and its stop callback was called.
+    Ended {
+        /// Whether it led.
+        led: bool,
+    },
+    /// The process is gone.
+    Crashed,
+    /// Its metric goes on or off.
+    Metric(bool),
+    /// It reports a leader: which process has that identity; `None` for nobody or a stranger.
+    Reports(Option<u16>),
+    /// The event "became leader" or "stopped leading" was recorded.
+    Event {
+        /// Which.
+        became: bool,
+    },
+    /// The lock object was changed from outside.
+    Outside {
+        /// The version that this made.
+        version: u64,
+    },
+    /// The process's node stopped moving.
+    Frozen,
+    /// The observed record of the process changed: when it counts from, on its clock.
+    Observes {
+        /// The time.
+        at: u64,
+    },
+}
+
+/// Something that happened, when, and to which process.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Happening {
+    /// When.
+    pub at: u64,
+    /// When, on the clock of the process.
+    pub local: u64,
+    /// To which process.
+    pub process: u16,
+    /// What.
+    pub what: What,
+}
+
+/// A process that took part.
+#[derive(Clone, Debug)]
+pub struct Process {
+    /// Its node.
+    pub node: u8,
+    /// Its set-up.
+    pub config: Config,
+    /// The fencing tokens of its terms, in order.
+    pub fences: Vec<(u32, Fence)>,
+}
+
+impl Process {
+    /// Returns its identity.
+    #[must_use]
+    pub fn identity(&self) -> &Name {
+        &self.config.identity
+    }
+}
+
+/// A whole run, as the invariants judge it.
+#[derive(Clone, Debug, Default)]
+pub struct Run {
+    /// What happened, in order.
+    pub happenings: Vec<Happening>,
+    /// Every version of the lock object; version `n` is the `n`-th, counted from one.
+    pub versions: Vec<Entry>,
+    /// Who took part.
+    pub processes: Vec<Process>,
+    /// When the run ended.
+    pub end: u64,
+    /// How many steps were simulated.
+    pub steps: u64,
+}
+
+/// A span of time in which a process was, or took itself for, the leader.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Window {
+    /// The process.
+    pub process: u16,
+    /// Its term.
+    pub term: u32,
+    /// When it begins.
+    pub from: u64,
+    /// When it ends; at the end of the run if it had not ended.
+    pub to: u64,
+}
+
+impl Window {
+    /// Returns how long two windows overlap.
+    #[must_use]
+    pub fn overlap(&self, other: &Self) -> u64 {
+        self.to.min(other.to).saturating_sub(self.from.max(other.from))
+    }
+}
+
+impl Run {
+    /// Returns the belief windows: from the start of the work until its token was cancelled
+    /// (`election:SF-1`).
+    #[must_use]
+    pub fn belief_windows(&self) -> Vec<Window> {
+        self.windows(|what, term| matches!(what, What::Revoked { term: over } if *over == term))
+    }
+
+    /// Returns the acting windows: from the start of the work until its last effect
+    /// (`election:SF-2`).
+    #[must_use]
+    pub fn acting_windows(&self) -> Vec<Window> {
+        self.windows(|what, term| matches!(what, What::WorkEnded { term: over } if *over == term))
+    }
+
+    fn windows(&self, ends: impl Fn(&What, u32) -> bool) -> Vec<Window> {
+        let mut windows: Vec<Window> = Vec::new();
+        let mut open: Vec<usize> = Vec::new();
+        for happening in &self.happenings {
+            let Happening { at, process, what, .. } = happening;
+            if let What::Leads { term } = what {
+                open.push(windows.len());
+                windows.push(Window { process: *process, term: *term, from: *at, to: self.end });
+                continue;
+            }
+            if open.is_empty() {
+                continue;
+            }
+            open.retain(|index| {
+                let window = &mut windows[*index];
+                let over = window.process == *process
+                    && (ends(what, window.term) || matches!(what, What::Crashed));
+                if over {
+                    window.to = *at;
+                }
+                !over
+            });
+        }
+        windows
+    }
+
+    /// Returns the lease windows: for each write that names a holder, from its apply instant until
+    /// a version that does not name it, or until the earliest moment at which another process may
+    /// take the lease, given the drift that the clocks have (`election:SF-3`).
+    #[must_use]
+    pub fn lease_windows(&self, drift_ppm: u32) -> Vec<Window> {
+        let holder_of = |entry: &Entry| {
+            let record = entry.record.as_ref()?;
+            let names = |process: &Process| *process.identity() == record.holder;
+            // The youngest: processes that share an identity come later.
+            self.processes.iter().rposition(names).map(|index| index as u16)
+        };
+        let mut windows = Vec::new();
+        for (index, entry) in self.versions.iter().enumerate() {
+            let Some(holder) = holder_of(entry) else { continue };
+            let seconds = entry.record.as_ref().map_or(0, |record| record.duration_seconds);
+            let lasts = u128::try_from(seconds).unwrap_or(0) * 1_000_000_000_000_000
+                / (1_000_000 + u128::from(drift_ppm));
+            let until = entry.at.saturating_add(u64::try_from(lasts).unwrap_or(u64::MAX));
+            let next = self.versions[index + 1..]
+                .iter()
+                .find(|next| holder_of(next) != Some(holder))
+                .map_or(self.end, |next| next.at);
+            windows.push(Window {
+                process: holder,
+                term: index as u32 + 1,
+                from: entry.at,
+                to: until.min(next).min(self.end),
+            });
+        }
+        windows
+    }
+}
