@@ -19,11 +19,11 @@
 //! checkers that explore its schedules; this crate knows none of them and carries no hook for one.
 
 pub mod delaying_queue;
+pub mod delta_fifo;
+pub mod elector;
+pub mod fifo;
 pub mod limited_queue;
 pub mod limiter;
-pub mod delta_fifo;
-pub mod fifo;
-pub mod elector;
 pub mod machine;
 pub mod monitor;
 pub mod priority_queue;

@@ -424,6 +424,8 @@ fn a_replay_of_other_code_says_where_it_diverges() {
     let nothing = replay_of(&Schedule::default(), |runtime| toy(runtime, 2, 1));
     assert_eq!(nothing, "the schedule ends after 0 decisions, the program goes on");
     let other_answer = "a=7".parse().unwrap();
-    let answer = replay_of(&other_answer, |runtime| drop(runtime.choose(2)));
+    let answer = replay_of(&other_answer, |runtime| {
+        let _answer = runtime.choose(2);
+    });
     assert_eq!(answer, "decision 2 of the schedule, `=7`, cannot be taken");
 }
