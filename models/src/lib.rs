@@ -14,6 +14,7 @@
 
 pub mod canary;
 pub mod catalogue;
+pub mod check;
 pub mod cli;
 pub mod cluster;
 pub mod conformance;

@@ -57,7 +57,8 @@ pub(super) fn rows(subject: &dyn Subject, scenario: &str, plan: &Plan, trial: &T
         if trial.reached {
             row.verdict = Verdict::Holds;
         } else {
-            row.verdict = Verdict::Violated;
+            let unfinished = plan.engine == Engine::Loom && !trial.exploration.exhausted;
+            row.verdict = if unfinished { Verdict::Undecided } else { Verdict::Violated };
             let because = "no execution reached the case that the scenario is named for";
             row.because = Some(because.to_owned());
         }

@@ -23,6 +23,7 @@ use std::convert::Infallible;
 use seatrial_core::machine::{Cx, Machine, Step};
 
 pub use budget::Budget;
+pub(crate) use case::Case;
 pub use case::{Plan, Replayed, Trial};
 pub use component::{Component, EventOf, HistoryOf, MachineOf, OpOf, RetOf};
 pub use finding::{Finding, Line, transcript};

@@ -1,0 +1,76 @@
+//! A small controller: it makes the number of replicas what was asked for.
+
+use std::collections::BTreeMap;
+use std::hash::{BuildHasher, Hash};
+
+use seatrial_core::machine::Host;
+use seatrial_core::queue::{Fifo, Queue, WorkQueue};
+use seatrial_core::runtime::Runtime;
+
+/// What is asked for and what is there, per object. In a real operator: a cache and an API server.
+pub struct Cluster<R: Runtime> {
+    runtime: R,
+    state: R::Mutex<BTreeMap<u8, Replicas>>,
+}
+
+/// One object.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Replicas {
+    /// Asked for.
+    pub desired: u32,
+    /// There.
+    pub actual: u32,
+}
+
+impl<R: Runtime> Cluster<R> {
+    /// Makes an empty cluster.
+    pub fn new(runtime: &R) -> Self {
+        Self { runtime: runtime.clone(), state: runtime.mutex(BTreeMap::new()) }
+    }
+
+    /// Asks for so many replicas. Whoever asks then adds the key to the queue.
+    pub fn ask(&self, key: u8, desired: u32) {
+        self.runtime.lock(&self.state).entry(key).or_default().desired = desired;
+    }
+
+    /// Reads an object.
+    pub fn read(&self, key: u8) -> Replicas {
+        self.runtime.lock(&self.state).get(&key).copied().unwrap_or_default()
+    }
+
+    /// Writes what is there.
+    pub fn scale(&self, key: u8, actual: u32) {
+        self.runtime.lock(&self.state).entry(key).or_default().actual = actual;
+    }
+}
+
+/// Works until the queue is shut down: every key is reconciled as often as it is added.
+pub fn reconcile<R, B, H>(queue: &WorkQueue<u8, R, Fifo, B, H>, cluster: &Cluster<R>)
+where
+    R: Runtime,
+    B: BuildHasher,
+    H: Host<Queue<u8>>,
+    u8: Hash,
+{
+    while let Some(item) = queue.get() {
+        let desired = cluster.read(*item).desired;
+        cluster.scale(*item, desired);
+    }
+}
+
+/// The same with a mistake that is easy to make: done is called before the work is finished, so a
+/// change that comes meanwhile is reconciled by another worker at the same time, and the older
+/// number may be written last.
+pub fn reconcile_too_early<R, B, H>(queue: &WorkQueue<u8, R, Fifo, B, H>, cluster: &Cluster<R>)
+where
+    R: Runtime,
+    B: BuildHasher,
+    H: Host<Queue<u8>>,
+    u8: Hash,
+{
+    while let Some((token, key)) = queue.take() {
+        queue.done(token);
+        let desired = cluster.read(key).desired;
+        cluster.scale(key, desired);
+    }
+}

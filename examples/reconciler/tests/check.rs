@@ -1,0 +1,138 @@
+//! Checks the reconciler: the right one holds, the hasty one is convicted.
+//!
+//! Without arguments everything is run. The hasty reconciler is expected to break its promise, so
+//! all is well if it is found out.
+
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use reconciler::{Cluster, reconcile, reconcile_too_early};
+use seatrial_core::queue::{Queue, WorkQueue};
+use seatrial_core::runtime::Runtime;
+use seatrial_models::catalogue::Catalogue;
+use seatrial_models::trial::{
+    Component, DynScenario, HistoryOf, Invariant, MachineOf, Scenario, Violation, World, subject,
+};
+
+const CATALOGUE: Catalogue = Catalogue {
+    program: "cargo test --test check --",
+    subjects: &[subject::<Reconciler>(), subject::<Hasty>()],
+};
+
+fn main() -> ExitCode {
+    seatrial_models::cli::main(&CATALOGUE)
+}
+
+/// The reconciler as it should be.
+struct Reconciler;
+/// The one with the mistake.
+struct Hasty;
+
+/// Two changes of one object, two workers; in the end what is there must be what was asked for.
+fn two_changes<R: Runtime, C: Component<Machine = Queue<u8>>>(
+    world: &World<R, C>,
+    work: fn(&Shared<R>, &Cluster<R>),
+) {
+    let queue: Shared<R> =
+        Arc::new(WorkQueue::with_host(world.runtime(), Fixed::default(), world.machine()));
+    let cluster = Arc::new(Cluster::new(world.runtime()));
+    let workers: Vec<_> = ["first", "second"]
+        .into_iter()
+        .map(|name| {
+            let (queue, cluster) = (Arc::clone(&queue), Arc::clone(&cluster));
+            world.spawn(name, move || work(&queue, &cluster))
+        })
+        .collect();
+    for desired in [1, 2] {
+        cluster.ask(7, desired);
+        queue.add(7);
+    }
+    queue.shut_down();
+    for worker in workers {
+        world.join(worker);
+    }
+    world.note("actual", cluster.read(7).actual.into());
+}
+
+type Fixed = std::hash::BuildHasherDefault<std::hash::DefaultHasher>;
+type Shared<R> = Arc<
+    WorkQueue<
+        u8,
+        R,
+        seatrial_core::queue::Fifo,
+        Fixed,
+        seatrial_core::machine::Boxed<Queue<u8>>,
+    >,
+>;
+
+fn converges<C: Component>(history: &HistoryOf<C>) -> Result<(), Violation> {
+    match history.notes("actual").next() {
+        Some(2) | None => Ok(()),
+        Some(actual) => Err(Violation::overall(format!("2 replicas asked for, {actual} there"))),
+    }
+}
+
+const SAYS: &str = "what is there becomes what was asked for last";
+
+impl Component for Reconciler {
+    type Machine = Queue<u8>;
+    const NAME: &'static str = "reconciler";
+    const SAYS: &'static str = "makes the number of replicas what was asked for";
+
+    fn machine() -> MachineOf<Self> {
+        Box::new(Queue::<u8>::default())
+    }
+    fn scenarios() -> Vec<Box<dyn DynScenario<Self>>> {
+        vec![Box::new(TwoChanges)]
+    }
+    fn invariants() -> Vec<Invariant<Self>> {
+        vec![Invariant::eventually("converges", SAYS, &[], converges::<Self>)]
+    }
+}
+
+impl Component for Hasty {
+    type Machine = Queue<u8>;
+    const NAME: &'static str = "hasty";
+    const SAYS: &'static str = "the same, but it calls done before it has finished";
+
+    fn machine() -> MachineOf<Self> {
+        Box::new(Queue::<u8>::default())
+    }
+    fn scenarios() -> Vec<Box<dyn DynScenario<Self>>> {
+        vec![Box::new(TwoChanges)]
+    }
+    fn invariants() -> Vec<Invariant<Self>> {
+        let converges = Invariant::eventually("converges", SAYS, &[], converges::<Self>);
+        vec![converges.expected_to_break()]
+    }
+}
+
+struct TwoChanges;
+
+impl Scenario<Reconciler> for TwoChanges {
+    const NAME: &'static str = "two_changes";
+    const SAYS: &'static str = "an object changes twice while two workers reconcile it";
+
+    fn run<R: Runtime>(&self, world: &World<R, Reconciler>) {
+        two_changes(world, |queue, cluster| reconcile(queue, cluster));
+    }
+    fn reaches(history: &HistoryOf<Reconciler>) -> bool {
+        history.finished()
+    }
+}
+
+impl Scenario<Hasty> for TwoChanges {
+    const NAME: &'static str = "two_changes";
+    const SAYS: &'static str = "an object changes twice while two workers reconcile it";
+
+    fn run<R: Runtime>(&self, world: &World<R, Hasty>) {
+        two_changes(world, |queue, cluster| reconcile_too_early(queue, cluster));
+    }
+    fn reaches(history: &HistoryOf<Hasty>) -> bool {
+        history.finished()
+    }
+    fn cannot_run_on(engine: seatrial_models::engine::Engine) -> Option<&'static str> {
+        let threads = engine == seatrial_models::engine::Engine::Threads;
+        threads.then_some("real threads rarely meet in so short a window")
+    }
+}

@@ -1,0 +1,183 @@
+//! The command line, end to end, as a stranger meets it.
+
+#![cfg(all(feature = "loom", feature = "shuttle"))]
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+fn seatrial(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_seatrial"))
+        .args(arguments)
+        .env("NO_COLOR", "1")
+        .output()
+        .expect("the program starts")
+}
+
+fn code(output: &Output) -> i32 {
+    output.status.code().expect("the program ends by itself")
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// A folder of this test's own, empty at first.
+fn folder(name: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    drop(std::fs::remove_dir_all(&folder));
+    std::fs::create_dir_all(&folder).expect("the test folder can be made");
+    folder
+}
+
+/// Runs what must be refused: exit code 2 and one line that says what to do.
+fn refused(arguments: &[&str], says: &str) {
+    let output = seatrial(arguments);
+    let complaint = text(&output.stderr);
+    assert_eq!(code(&output), 2, "{arguments:?}: {complaint}");
+    assert!(complaint.contains(says), "{arguments:?}: {complaint}");
+    assert_eq!(text(&output.stdout), "", "{arguments:?}");
+}
+
+/// Returns a fresh witness of a mutant from the JSON on standard output.
+fn witness(engine: &str) -> String {
+    let arguments = ["mutants", "queue/lost_requeue", "--engine", engine, "--format", "json"];
+    let output = seatrial(&arguments);
+    let report: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let witness = &report["mutants"][0]["kills"][0]["witness"];
+    witness.as_str().expect("a conviction has a witness").to_owned()
+}
+
+#[test]
+fn a_run_says_what_held_and_writes_its_reports() {
+    let folder = folder("reports");
+    let (json, junit) = (folder.join("r.json"), folder.join("r.xml"));
+    let to = |format: &str, path: &Path| format!("{format}={}", path.display());
+    let output = seatrial(&[
+        "run",
+        "canary",
+        "--budget",
+        "500",
+        "--report",
+        &to("json", &json),
+        "--report",
+        &to("junit", &junit),
+    ]);
+    assert_eq!(code(&output), 0, "{}", text(&output.stderr));
+    assert!(text(&output.stdout).contains("violated as expected"), "{}", text(&output.stdout));
+    let report = std::fs::read_to_string(&json).expect("the report is there");
+    let report: serde_json::Value = serde_json::from_str(&report).expect("JSON");
+    assert_eq!(report["schema_version"], 1);
+    assert_eq!(report["outcome"], "holds");
+    let rows = report["rows"].as_array().expect("rows");
+    for engine in ["loom", "sample", "threads"] {
+        let convicted = |row: &&serde_json::Value| {
+            row["engine"] == engine && row["expect"] == "violated" && row["verdict"] == "violated"
+        };
+        assert!(rows.iter().any(|row| convicted(&row)), "{engine} convicts the canary");
+    }
+    let xml = std::fs::read_to_string(&junit).expect("the report is there");
+    assert!(xml.contains("<testsuite name=\"canary\""), "{xml}");
+    assert_eq!(std::fs::read_dir(&folder).expect("a folder").count(), 2, "nothing half-written");
+}
+
+#[test]
+fn the_same_seed_gives_the_same_report() {
+    let report = || {
+        let output = seatrial(&["run", "two_", "--budget", "300", "--format", "json"]);
+        let mut report: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+        report["timing"] = serde_json::Value::Null;
+        report.to_string()
+    };
+    assert_eq!(report(), report());
+}
+
+#[test]
+fn bad_input_is_refused_with_advice() {
+    refused(&["run", "no_such_thing"], "seatrial list");
+    refused(&["list", "no_such_thing"], "seatrial list");
+    refused(&["mutants", "no_such_thing"], "seatrial list");
+    refused(&["run", "--budget", "0"], "runs nothing");
+    refused(&["run", "--budget", "some"], "use smoke, ci, nightly");
+    refused(&["run", "--engine", "warp"], "use one of");
+    refused(&["run", "--report", "json"], "json=report.json");
+    refused(&["run", "--report", "pdf=x"], "unknown report format");
+    refused(&["run", "--report", "json=/no/such/folder/r.json"], "folder that can be written");
+    refused(&["conformance", "/no/such/folder"], "cannot read");
+    refused(&["replay", "hello"], "copy the whole text");
+    refused(&["frobnicate"], "unrecognized subcommand");
+}
+
+#[test]
+fn a_folder_without_traces_is_refused() {
+    let folder = folder("no_traces");
+    refused(&["conformance", &folder.display().to_string()], "holds no traces");
+}
+
+#[test]
+fn a_damaged_witness_is_refused() {
+    let witness = witness("sample");
+    refused(&["replay", &witness[..witness.len() - 3]], "damaged");
+    refused(&["replay", &witness.replace("lost_requeue", "lost_wakeups")], "damaged");
+    let older = witness.replacen("seatrial-0.1", "seatrial-0.0", 1);
+    refused(&["replay", &older], "written by seatrial 0.0");
+}
+
+#[test]
+fn a_witness_of_something_unknown_is_refused() {
+    use seatrial_models::trial::Witness;
+    let known: Witness = witness("sample").parse().expect("it was just written");
+    let unknown = |change: fn(&mut Witness)| {
+        let mut changed = known.clone();
+        change(&mut changed);
+        changed.to_string()
+    };
+    let component = unknown(|witness| witness.component = "nobody".to_owned());
+    refused(&["replay", &component], "'nobody', which is not known here");
+    let scenario = unknown(|witness| witness.scenario = "nothing".to_owned());
+    refused(&["replay", &scenario], "'nothing', which is not known here");
+    let mutant = unknown(|witness| witness.mutant = Some("harmless".to_owned()));
+    refused(&["replay", &mutant], "'harmless', which is not known here");
+}
+
+#[test]
+fn a_witness_replays_a_hundred_times_in_fresh_processes() {
+    let folder = folder("witnesses");
+    for engine in ["loom", "sample"] {
+        let witness = witness(engine);
+        let file = folder.join(format!("{engine}.txt"));
+        std::fs::write(&file, format!("# found by {engine}\n\n{witness}\n")).expect("written");
+        let first = seatrial(&["replay", &witness]);
+        assert_eq!(code(&first), 100, "{}", text(&first.stdout));
+        assert!(text(&first.stdout).contains("dirty_is_requeued"), "{}", text(&first.stdout));
+        for again in 0..100 {
+            let from = if again % 2 == 0 { &witness } else { &file.display().to_string() };
+            let output = seatrial(&["replay", from]);
+            assert_eq!(output.stdout, first.stdout, "{engine}, time {again}");
+            assert_eq!(code(&output), 100, "{engine}, time {again}");
+        }
+    }
+}
+
+#[test]
+fn a_witness_of_other_code_diverges() {
+    use seatrial_models::trial::Witness;
+    let mut witness: Witness = witness("sample").parse().expect("it was just written");
+    witness.mutant = None; // the code that ships does not do what the mutant did
+    let output = seatrial(&["replay", &witness.to_string()]);
+    assert_eq!(code(&output), 102, "{}{}", text(&output.stdout), text(&output.stderr));
+}
+
+#[test]
+fn the_traces_of_a_folder_are_replayed() {
+    let folder = folder("traces");
+    let text = seatrial_models::conformance::carried("workqueue").expect("carried");
+    let some: Vec<_> = text.lines().take(50).collect();
+    std::fs::write(folder.join("workqueue.jsonl"), some.join("\n")).expect("written");
+    let path = folder.display().to_string();
+    let output = seatrial(&["conformance", &path]);
+    assert_eq!(code(&output), 0, "{}", self::text(&output.stdout));
+    assert!(self::text(&output.stdout).contains("50 of 50"), "{}", self::text(&output.stdout));
+    let flipped = some.join("\n").replacen("\"len\":1", "\"len\":9", 1);
+    std::fs::write(folder.join("workqueue.jsonl"), flipped).expect("written");
+    assert_eq!(code(&seatrial(&["conformance", &path])), 100);
+}
