@@ -44,16 +44,26 @@ fn is_missed(name: &str, strategy: Strategy) {
     assert_eq!(first_failure(strategy.clone(), program(tried)), None, "{name}: {strategy:?}");
 }
 
-/// One of a hundred threads must come first, so the chance is one in a hundred an execution. A
+/// One of so many threads must come first, so the chance of an execution is one in as many. A
 /// random walk has the same chance, since here all threads are there when the first step is taken.
-#[test]
-fn pos_and_surw_find_the_one_thread_that_must_come_first() {
+fn is_found_by_pos_and_surw(name: &str, threads: f64, seeds: u64) {
     let pos = |seed| Strategy::Pos { seed, executions: 10_000 };
     let surw = |seed| Strategy::Surw { seed, executions: 10_000 };
-    for mean in [mean_to_failure("reorder_100", pos, 5), mean_to_failure("reorder_100", surw, 5)] {
-        assert!((10.0..400.0).contains(&mean), "{mean}");
+    for mean in [mean_to_failure(name, pos, seeds), mean_to_failure(name, surw, seeds)] {
+        assert!((0.1 * threads..4.0 * threads).contains(&mean), "{mean}");
     }
-    is_missed("reorder_100", Strategy::Pct { seed: 1, depth: 3, executions: 300 });
+}
+
+#[test]
+fn pos_and_surw_find_the_one_thread_that_must_come_first() {
+    is_found_by_pos_and_surw("reorder_30", 30.0, 5);
+    is_missed("reorder_30", Strategy::Pct { seed: 1, depth: 3, executions: 100 });
+}
+
+#[test]
+#[cfg_attr(debug_assertions, ignore = "slow without optimisation")]
+fn pos_and_surw_find_the_one_of_a_hundred_that_must_come_first() {
+    is_found_by_pos_and_surw("reorder_100", 100.0, 20);
 }
 
 #[test]
@@ -61,7 +71,7 @@ fn surw_alone_finds_a_thread_that_is_started_late_and_must_come_first() {
     let name = "reorder_started_40";
     let surw = mean_to_failure(name, |seed| Strategy::Surw { seed, executions: 10_000 }, 5);
     assert!(surw < 400.0, "{surw}");
-    let (seed, executions) = (1, 500);
+    let (seed, executions) = (1, 200);
     is_missed(name, Strategy::Random { seed, executions });
     is_missed(name, Strategy::Pct { seed, depth: 3, executions });
     is_missed(name, Strategy::Pos { seed, executions });
@@ -132,7 +142,7 @@ fn interleavings(strategy: Strategy) -> BTreeMap<String, u64> {
 
 #[test]
 fn urw_and_surw_draw_every_interleaving_equally_often_and_random_does_not() {
-    const EXECUTIONS: u64 = 15_001;
+    const EXECUTIONS: u64 = 7_501;
     let spread = |strategy| {
         let seen = interleavings(strategy);
         assert_eq!(seen.len(), 15, "4 of 6 places");
@@ -141,8 +151,8 @@ fn urw_and_surw_draw_every_interleaving_equally_often_and_random_does_not() {
     let urw = spread(Strategy::Urw { seed: 5, executions: EXECUTIONS });
     let surw = spread(Strategy::Surw { seed: 5, executions: EXECUTIONS });
     let random = spread(Strategy::Random { seed: 5, executions: EXECUTIONS });
-    assert!(urw < 1.3, "{urw}");
-    assert!(surw < 1.3, "{surw}");
+    assert!(urw < 1.4, "{urw}");
+    assert!(surw < 1.4, "{surw}");
     assert!(random > 3.0, "{random}");
 }
 
