@@ -33,6 +33,8 @@ fn main() {
     let strategies = [
         ("random", Strategy::Random { seed: 1, executions: EXECUTIONS }),
         ("pct", Strategy::Pct { seed: 1, depth: 3, executions: EXECUTIONS }),
+        ("pos", Strategy::Pos { seed: 1, executions: EXECUTIONS }),
+        ("surw", Strategy::Surw { seed: 1, executions: EXECUTIONS }),
         ("urw", Strategy::Urw { seed: 1, executions: EXECUTIONS }),
     ];
     for (name, strategy) in strategies {

@@ -8,9 +8,11 @@
 //! | `handoff` | a mover takes items from one queue to another, nested in its lock or not |
 //! | `opposite_locks` | two threads take two locks in opposite orders |
 //! | `reorder_100` | 99 threads set one value after the other, one looks in between |
+//! | `reorder_started_100` | the same, and starting a thread is a step as well |
+//! | `alternate_40` | two threads take turns at four locks, one of them 40 steps behind |
 
+mod order;
 mod queue;
-mod reorder;
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -45,8 +47,15 @@ pub enum Program {
     },
     /// A deadlock in one of three traces.
     OppositeLocks,
-    /// So many threads, of which all but one set two values and one reads them.
-    Reorder(u8),
+    /// Threads set two values, one reads them.
+    Reorder {
+        /// All threads, the reader among them.
+        threads: u8,
+        /// Whether the main thread takes a step before it starts each of them.
+        started: bool,
+    },
+    /// Two threads at four locks, one of them so many steps behind.
+    Alternate(u8),
 }
 
 impl Program {
@@ -62,7 +71,8 @@ impl Program {
             Self::Pair => pair(runtime),
             Self::Handoff { nested, producers } => handoff(runtime, nested, producers),
             Self::OppositeLocks => opposite_locks(runtime),
-            Self::Reorder(threads) => reorder::reorder(runtime, threads),
+            Self::Reorder { threads, started } => order::reorder(runtime, threads, started),
+            Self::Alternate(behind) => order::alternate(runtime, behind),
         }
     }
 }
@@ -77,7 +87,9 @@ impl fmt::Display for Program {
             Self::Handoff { nested: true, producers } => write!(f, "handoff_nested_{producers}p"),
             Self::Handoff { nested: false, producers } => write!(f, "handoff_{producers}p"),
             Self::OppositeLocks => f.write_str("opposite_locks"),
-            Self::Reorder(threads) => write!(f, "reorder_{threads}"),
+            Self::Reorder { threads, started: false } => write!(f, "reorder_{threads}"),
+            Self::Reorder { threads, started: true } => write!(f, "reorder_started_{threads}"),
+            Self::Alternate(behind) => write!(f, "alternate_{behind}"),
         }
     }
 }
@@ -98,8 +110,14 @@ impl FromStr for Program {
         if text == "opposite_locks" {
             return Ok(Self::OppositeLocks);
         }
+        if let Some(threads) = text.strip_prefix("reorder_started_") {
+            return Ok(Self::Reorder { threads: number(threads)?, started: true });
+        }
         if let Some(threads) = text.strip_prefix("reorder_") {
-            return Ok(Self::Reorder(number(threads)?));
+            return Ok(Self::Reorder { threads: number(threads)?, started: false });
+        }
+        if let Some(behind) = text.strip_prefix("alternate_") {
+            return Ok(Self::Alternate(number(behind)?));
         }
         if let Some(producers) = text.strip_prefix("handoff_nested_") {
             return handoff(true, producers);
@@ -279,6 +297,8 @@ mod tests {
             "handoff_nested_2p",
             "opposite_locks",
             "reorder_100",
+            "reorder_started_9",
+            "alternate_40",
         ] {
             assert_eq!(name.parse::<Program>().unwrap().to_string(), name);
         }

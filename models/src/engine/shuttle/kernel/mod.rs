@@ -12,6 +12,7 @@
 mod clock;
 mod condvar;
 mod describe;
+mod footprint;
 mod grant;
 mod hash;
 mod names;
@@ -25,6 +26,7 @@ use super::Config;
 use crate::engine::{Choice, End, Schedule};
 
 pub use condvar::WakeUps;
+pub(super) use footprint::Footprint;
 pub(super) use grant::WaitEnd;
 pub(super) use hash::mix;
 pub(super) use names::{MAIN, ObjectName, SERVICE, ThreadName};

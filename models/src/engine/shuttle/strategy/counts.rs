@@ -1,90 +1,73 @@
 //! How many steps each thread still has, as far as an earlier execution tells.
 
 use super::super::kernel::ThreadName;
-use super::rng::Rng;
-use super::{Kernel, Options};
-use crate::engine::Choice;
+use super::Kernel;
 
-/// Estimates of the steps that are left, for one execution after the other.
+/// How the threads of an execution descend from each other.
 #[derive(Default)]
-pub(super) struct Counts {
-    /// Steps of each thread of the execution that is learned from, by name.
-    own: Vec<u64>,
-    /// Each thread of that execution, after its parent.
-    family: Vec<(Option<ThreadName>, ThreadName)>,
-    /// Steps of each thread and its descendants, by name; empty until something was learned.
-    learned: Vec<u64>,
-    /// Steps left to each thread of this execution and to those that it has not started yet.
-    left: Vec<u64>,
+pub(super) struct Family {
+    /// Each thread, after its parent.
+    members: Vec<(Option<ThreadName>, ThreadName)>,
 }
 
-impl Counts {
-    /// Begins an execution.
-    pub(super) fn begin(&mut self) {
-        self.left.clear();
-    }
-
+impl Family {
     /// Looks for threads that were started since the last time.
     pub(super) fn meet(&mut self, kernel: &Kernel) {
-        for thread in self.left.len()..kernel.thread_count() {
-            let name = kernel.name(thread);
-            let parent = kernel.parent(thread);
-            let steps = self.learned.get(name).copied().unwrap_or(0).max(1);
-            self.left.push(steps);
-            if let Some(parent) = parent {
-                self.left[parent] = self.left[parent].saturating_sub(steps).max(1);
-            }
-            if self.learned.is_empty() {
-                self.family.push((parent.map(|parent| kernel.name(parent)), name));
-            }
+        for thread in self.members.len()..kernel.thread_count() {
+            let parent = kernel.parent(thread).map(|parent| kernel.name(parent));
+            self.members.push((parent, kernel.name(thread)));
         }
     }
 
-    fn weight(&self, choice: Choice) -> u64 {
-        match choice {
-            Choice::Thread(thread) => self.left[usize::from(thread)],
-            _ => 1,
-        }
-    }
-
-    /// Draws an option in proportion to the steps that are left.
-    pub(super) fn draw(&self, options: Options, rng: &mut Rng) -> Choice {
-        let total = options.all().map(|choice| self.weight(choice)).sum();
-        let mut drawn = rng.below(total);
-        for choice in options.all() {
-            let weight = self.weight(choice);
-            if drawn < weight {
-                return choice;
-            }
-            drawn -= weight;
-        }
-        unreachable!("what is drawn is less than the sum of the weights")
-    }
-
-    /// Counts a step.
-    pub(super) fn step(&mut self, kernel: &Kernel, choice: Choice) {
-        let Choice::Thread(thread) = choice else { return };
-        let thread = usize::from(thread);
-        self.left[thread] = self.left[thread].saturating_sub(1).max(1);
-        if self.learned.is_empty() {
-            let name = kernel.name(thread);
-            if self.own.len() <= name {
-                self.own.resize(name + 1, 0);
-            }
-            self.own[name] += 1;
-        }
-    }
-
-    /// Takes the steps of this execution as the estimate for all that follow.
-    pub(super) fn learn(&mut self) {
-        let names = self.family.iter().map(|(_, name)| name + 1).max().unwrap_or(0);
-        self.learned = std::mem::take(&mut self.own);
-        self.learned.resize(names, 0);
+    /// Adds to the steps of each thread those of its descendants.
+    pub(super) fn totals(&self, own: impl Fn(ThreadName) -> u64) -> Vec<u64> {
+        let names = self.members.iter().map(|(_, name)| name + 1).max().unwrap_or(0);
+        let mut totals = vec![0; names];
         // Children come after their parents, so that grandchildren are added to children first.
-        for (parent, name) in self.family.drain(..).rev() {
+        for &(parent, name) in self.members.iter().rev() {
+            totals[name] += own(name);
             if let Some(parent) = parent {
-                self.learned[parent] += self.learned[name];
+                totals[parent] += totals[name];
             }
         }
+        totals
+    }
+}
+
+/// The steps that are left to each thread of an execution and to those it has not started yet.
+#[derive(Default)]
+pub(super) struct Left {
+    steps: Vec<u64>,
+}
+
+impl Left {
+    /// Begins an execution.
+    pub(super) fn begin(&mut self) {
+        self.steps.clear();
+    }
+
+    /// Looks for threads that were started since the last time: their steps are no longer their
+    /// parents'. `totals` has the steps of each thread and its descendants, by name. Returns the
+    /// first new thread.
+    pub(super) fn meet(&mut self, kernel: &Kernel, totals: &[u64]) -> usize {
+        let first = self.steps.len();
+        for thread in first..kernel.thread_count() {
+            let steps = totals.get(kernel.name(thread)).copied().unwrap_or(0);
+            self.steps.push(steps);
+            if let Some(parent) = kernel.parent(thread) {
+                self.steps[parent] = self.steps[parent].saturating_sub(steps);
+            }
+        }
+        first
+    }
+
+    /// Counts a step of a thread.
+    pub(super) fn step(&mut self, thread: usize) {
+        self.steps[thread] = self.steps[thread].saturating_sub(1);
+    }
+
+    /// Returns the steps that are left to a thread.
+    pub(super) fn of(&self, thread: usize) -> u64 {
+        self.steps[thread]
     }
 }

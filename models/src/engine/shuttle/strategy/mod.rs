@@ -1,10 +1,16 @@
 //! Who runs next: one strategy a file.
 
+mod bytes;
 mod counts;
 mod pct;
+mod portfolio;
+mod pos;
 mod random;
 mod replay;
 mod rng;
+mod surw;
+#[cfg(test)]
+mod tests;
 mod urw;
 
 use super::kernel::{Kernel, ThreadSet};
@@ -37,6 +43,28 @@ pub enum Strategy {
         /// How many executions to run.
         executions: u64,
     },
+    /// Random priorities of *steps*: of two that disturb each other, the loser gets a new priority
+    /// when the winner has run, so that every order of them is likely (Yuan and others, 2018).
+    Pos {
+        /// Where the random numbers come from.
+        seed: u64,
+        /// How many executions to run.
+        executions: u64,
+    },
+    /// Every interleaving of the steps on one object is as likely as any other, another object
+    /// for each execution (Zhao and others, 2025).
+    Surw {
+        /// Where the random numbers come from.
+        seed: u64,
+        /// How many executions to run.
+        executions: u64,
+    },
+    /// All of them in turn, one execution each, until none has any more.
+    Portfolio(Vec<Self>),
+    /// One execution, decided by bytes: zero lets a thread run on, or takes the first option. When
+    /// they are used up, threads run as long as they can. Every byte string is a schedule, so a
+    /// fuzzer can change them as it likes.
+    Bytes(Vec<u8>),
     /// One execution, as written down; a program that cannot follow ends as
     /// [`End::Diverged`](crate::engine::End::Diverged).
     Replay(Schedule),
@@ -82,7 +110,7 @@ impl Options {
     }
 
     /// Returns all of them.
-    fn all(self) -> impl Iterator<Item = Choice> {
+    fn all(self) -> impl Iterator<Item = Choice> + Clone {
         (0..self.len()).map(move |nth| self.nth(nth))
     }
 }
@@ -120,6 +148,21 @@ pub(super) trait Chooser {
 }
 
 impl Strategy {
+    /// Returns a portfolio that shares executions out among all samplers.
+    #[must_use]
+    pub fn portfolio(seed: u64, executions: u64) -> Self {
+        const MEMBERS: u64 = 6;
+        let share = |nth: u64| executions / MEMBERS + u64::from(nth < executions % MEMBERS);
+        Self::Portfolio(vec![
+            Self::Random { seed, executions: share(0) },
+            Self::Pos { seed, executions: share(1) },
+            Self::Surw { seed, executions: share(2) },
+            Self::Pct { seed, depth: 2, executions: share(3) },
+            Self::Pct { seed, depth: 3, executions: share(4) },
+            Self::Urw { seed, executions: share(5) },
+        ])
+    }
+
     pub(super) fn chooser(self) -> Box<dyn Chooser> {
         match self {
             Self::Random { seed, executions } => Box::new(random::Random::new(seed, executions)),
@@ -127,6 +170,10 @@ impl Strategy {
                 Box::new(pct::Pct::new(seed, depth, executions))
             }
             Self::Urw { seed, executions } => Box::new(urw::Urw::new(seed, executions)),
+            Self::Pos { seed, executions } => Box::new(pos::Pos::new(seed, executions)),
+            Self::Surw { seed, executions } => Box::new(surw::Surw::new(seed, executions)),
+            Self::Portfolio(members) => Box::new(portfolio::Portfolio::new(members)),
+            Self::Bytes(bytes) => Box::new(bytes::Bytes::new(bytes)),
             Self::Replay(schedule) => Box::new(replay::Replay::exactly(schedule)),
             Self::Follow(schedule) => Box::new(replay::Replay::nearly(schedule)),
         }

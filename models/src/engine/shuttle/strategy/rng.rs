@@ -41,6 +41,23 @@ impl Rng {
         z ^ (z >> 31)
     }
 
+    /// Draws one of some items in proportion to their weights, which are not all zero.
+    pub(super) fn weighted<T: Copy>(
+        &mut self,
+        items: impl Iterator<Item = T> + Clone,
+        weight: impl Fn(T) -> u64,
+    ) -> T {
+        let mut drawn = self.below(items.clone().map(&weight).sum());
+        for item in items {
+            let weight = weight(item);
+            if drawn < weight {
+                return item;
+            }
+            drawn -= weight;
+        }
+        unreachable!("what is drawn is less than the sum of the weights")
+    }
+
     /// Returns a number below `bound`, which is not zero. The bias is one in 2^64 / `bound`.
     pub(super) fn below(&mut self, bound: u64) -> u64 {
         ((u128::from(self.next()) * u128::from(bound)) >> 64) as u64
