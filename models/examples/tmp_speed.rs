@@ -3,7 +3,13 @@ use seatrial_models::cluster::*;
 fn overlap(run: &Run) -> u64 {
     let w = run.acting_windows();
     let mut worst = 0;
-    for (i, a) in w.iter().enumerate() { for b in &w[i+1..] { if a.process != b.process { worst = worst.max(a.overlap(b)); } } }
+    for (i, a) in w.iter().enumerate() {
+        for b in &w[i + 1..] {
+            if a.process != b.process {
+                worst = worst.max(a.overlap(b));
+            }
+        }
+    }
     worst
 }
 fn main() {
@@ -17,11 +23,22 @@ fn main() {
     for seed in 0..n {
         let run = c.run(&plan.with_seed(seed));
         steps += run.steps;
-        terms += run.happenings.iter().filter(|h| matches!(h.what, What::Leads{..})).count();
+        terms += run.happenings.iter().filter(|h| matches!(h.what, What::Leads { .. })).count();
         if std::env::args().nth(3).is_none() {
-        let o = overlap(run);
-        if o > 0 { bad += 1; if first.is_none() { first = Some(seed); } worst = worst.max(o); } }
+            let o = overlap(run);
+            if o > 0 {
+                bad += 1;
+                if first.is_none() {
+                    first = Some(seed);
+                }
+                worst = worst.max(o);
+            }
+        }
     }
     let s = t.elapsed().as_secs_f64();
-    println!("{n} runs, {steps} steps, {terms} terms, {:.1} M steps/s, {bad} overlapping, worst {:.3} s, first {first:?}", steps as f64 / s / 1e6, worst as f64 / 1e9);
+    println!(
+        "{n} runs, {steps} steps, {terms} terms, {:.1} M steps/s, {bad} overlapping, worst {:.3} s, first {first:?}",
+        steps as f64 / s / 1e6,
+        worst as f64 / 1e9
+    );
 }
