@@ -9,6 +9,8 @@
 //! | [`delaying_queue`] | the same with items that are added later |
 //! | [`limited_queue`] | the same with failed items that come back when a limiter says so |
 //! | [`priority_queue`] | the same again, the highest priority first |
+//! | [`cancel`] | cancellation tokens: a tree, with deadlines |
+//! | [`wait`] | loops that run again and again until a token ends |
 //! | [`limiter`] | how long to wait: per item, shared, token bucket, back-off |
 //! | [`store`] | keys, tombstones and what a consumer knows |
 //! | [`fifo`] | the queue of newest objects, and what queues of objects share |
@@ -18,6 +20,7 @@
 //! Everything is generic over [`runtime::Runtime`]. The same source runs on real threads and under
 //! checkers that explore its schedules; this crate knows none of them and carries no hook for one.
 
+pub mod cancel;
 pub mod delaying_queue;
 pub mod delta_fifo;
 pub mod elector;
@@ -29,6 +32,7 @@ pub mod monitor;
 pub mod priority_queue;
 pub mod queue;
 pub mod runtime;
+pub mod wait;
 
 mod slab;
 pub mod store;

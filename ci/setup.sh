@@ -1,0 +1,10 @@
+#!/usr/bin/env bash
+# Installs what the other scripts need and the machine lacks. Safe to run again and again.
+set -euo pipefail
+
+command -v cargo >/dev/null || { echo "install Rust first: https://rustup.rs" >&2; exit 1; }
+cargo fmt --version >/dev/null 2>&1 || rustup component add rustfmt
+cargo clippy --version >/dev/null 2>&1 || rustup component add clippy
+if ! cargo deny --version >/dev/null 2>&1; then
+  cargo install --locked --quiet cargo-deny
+fi

@@ -1,0 +1,12 @@
+#!/usr/bin/env bash
+# The tests with both checkers, by the command that the README gives; a run of no tests fails.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+timeout "$(ci/budget.sh submission tests_seconds)" \
+  cargo test --workspace --features loom,shuttle 2>&1 | tee "$log"
+ran=$(awk '/^test result:/ { sum += $4 } END { print sum + 0 }' "$log")
+echo "$ran tests ran"
+[ "$ran" -ge 100 ] || { echo "far fewer tests than there are" >&2; exit 1; }

@@ -1,0 +1,210 @@
+//! A tree of tokens: who has ended, when, and why.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::task::Waker;
+
+use crate::machine::{Channel, Cx};
+use crate::runtime::Instant;
+
+/// Where those sleep who wait for a token to end. One cancellation may end many tokens, so it
+/// wakes them all and each looks at its own.
+pub const WAITERS: Channel = 0;
+
+/// Names a token in its tree. Numbers are never used again, and a child's is above its parent's.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct TokenId(u64);
+
+impl TokenId {
+    /// The token that a tree begins with.
+    pub const ROOT: Self = Self(0);
+}
+
+/// Names a hook of a token.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct HookId(u64);
+
+/// Why a token ended.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Reason {
+    /// It was cancelled, or one that it descends from.
+    Cancelled,
+    /// Its deadline passed, or that of one that it descends from.
+    DeadlineExceeded,
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Cancelled => "cancelled",
+            Self::DeadlineExceeded => "deadline exceeded",
+        })
+    }
+}
+
+impl std::error::Error for Reason {}
+
+/// The tokens of one tree.
+#[derive(Clone, Debug)]
+pub struct Tree {
+    tokens: BTreeMap<TokenId, Token>,
+    made: u64,
+    hooks: u64,
+}
+
+#[derive(Clone, Debug)]
+struct Token {
+    parent: Option<TokenId>,
+    /// The earliest deadline on the way to the root; [`Instant::NEVER`] if there is none.
+    deadline: Instant,
+    /// Set by a cancellation; a deadline that has passed may not have been noticed yet.
+    ended: Option<Reason>,
+    /// Whether anybody outside can still name it.
+    held: bool,
+    children: usize,
+    hooks: BTreeMap<HookId, Waker>,
+}
+
+impl Tree {
+    /// Makes a tree of one token.
+    #[must_use]
+    pub fn new(deadline: Instant) -> Self {
+        let mut tree = Self { tokens: BTreeMap::new(), made: 0, hooks: 0 };
+        tree.insert(None, deadline, None);
+        tree
+    }
+
+    /// Returns how many tokens the tree holds.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.tokens.len()
+    }
+
+    /// Tells whether no token is left.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.tokens.is_empty()
+    }
+
+    /// Adds a child; a child of a token that has ended has ended for the same reason.
+    pub(super) fn add_child(
+        &mut self,
+        parent: TokenId,
+        deadline: Instant,
+        cx: &mut Cx<'_>,
+    ) -> TokenId {
+        let ended = self.reason(parent, cx);
+        let inherited = self.tokens.get_mut(&parent).map_or(Instant::NEVER, |parent| {
+            parent.children += 1;
+            parent.deadline
+        });
+        let parent = self.tokens.contains_key(&parent).then_some(parent);
+        self.insert(parent, deadline.min(inherited), ended)
+    }
+
+    fn insert(
+        &mut self,
+        parent: Option<TokenId>,
+        deadline: Instant,
+        ended: Option<Reason>,
+    ) -> TokenId {
+        let id = TokenId(self.made);
+        self.made += 1;
+        let (held, children, hooks) = (true, 0, BTreeMap::new());
+        self.tokens.insert(id, Token { parent, deadline, ended, held, children, hooks });
+        id
+    }
+
+    /// Returns why a token ended, `None` as long as it has not. One that is unknown is cancelled.
+    pub(super) fn reason(&self, id: TokenId, cx: &mut Cx<'_>) -> Option<Reason> {
+        self.tokens.get(&id).map_or(Some(Reason::Cancelled), |token| token.reason(cx))
+    }
+
+    /// Returns the deadline of a token.
+    pub(super) fn deadline(&self, id: TokenId) -> Instant {
+        self.tokens.get(&id).map_or(Instant::NEVER, |token| token.deadline)
+    }
+
+    /// Cancels a token and all that descend from it, and returns the hooks to run.
+    ///
+    /// A token whose deadline has passed before ended then, whoever noticed.
+    pub(super) fn cancel(&mut self, id: TokenId, cx: &mut Cx<'_>) -> Vec<Waker> {
+        let mut hooks = Vec::new();
+        if self.reason(id, cx).is_some() {
+            return hooks; // and so have all its descendants, for that reason or an earlier one
+        }
+        let mut cancelled = Vec::new();
+        for (&at, token) in self.tokens.range_mut(id..) {
+            if at == id || token.parent.is_some_and(|parent| cancelled.contains(&parent)) {
+                cancelled.push(at);
+                token.ended = token.reason(cx).or(Some(Reason::Cancelled));
+                hooks.extend(std::mem::take(&mut token.hooks).into_values());
+            }
+        }
+        cx.wakes.all(WAITERS);
+        hooks
+    }
+
+    /// Adds a hook to a token that has not ended.
+    pub(super) fn add_hook(&mut self, id: TokenId, waker: Waker) -> Option<HookId> {
+        let token = self.tokens.get_mut(&id)?;
+        let hook = HookId(self.hooks);
+        self.hooks += 1;
+        token.hooks.insert(hook, waker);
+        Some(hook)
+    }
+
+    /// Takes a hook away.
+    pub(super) fn remove_hook(&mut self, id: TokenId, hook: HookId) -> Option<Waker> {
+        self.tokens.get_mut(&id)?.hooks.remove(&hook)
+    }
+
+    /// Forgets a token that nobody can name any more, as soon as it has no children left: until
+    /// then a cancellation from above finds them through it.
+    pub(super) fn release(&mut self, id: TokenId) {
+        let Some(token) = self.tokens.get_mut(&id) else { return };
+        token.held = false;
+        let mut next = Some(id);
+        while let Some(id) = next.take() {
+            let idle = self.tokens.get(&id).is_some_and(|token| !token.held && token.children == 0);
+            let Some(gone) = idle.then(|| self.tokens.remove(&id)).flatten() else { break };
+            next = gone.parent;
+            if let Some(parent) = next.and_then(|parent| self.tokens.get_mut(&parent)) {
+                parent.children -= 1;
+            }
+        }
+    }
+
+    /// Checks the rules that every step keeps.
+    ///
+    /// # Panics
+    /// If one is broken.
+    pub fn check(&self) {
+        for (id, token) in &self.tokens {
+            let children = self.tokens.values().filter(|child| child.parent == Some(*id)).count();
+            assert_eq!(token.children, children, "a token knows how many children it has");
+            assert!(token.held || children > 0, "a token that nobody needs is gone");
+            assert!(token.ended.is_none() || token.hooks.is_empty(), "a hook runs at the end");
+            let Some(parent) = token.parent else { continue };
+            assert!(parent < *id, "a child is younger than its parent");
+            let parent = self.tokens.get(&parent).expect("a parent stays as long as its children");
+            assert!(
+                token.deadline <= parent.deadline,
+                "a child ends with its parent at the latest"
+            );
+            assert!(
+                parent.ended.is_none() || token.ended.is_some(),
+                "a child ends with its parent"
+            );
+        }
+    }
+}
+
+impl Token {
+    fn reason(&self, cx: &mut Cx<'_>) -> Option<Reason> {
+        if self.ended.is_none() && self.deadline != Instant::NEVER && self.deadline <= cx.now() {
+            return Some(Reason::DeadlineExceeded);
+        }
+        self.ended
+    }
+}

@@ -1,0 +1,217 @@
+//! The rules of tokens, one behaviour a test (`election:ENV-5`).
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::task::{Wake, Waker};
+use std::time::Duration;
+
+use super::{Cancel, CancelToken, Child, Op, Reason, Release, Ret, TokenId, Tree, Wait};
+use crate::machine::{Cx, Machine, Step};
+use crate::runtime::{Ambient, Instant, Manual, Runtime};
+
+const SECOND: Duration = Duration::from_secs(1);
+const PATIENCE: Duration = Duration::from_secs(10);
+
+fn at(seconds: u32) -> Instant {
+    Instant::ZERO + seconds * SECOND
+}
+
+#[test]
+fn cancelling_reaches_all_descendants_and_none_above() {
+    let root = CancelToken::new(&Manual::new());
+    let (left, right) = (root.child(), root.child());
+    let grandchild = left.child();
+    left.cancel();
+    assert_eq!(left.reason(), Some(Reason::Cancelled));
+    assert_eq!(grandchild.reason(), Some(Reason::Cancelled));
+    assert_eq!((root.reason(), right.reason()), (None, None));
+    root.cancel();
+    assert!(right.is_cancelled());
+}
+
+#[test]
+fn a_grandchild_is_cancelled_after_the_token_between_was_dropped() {
+    let root = CancelToken::new(&Manual::new());
+    let grandchild = root.child().child();
+    assert!(!grandchild.is_cancelled(), "dropping is not cancelling");
+    root.cancel();
+    assert!(grandchild.is_cancelled());
+}
+
+#[test]
+fn a_deadline_ends_a_token_and_its_descendants() {
+    let runtime = Manual::new();
+    let root = CancelToken::new(&runtime);
+    let parent = root.child_with_deadline(at(5));
+    let (early, late) = (parent.child_with_deadline(at(3)), parent.child_with_deadline(at(9)));
+    assert_eq!((root.deadline(), late.deadline()), (None, Some(at(5))));
+    runtime.advance(3 * SECOND);
+    assert_eq!(early.reason(), Some(Reason::DeadlineExceeded));
+    assert_eq!((parent.reason(), late.reason()), (None, None));
+    runtime.advance(2 * SECOND);
+    assert_eq!(late.reason(), Some(Reason::DeadlineExceeded));
+    assert_eq!(root.reason(), None);
+}
+
+#[test]
+fn the_reason_that_came_first_stays() {
+    let runtime = Manual::new();
+    let root = CancelToken::new(&runtime);
+    let cancelled = root.child_with_deadline(at(5));
+    cancelled.cancel();
+    let expired = root.child_with_deadline(at(1));
+    runtime.advance(SECOND);
+    root.cancel(); // nobody has looked at `expired` since its deadline
+    runtime.advance(10 * SECOND);
+    assert_eq!(cancelled.reason(), Some(Reason::Cancelled));
+    assert_eq!(expired.reason(), Some(Reason::DeadlineExceeded));
+}
+
+#[test]
+fn a_child_of_a_token_that_has_ended_has_ended_for_the_same_reason() {
+    let runtime = Manual::new();
+    let cancelled = CancelToken::new(&runtime);
+    cancelled.cancel();
+    let expired = CancelToken::with_deadline(&runtime, at(0));
+    assert_eq!(cancelled.child_with_deadline(at(0)).reason(), Some(Reason::Cancelled));
+    assert_eq!(expired.child().reason(), Some(Reason::DeadlineExceeded));
+}
+
+#[test]
+fn a_waiter_wakes_when_a_token_above_is_cancelled() {
+    let runtime = Manual::new();
+    let root = CancelToken::new(&runtime);
+    let child = root.child();
+    let other = root.child();
+    let waits = |token: &CancelToken<Manual>| {
+        let token = token.clone();
+        runtime.spawn("waits", move || token.wait())
+    };
+    let (first, second) = (waits(&child), waits(&other));
+    assert!(runtime.until_asleep(2, PATIENCE));
+    child.cancel();
+    assert_eq!(runtime.join(first).unwrap(), Reason::Cancelled);
+    assert!(runtime.until_asleep(1, PATIENCE), "the other one sleeps on");
+    root.cancel();
+    assert_eq!(runtime.join(second).unwrap(), Reason::Cancelled);
+}
+
+#[test]
+fn a_waiter_wakes_at_the_deadline() {
+    let runtime = Manual::new();
+    let token = CancelToken::with_deadline(&runtime, at(2));
+    let inner = token.clone();
+    let waits = runtime.spawn("waits", move || inner.wait());
+    assert!(runtime.until_waiting(1, PATIENCE));
+    runtime.advance(2 * SECOND);
+    assert_eq!(runtime.join(waits).unwrap(), Reason::DeadlineExceeded);
+}
+
+#[test]
+fn a_bounded_wait_tells_whether_the_token_ended() {
+    let runtime = Manual::new();
+    for (deadline, until, expected) in [(3, 2, false), (2, 2, true), (1, 2, true)] {
+        let token = CancelToken::with_deadline(&runtime, runtime.now() + deadline * SECOND);
+        let until = runtime.now() + until * SECOND;
+        let waits = runtime.spawn("waits", move || token.wait_until(until));
+        assert!(runtime.until_waiting(1, PATIENCE));
+        runtime.advance(2 * SECOND);
+        assert_eq!(runtime.join(waits).unwrap(), expected);
+    }
+    let token = CancelToken::new(&runtime);
+    assert!(!token.wait_until(runtime.now()), "now has come");
+}
+
+#[derive(Default)]
+struct Counter(AtomicUsize);
+
+impl Counter {
+    fn count(&self) -> usize {
+        self.0.load(Ordering::SeqCst)
+    }
+}
+
+impl Wake for Counter {
+    fn wake(self: Arc<Self>) {
+        self.0.fetch_add(1, Ordering::SeqCst);
+    }
+}
+
+#[test]
+fn hooks_run_when_a_token_ends_however_it_ends() {
+    let runtime = Manual::new();
+    let root = CancelToken::new(&runtime);
+    let [by_cancel, by_deadline, too_late, dropped] = [(); 4].map(|()| Arc::<Counter>::default());
+    let waker = |counter: &Arc<Counter>| Waker::from(Arc::clone(counter));
+    let (child, timed) = (root.child(), root.child_with_deadline(at(1)));
+    let hooks = (child.on_end(waker(&by_cancel)), timed.on_end(waker(&by_deadline)));
+    drop(child.on_end(waker(&dropped)));
+    runtime.advance(SECOND);
+    assert_eq!((by_cancel.count(), by_deadline.count()), (0, 1));
+    root.cancel();
+    assert_eq!((by_cancel.count(), dropped.count()), (1, 0));
+    drop(child.on_end(waker(&too_late)));
+    assert_eq!(too_late.count(), 1, "it had ended already");
+    drop(hooks);
+    assert_eq!(runtime.waiters(), 0, "no timer is left");
+}
+
+#[test]
+fn a_hook_may_use_the_tokens_of_its_tree() {
+    struct CancelsParent(CancelToken<Manual>);
+    impl Wake for CancelsParent {
+        fn wake(self: Arc<Self>) {
+            self.0.cancel();
+        }
+    }
+    let root = CancelToken::new(&Manual::new());
+    let child = root.child();
+    let hook = child.on_end(Waker::from(Arc::new(CancelsParent(root.clone()))));
+    child.cancel();
+    assert!(root.is_cancelled());
+    drop(hook);
+}
+
+/// Steps a call that does not wait, and checks the state.
+fn step(tree: &mut Tree, op: impl Into<Op>) -> Ret {
+    let runtime = Manual::new();
+    let ret = match tree.step(&mut op.into(), &mut Cx::new(&runtime)) {
+        Step::Done(ret) => ret,
+        other => panic!("{other:?}"),
+    };
+    tree.assert_valid();
+    ret
+}
+
+#[test]
+fn a_tree_forgets_tokens_that_nobody_can_name() {
+    let mut tree = Tree::new(Instant::NEVER);
+    let child = |tree: &mut Tree, of| match step(tree, Op::Child(Child { of, deadline: at(9) })) {
+        Ret::Child(id) => id,
+        other => panic!("{other:?}"),
+    };
+    let middle = child(&mut tree, TokenId::ROOT);
+    let leaves = [child(&mut tree, middle), child(&mut tree, middle)];
+    step(&mut tree, Op::Release(Release(middle)));
+    step(&mut tree, Op::Release(Release(leaves[0])));
+    assert_eq!(tree.len(), 3, "the middle one leads to the other leaf");
+    step(&mut tree, Op::Release(Release(leaves[1])));
+    assert_eq!(tree.len(), 1);
+    step(&mut tree, Op::Release(Release(TokenId::ROOT)));
+    assert!(tree.is_empty());
+}
+
+#[test]
+fn calls_on_a_token_that_is_gone_change_nothing() {
+    let mut tree = Tree::new(Instant::NEVER);
+    let of = TokenId::ROOT;
+    step(&mut tree, Op::Release(Release(of)));
+    step(&mut tree, Op::Release(Release(of)));
+    assert!(
+        matches!(step(&mut tree, Op::Cancel(Cancel(of))), Ret::Cancel(hooks) if hooks.is_empty())
+    );
+    let wait = Wait { token: of, until: Instant::NEVER };
+    assert!(matches!(step(&mut tree, Op::Wait(wait)), Ret::Wait(Some(Reason::Cancelled))));
+    let orphan = step(&mut tree, Op::Child(Child { of, deadline: Instant::NEVER }));
+    assert!(matches!(orphan, Ret::Child(_)));
+}

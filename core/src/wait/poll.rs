@@ -1,0 +1,70 @@
+//! The polling loop (`election:ENV-7`).
+
+use std::ops::ControlFlow;
+use std::time::Duration;
+
+use crate::cancel::{CancelToken, Reason, Tree};
+use crate::machine::Host;
+use crate::runtime::{Instant, Runtime};
+
+/// Runs `run` once every `interval` until it breaks, and returns what it breaks with.
+///
+/// The first run is at once and looks at no token. Later ones begin `interval`, twice `interval`
+/// and so on after the call, whatever the runs cost; a run that missed its time follows the one
+/// before at once, and further missed ones are dropped. `run` is given a child of `token` that ends
+/// after `timeout`; a run that breaks after that still counts. An `interval` of zero leaves no gap.
+///
+/// # Errors
+/// The child ended between two runs: the reason is `token`'s, or that the time was over.
+pub fn poll<R: Runtime, H: Host<Tree>, T>(
+    interval: Duration,
+    timeout: Duration,
+    token: &CancelToken<R, H>,
+    mut run: impl FnMut(&CancelToken<R, H>) -> ControlFlow<T>,
+) -> Result<T, Reason> {
+    let runtime = token.runtime();
+    let mut ticker = Ticker { began: runtime.now(), interval, taken: 0 };
+    let child = token.child_with_deadline(ticker.began + timeout);
+    loop {
+        if let ControlFlow::Break(value) = run(&child) {
+            return Ok(value);
+        }
+        if child.wait_until(ticker.next(runtime.now())) {
+            return Err(child.reason().expect("a token that has ended stays so"));
+        }
+        ticker.take(runtime.now());
+    }
+}
+
+/// Ticks at a fixed rate and keeps one tick that was not taken, not more (`workqueue:CK-3`).
+struct Ticker {
+    began: Instant,
+    interval: Duration,
+    /// How many ticks had come when one was taken last.
+    taken: u64,
+}
+
+impl Ticker {
+    /// Returns when the next tick can be taken: now, if one is kept.
+    fn next(&self, now: Instant) -> Instant {
+        if self.came(now) > self.taken {
+            return now;
+        }
+        let ticks = u128::from(self.taken) + 1;
+        let nanos = self.interval.as_nanos().saturating_mul(ticks);
+        self.began + Duration::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX))
+    }
+
+    fn take(&mut self, now: Instant) {
+        self.taken = self.came(now);
+    }
+
+    /// Counts the ticks so far; without an interval there is always one more.
+    fn came(&self, now: Instant) -> u64 {
+        let passed = now.since(self.began).as_nanos();
+        match passed.checked_div(self.interval.as_nanos()) {
+            Some(ticks) => u64::try_from(ticks).unwrap_or(u64::MAX),
+            None => self.taken.saturating_add(1),
+        }
+    }
+}
