@@ -9,6 +9,7 @@
 //! | [`store`] | keys, tombstones and what a consumer knows |
 //! | [`fifo`] | the queue of newest objects, and what queues of objects share |
 //! | [`delta_fifo`] | the queue of changes, one entry per object |
+//! | [`ordered_fifo`] | the queue of events in their order of arrival |
 //!
 //! Everything is generic over [`runtime::Runtime`]. The same source runs on real threads and under
 //! checkers that explore its schedules; this crate knows none of them and carries no hook for one.
@@ -17,6 +18,7 @@ pub mod delta_fifo;
 pub mod fifo;
 pub mod machine;
 pub mod monitor;
+pub mod ordered_fifo;
 pub mod queue;
 pub mod runtime;
 pub mod store;
