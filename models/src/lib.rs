@@ -20,6 +20,7 @@ pub mod delta_fifo;
 pub mod engine;
 pub mod fifo;
 pub mod objects;
+pub mod ordered_fifo;
 pub mod picture;
 pub mod queue;
 pub mod report;

@@ -326,6 +326,11 @@ impl<K: Key, O: Handle, N: KnownObjects<K, O>> OrderedQueue<K, O, N> {
         self.events.is_empty()
     }
 
+    /// Returns the store that the queue reads, in plain mode.
+    pub fn known(&self) -> Option<&N> {
+        self.mode.known()
+    }
+
     /// Goes through the events that wait, oldest first.
     pub fn iter(&self) -> impl Iterator<Item = &Event<K, O>> {
         self.events.iter()
