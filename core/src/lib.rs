@@ -16,6 +16,7 @@
 //! | [`fifo`] | the queue of newest objects, and what queues of objects share |
 //! | [`delta_fifo`] | the queue of changes, one entry per object |
 //! | [`elector`] | leader election over a lock object in a versioned store |
+//! | [`ordered_fifo`] | the queue of events in their order of arrival |
 //!
 //! Everything is generic over [`runtime::Runtime`]. The same source runs on real threads and under
 //! checkers that explore its schedules; this crate knows none of them and carries no hook for one.
@@ -30,6 +31,7 @@ pub mod limiter;
 pub mod machine;
 pub mod monitor;
 pub mod priority_queue;
+pub mod ordered_fifo;
 pub mod queue;
 pub mod runtime;
 pub mod wait;

@@ -23,6 +23,7 @@ pub mod elector;
 pub mod engine;
 pub mod fifo;
 pub mod objects;
+pub mod ordered_fifo;
 pub mod picture;
 pub mod queue;
 pub mod report;

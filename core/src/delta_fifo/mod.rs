@@ -283,13 +283,7 @@ where
     fn key_of(&self, deltas: &Deltas<K, O>) -> Result<Hashed<K>, KeyError> {
         match deltas.newest() {
             None => Err(KeyError::new(deltas, Arc::new(NoDeltas))),
-            Some(Delta::Deleted(last)) => self.intake.key_of_last_state(last),
-            Some(
-                Delta::Added(object)
-                | Delta::Updated(object)
-                | Delta::Replaced(object)
-                | Delta::Sync(object),
-            ) => self.intake.key(object),
+            Some(newest) => self.intake.key_of_delta(newest),
         }
     }
 

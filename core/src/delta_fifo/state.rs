@@ -15,11 +15,9 @@
 
 use std::fmt;
 
-use hashbrown::HashTable;
-
 use crate::fifo::{Keyed, SyncLatch};
 use crate::machine::{Channel, Wakes};
-use crate::store::{Handle, Hashed, Key, KeyHasher, KnownObjects, LastState, NothingKnown, spread};
+use crate::store::{Handle, Hashed, Key, KeyHasher, KeySet, KnownObjects, LastState, NothingKnown};
 
 use super::pending::Pending;
 use super::{Delta, Deltas};
@@ -124,7 +122,7 @@ impl<K: Key, O: Handle, N: KnownObjects<K, O>> DeltaQueue<K, O, N> {
     /// pending keys, then the known ones that are not pending.
     fn unlisted(&self, listed: &[Keyed<K, O>]) -> Vec<(Hashed<K>, Option<O>)> {
         let known = self.known_keys();
-        let mut seen = Seen::with_capacity(listed.len() + known.len());
+        let mut seen = KeySet::with_capacity(listed.len() + known.len());
         for keyed in listed {
             seen.insert(&keyed.key);
         }
@@ -280,30 +278,5 @@ impl<K: Key, O: Handle, N: KnownObjects<K, O>> fmt::Debug for DeltaQueue<K, O, N
             .field("in_process", &self.in_process)
             .field("closed", &self.closed)
             .finish_non_exhaustive()
-    }
-}
-
-/// A set of borrowed keys whose hashes are known.
-struct Seen<'a, K>(HashTable<&'a Hashed<K>>);
-
-impl<'a, K: Eq> Seen<'a, K> {
-    fn with_capacity(capacity: usize) -> Self {
-        Self(HashTable::with_capacity(capacity))
-    }
-
-    fn contains(&self, key: &Hashed<K>) -> bool {
-        self.0.find(spread(key.hash()), |seen| *seen == key).is_some()
-    }
-
-    /// Adds a key; false if it was there.
-    fn insert(&mut self, key: &'a Hashed<K>) -> bool {
-        let entry = self.0.entry(spread(key.hash()), |seen| *seen == key, |k| spread(k.hash()));
-        match entry {
-            hashbrown::hash_table::Entry::Occupied(_) => false,
-            hashbrown::hash_table::Entry::Vacant(free) => {
-                free.insert(key);
-                true
-            }
-        }
     }
 }

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+use crate::delta_fifo::Delta;
 use crate::runtime::Ambient;
 use crate::store::{Cause, Handle, Hashed, Key, KeyError, KeyHasher, LastState};
 
@@ -84,6 +85,18 @@ impl<K: Key, O: Handle> Intake<K, O> {
         }
     }
 
+    /// Tells whether an object has a key.
+    ///
+    /// # Errors
+    /// The key function refused it.
+    #[inline]
+    pub fn check(&self, object: &O) -> Result<(), KeyError> {
+        match (self.key_of)(object) {
+            Ok(_) => Ok(()),
+            Err(cause) => Err(KeyError::new(object, cause)),
+        }
+    }
+
     /// Returns the key of a deleted object; a tombstone's is the one it names (`cache:KY-10`).
     ///
     /// # Errors
@@ -92,6 +105,20 @@ impl<K: Key, O: Handle> Intake<K, O> {
         match last {
             LastState::Final(object) => self.key(object),
             LastState::Tombstone(tombstone) => Ok(self.hasher.hashed(tombstone.key.clone())),
+        }
+    }
+
+    /// Returns the key of a change's object (`cache:KY-10`).
+    ///
+    /// # Errors
+    /// The key function refused the object.
+    pub fn key_of_delta(&self, delta: &Delta<K, O>) -> Result<Hashed<K>, KeyError> {
+        match delta {
+            Delta::Deleted(last) => self.key_of_last_state(last),
+            Delta::Added(object)
+            | Delta::Updated(object)
+            | Delta::Replaced(object)
+            | Delta::Sync(object) => self.key(object),
         }
     }
 

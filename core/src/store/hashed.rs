@@ -1,10 +1,14 @@
 //! Keys that carry their hash, so that it is computed once and outside the lock.
 
+use std::borrow::Borrow;
 use std::fmt;
 use std::hash::{BuildHasher, Hash};
+use std::marker::PhantomData;
 
 use foldhash::SharedSeed;
 use foldhash::fast::SeedableRandomState;
+use hashbrown::HashTable;
+use hashbrown::hash_table::Entry;
 
 use crate::runtime::Ambient;
 
@@ -89,4 +93,29 @@ impl<K: fmt::Debug> fmt::Debug for Hashed<K> {
 #[inline]
 pub(crate) fn spread(hash: u32) -> u64 {
     u64::from(hash).wrapping_mul(0x9E37_79B9_7F4A_7C15)
+}
+
+/// A set of keys whose hashes are known; `H` is a [`Hashed`] or a reference to one.
+pub(crate) struct KeySet<K, H>(HashTable<H>, PhantomData<K>);
+
+impl<K: Eq, H: Borrow<Hashed<K>>> KeySet<K, H> {
+    pub(crate) fn with_capacity(capacity: usize) -> Self {
+        Self(HashTable::with_capacity(capacity), PhantomData)
+    }
+
+    pub(crate) fn contains(&self, key: &Hashed<K>) -> bool {
+        self.0.find(spread(key.hash), |seen| seen.borrow() == key).is_some()
+    }
+
+    /// Adds a key; false if it was there.
+    pub(crate) fn insert(&mut self, key: H) -> bool {
+        let same = |seen: &H| seen.borrow() == key.borrow();
+        match self.0.entry(spread(key.borrow().hash), same, |seen| spread(seen.borrow().hash)) {
+            Entry::Occupied(_) => false,
+            Entry::Vacant(free) => {
+                free.insert(key);
+                true
+            }
+        }
+    }
 }

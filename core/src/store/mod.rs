@@ -17,8 +17,8 @@ mod tests;
 
 pub(crate) use arena::Arena;
 pub use handle::{Handle, Key};
-pub(crate) use hashed::spread;
 pub use hashed::{Hashed, KeyHasher};
+pub(crate) use hashed::{KeySet, spread};
 pub use key::{
     Cause, Described, ExplicitKey, KeyError, MalformedKey, Metadata, NoMetadata, ObjectName,
     metadata_key, metadata_key_of_last_state, split_key,

@@ -106,7 +106,8 @@ impl<K: Key + Ord, O: Handle> MapAndList<K, O> {
             self.queue.retain(|queued| *queued != key);
             self.queue.push_back(key.clone());
         }
-        if !waits && !(self.makes(OnePlaceEach) && self.queue.contains(&key)) {
+        let keeps_place = self.makes(OnePlaceEach) && self.queue.contains(&key);
+        if !waits && !keeps_place {
             self.queue.push_back(key.clone());
             if !self.makes(PutNeverWakes) {
                 wakes.one(POPPERS);

@@ -73,3 +73,16 @@ impl<M: Machine> Machine for Checked<M> {
         self.0.assert_valid();
     }
 }
+
+/// Returns bytes that look random and are the same in every run.
+#[cfg(test)]
+pub(crate) fn random_bytes(seed: u64, length: usize) -> Vec<u8> {
+    let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
+    let mut next = || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        (state >> 24) as u8
+    };
+    (0..length).map(|_| next()).collect()
+}

@@ -82,6 +82,14 @@ pub(crate) fn read_store(list: Option<&Value>) -> Result<Store, String> {
     Ok(Store::of(objects.into_iter().map(|object| (object.key.clone(), object))))
 }
 
+/// Returns the key under which a store keeps what a change is about.
+pub(crate) fn key_of_delta(delta: &Delta<String, Object>) -> Option<String> {
+    match delta {
+        Delta::Deleted(LastState::Tombstone(tombstone)) => Some(tombstone.key.clone()),
+        delta => delta.object().map(|object| object.key.clone()),
+    }
+}
+
 /// Writes a change.
 pub(crate) fn write_delta(delta: &Delta<String, Object>) -> Value {
     let object = match delta {

@@ -1,0 +1,70 @@
+//! The ordered FIFO as one of the queues of objects.
+
+use crate::fifo::{Closed, EnqueueError, Queue};
+use crate::machine::Host;
+use crate::runtime::Runtime;
+use crate::store::{Handle, Key, KnownObjects, LastState};
+
+use super::{OrderedFifo, OrderedQueue, Popped};
+
+impl<K, O, N, R, H> Queue<K, O> for OrderedFifo<K, O, N, R, H>
+where
+    K: Key,
+    O: Handle,
+    N: KnownObjects<K, O>,
+    R: Runtime,
+    H: Host<OrderedQueue<K, O, N>>,
+{
+    type Popped = Popped<K, O>;
+
+    fn add(&self, object: O) -> Result<(), EnqueueError> {
+        self.add(object)
+    }
+
+    fn update(&self, object: O) -> Result<(), EnqueueError> {
+        self.update(object)
+    }
+
+    fn delete(&self, last: LastState<K, O>) -> Result<(), EnqueueError> {
+        self.delete_last_state(last)
+    }
+
+    fn replace(&self, objects: Vec<O>, resource_version: &str) -> Result<(), EnqueueError> {
+        self.replace(objects, resource_version)
+    }
+
+    fn resync(&self) -> Result<(), EnqueueError> {
+        self.resync()
+    }
+
+    fn bookmark(&self, resource_version: &str) {
+        self.bookmark(resource_version);
+    }
+
+    fn pop<T>(
+        &self,
+        process: impl FnOnce(&Popped<K, O>) -> T,
+    ) -> Result<(Popped<K, O>, T), Closed> {
+        self.pop(process)
+    }
+
+    fn has_synced(&self) -> bool {
+        self.has_synced()
+    }
+
+    fn wait_for_sync(&self) -> bool {
+        self.wait_for_sync()
+    }
+
+    fn close(&self) {
+        self.close();
+    }
+
+    fn is_closed(&self) -> bool {
+        self.is_closed()
+    }
+
+    fn len(&self) -> usize {
+        self.len()
+    }
+}

@@ -1,0 +1,51 @@
+//! What goes through the queue.
+
+use std::sync::Arc;
+
+use crate::delta_fifo::Delta;
+
+/// One event, in the order of arrival.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Event<K, O> {
+    /// A change of one object.
+    Delta(Delta<K, O>),
+    /// A complete list: whatever is not in it is gone.
+    ReplacedAll(Arc<Snapshot<O>>),
+    /// Every object of the consumer's is to be shown again.
+    SyncAll,
+    /// The server says that everything up to a version was seen.
+    Bookmark(Arc<Bookmark>),
+}
+
+/// A complete list and the version at which it was read.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Snapshot<O> {
+    /// The version of the list.
+    pub resource_version: String,
+    /// The objects.
+    pub objects: Vec<O>,
+}
+
+/// How far the server says that everything was seen.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Bookmark {
+    /// The version.
+    pub resource_version: String,
+}
+
+impl<K, O> Event<K, O> {
+    /// Returns the change of one object, if that is what it is: the others are not put into
+    /// batches (`cache:RF-18`).
+    pub fn delta(&self) -> Option<&Delta<K, O>> {
+        match self {
+            Self::Delta(delta) => Some(delta),
+            Self::ReplacedAll(_) | Self::SyncAll | Self::Bookmark(_) => None,
+        }
+    }
+}
+
+impl<K, O> From<Delta<K, O>> for Event<K, O> {
+    fn from(delta: Delta<K, O>) -> Self {
+        Self::Delta(delta)
+    }
+}

@@ -1,0 +1,335 @@
+//! The queue of events in their order of arrival (client-go `RealFIFO`).
+//!
+//! A queue that gathers changes per object hands them out in an order in which they never
+//! happened: the consumer's store passes through states that the server never had. Here every
+//! event comes out alone, or in a batch of changes of different objects, in the order in which it
+//! went in.
+//!
+//! ```
+//! use seatrial_core::delta_fifo::Delta;
+//! use seatrial_core::ordered_fifo::{Event, OrderedFifo};
+//! use seatrial_core::runtime::System;
+//!
+//! // Objects are pairs of a name and a version; the name is the key.
+//! let queue = OrderedFifo::new(&System::new(), |object: &(&str, u32)| Ok(object.0.to_owned()));
+//! queue.add(("web", 1))?;
+//! queue.add(("db", 1))?;
+//! queue.update(("web", 2))?;
+//!
+//! let batch = queue.pop_batch(|batch| batch.events.len()).unwrap();
+//! assert_eq!(batch.1, 2, "web and db; the second change of web is another batch");
+//! let (popped, ()) = queue.pop(|_| ()).unwrap();
+//! assert_eq!(popped.event, Event::Delta(Delta::Updated(("web", 2))));
+//! # Ok::<(), seatrial_core::fifo::EnqueueError>(())
+//! ```
+//!
+//! Two modes differ in how a complete list goes through ([`Mode`]). In the atomic one the lock can
+//! be released while the consumer processes, so slow handlers do not keep the producer waiting;
+//! only a queue that has grown long is processed under the lock, which is the back-pressure that
+//! bounds it (`cache:RF-31`).
+
+mod chunked;
+mod contract;
+mod event;
+mod newest;
+mod operations;
+mod options;
+mod state;
+
+#[cfg(test)]
+mod tests;
+
+use std::fmt;
+use std::sync::Arc;
+
+use crate::delta_fifo::Verb;
+use crate::fifo::{Closed, EnqueueError, Intake, Keyed, SlowHook, SlowProcessing, Stopwatch};
+use crate::machine::Host;
+use crate::monitor::Monitor;
+use crate::runtime::{Runtime, System};
+use crate::store::{Cause, Handle, Hashed, Key, KeyError, KnownObjects, LastState, NothingKnown};
+
+pub use event::{Bookmark, Event, Snapshot};
+pub use operations::{
+    Close, Delete, HasSynced, IsClosed, Len, List, Mark, Op, Pop, PopBatch, Processed, Put,
+    Replace, ReplaceAll, Resync, Ret, WaitForSync,
+};
+pub use options::{Mode, Options};
+pub use state::{Batch, OrderedQueue, POPPERS, Popped, SYNC};
+
+/// The queue of events. Shared by reference or in an `Arc`.
+///
+/// `K` is the key, `O` the handle to an object (normally an `Arc`), `N` the consumer's store in
+/// plain mode, `R` the runtime, `H` what the lock holds: the rules themselves, unless a harness
+/// puts a recorded or mutated machine there.
+pub struct OrderedFifo<
+    K: Key,
+    O: Handle,
+    N: KnownObjects<K, O> = NothingKnown,
+    R: Runtime = System,
+    H: Host<OrderedQueue<K, O, N>> = OrderedQueue<K, O, N>,
+> {
+    monitor: Monitor<OrderedQueue<K, O, N>, R, H>,
+    intake: Intake<K, O>,
+    atomic: bool,
+    on_slow: Option<SlowHook>,
+}
+
+impl<K: Key, O: Handle, R: Runtime> OrderedFifo<K, O, NothingKnown, R> {
+    /// Makes an empty queue in the mode that informers use.
+    pub fn new(
+        runtime: &R,
+        key_of: impl Fn(&O) -> Result<K, Cause> + Send + Sync + 'static,
+    ) -> Self {
+        Self::with_options(runtime, Intake::new(runtime, key_of), Options::default())
+    }
+}
+
+impl<K: Key, O: Handle, N: KnownObjects<K, O>, R: Runtime> OrderedFifo<K, O, N, R> {
+    /// Makes an empty queue.
+    pub fn with_options(runtime: &R, intake: Intake<K, O>, options: Options<N>) -> Self {
+        let Options { mode, batch_size, on_slow } = options;
+        let atomic = mode.is_atomic();
+        let state = OrderedQueue::new(intake.clone(), mode, batch_size.get());
+        Self::with_host(runtime, intake, atomic, on_slow, state)
+    }
+}
+
+impl<K, O, N, R, H> OrderedFifo<K, O, N, R, H>
+where
+    K: Key,
+    O: Handle,
+    N: KnownObjects<K, O>,
+    R: Runtime,
+    H: Host<OrderedQueue<K, O, N>>,
+{
+    /// Makes a queue around a given state, which must be in atomic mode or not, as `atomic` says.
+    pub fn with_host(
+        runtime: &R,
+        intake: Intake<K, O>,
+        atomic: bool,
+        on_slow: Option<SlowHook>,
+        host: H,
+    ) -> Self {
+        Self { monitor: Monitor::new(runtime, host), intake, atomic, on_slow }
+    }
+
+    /// Queues [`Delta::Added`](crate::delta_fifo::Delta::Added).
+    ///
+    /// # Errors
+    /// The object has no key or the transformer refused it: nothing is queued, but the queue
+    /// counts as written to (`cache:RF-6`).
+    #[inline]
+    pub fn add(&self, object: O) -> Result<(), EnqueueError> {
+        self.put(Verb::Add, object)
+    }
+
+    /// Queues [`Delta::Updated`](crate::delta_fifo::Delta::Updated).
+    ///
+    /// # Errors
+    /// As [`add`](Self::add).
+    #[inline]
+    pub fn update(&self, object: O) -> Result<(), EnqueueError> {
+        self.put(Verb::Update, object)
+    }
+
+    #[inline]
+    fn put(&self, verb: Verb, object: O) -> Result<(), EnqueueError> {
+        let checked = self.intake.check(&object).map_err(EnqueueError::Key);
+        let object = checked.and_then(|()| self.intake.transform(object));
+        self.monitor.call(Put { verb, object: Some(object) })
+    }
+
+    /// Queues [`Delta::Deleted`](crate::delta_fifo::Delta::Deleted) with the last state as the
+    /// server sent it, whether anybody knows the object or not (`cache:RF-5`).
+    ///
+    /// # Errors
+    /// As [`add`](Self::add).
+    pub fn delete(&self, object: O) -> Result<(), EnqueueError> {
+        self.delete_last_state(LastState::Final(object))
+    }
+
+    /// As [`delete`](Self::delete), for a deletion that may have been missed.
+    ///
+    /// # Errors
+    /// As [`add`](Self::add). A tombstone is never refused.
+    pub fn delete_last_state(&self, last: LastState<K, O>) -> Result<(), EnqueueError> {
+        let checked = match &last {
+            LastState::Final(object) => self.intake.check(object).map_err(EnqueueError::Key),
+            LastState::Tombstone(_) => Ok(()),
+        };
+        let last = checked.and_then(|()| self.intake.transform_last_state(last));
+        self.monitor.call(Delete { last: Some(last) })
+    }
+
+    /// Queues a complete list that was read at a version.
+    ///
+    /// In atomic mode it is one event. In plain mode, tombstones for what is queued or known and
+    /// not in the list come first, then one event per object (`cache:RF-7`); the version is not
+    /// used.
+    ///
+    /// # Errors
+    /// In plain mode, an object has no key: nothing is queued. Or the transformer refused one: in
+    /// plain mode the tombstones and what is in front of it are queued, in atomic mode nothing;
+    /// the first list is still to come.
+    pub fn replace(&self, objects: Vec<O>, resource_version: &str) -> Result<(), EnqueueError> {
+        if self.atomic {
+            let objects: Result<_, _> =
+                objects.into_iter().map(|object| self.intake.transform(object)).collect();
+            let resource_version = resource_version.to_owned();
+            let snapshot = Snapshot { resource_version, objects: objects? };
+            self.monitor.call(ReplaceAll(Arc::new(snapshot)));
+            return Ok(());
+        }
+        let keys: Result<Vec<Hashed<K>>, KeyError> =
+            objects.iter().map(|object| self.intake.key(object)).collect();
+        self.monitor.call(self.listed(keys?, objects))
+    }
+
+    /// Transforms the objects of a list, up to the first that is refused.
+    fn listed(&self, keys: Vec<Hashed<K>>, objects: Vec<O>) -> Replace<K, O> {
+        let (mut accepted, mut keys) = (Vec::with_capacity(objects.len()), keys.into_iter());
+        for object in objects {
+            match self.intake.transform(object) {
+                Ok(object) => accepted.extend(keys.next().map(|key| Keyed { key, object })),
+                Err(error) => {
+                    let behind = keys.collect();
+                    return Replace { objects: accepted, behind, refused: Some(error) };
+                }
+            }
+        }
+        Replace { objects: accepted, behind: Vec::new(), refused: None }
+    }
+
+    /// Shows what the consumer has once more: one event in atomic mode; in plain mode, one per
+    /// known object of which nothing is queued (`cache:RF-12`, `RF-13`).
+    ///
+    /// # Errors
+    /// A known object has no key. Those in front of it are queued.
+    pub fn resync(&self) -> Result<(), EnqueueError> {
+        self.monitor.call(Resync)
+    }
+
+    /// Queues a bookmark, if the queue was made to show them (`cache:RF-14`).
+    pub fn bookmark(&self, resource_version: &str) {
+        let resource_version = resource_version.to_owned();
+        self.monitor.call(Mark(Arc::new(Bookmark { resource_version })));
+    }
+
+    /// Takes the next event, sleeping until there is one, and lets `process` look at it.
+    ///
+    /// The event is gone whatever `process` returns, and if it panics. In plain mode, and while
+    /// the queue is long, `process` runs under the queue's lock; then it must not call the queue
+    /// (`cache:QU-12`). It never runs twice at a time.
+    ///
+    /// # Errors
+    /// The queue is closed and empty.
+    #[inline]
+    pub fn pop<T>(
+        &self,
+        process: impl FnOnce(&Popped<K, O>) -> T,
+    ) -> Result<(Popped<K, O>, T), Closed> {
+        let outcome = self.monitor.around(Pop, Processed, |popped| {
+            let Some(popped) = popped else { return (None, None) };
+            let first = Some(&popped.event);
+            let (result, slow) = self.watched(first, popped.left, 1, || process(&popped));
+            (Some(Processed), Some((popped, result, slow)))
+        });
+        let (popped, result, slow) = outcome.ok_or(Closed)?;
+        self.tell(slow);
+        Ok((popped, result))
+    }
+
+    /// As [`pop`](Self::pop), for as many events as may be processed together: changes of
+    /// different objects up to the batch size, or one event of another kind (`cache:RF-19`).
+    ///
+    /// # Errors
+    /// The queue is closed and empty.
+    pub fn pop_batch<T>(
+        &self,
+        process: impl FnOnce(&Batch<K, O>) -> T,
+    ) -> Result<(Batch<K, O>, T), Closed> {
+        let outcome = self.monitor.around(PopBatch, Processed, |batch| {
+            let Some(batch) = batch else { return (None, None) };
+            let (first, count) = (batch.events.first(), batch.events.len());
+            let (result, slow) = self.watched(first, batch.left, count, || process(&batch));
+            (Some(Processed), Some((batch, result, slow)))
+        });
+        let (batch, result, slow) = outcome.ok_or(Closed)?;
+        self.tell(slow);
+        Ok((batch, result))
+    }
+
+    fn watched<T>(
+        &self,
+        first: Option<&Event<K, O>>,
+        left: usize,
+        count: usize,
+        process: impl FnOnce() -> T,
+    ) -> (T, Option<SlowProcessing>) {
+        let runtime = self.monitor.runtime();
+        let key = || match first.and_then(Event::delta).map(|d| self.intake.key_of_delta(d)) {
+            Some(Ok(key)) => format!("{key:?}"),
+            _ => String::new(),
+        };
+        let watch = Stopwatch::start(self.on_slow.is_some(), runtime, key, left, count);
+        let result = process();
+        (result, watch.and_then(|watch| watch.stop(runtime)))
+    }
+
+    fn tell(&self, slow: Option<SlowProcessing>) {
+        if let (Some(hook), Some(slow)) = (&self.on_slow, slow) {
+            hook(slow);
+        }
+    }
+
+    /// Lets every `pop` end once the queue is empty. Writes still work (`cache:QU-3` to `QU-5`).
+    pub fn close(&self) {
+        self.monitor.call(Close);
+    }
+
+    /// Tells whether the queue is closed.
+    pub fn is_closed(&self) -> bool {
+        self.monitor.call(IsClosed)
+    }
+
+    /// Tells whether the whole first list has been processed; true at once if another write came
+    /// before it (`cache:QU-15`).
+    pub fn has_synced(&self) -> bool {
+        self.monitor.call(HasSynced)
+    }
+
+    /// Sleeps until [`has_synced`](Self::has_synced); false if the queue was closed and drained
+    /// without getting there.
+    pub fn wait_for_sync(&self) -> bool {
+        self.monitor.call(WaitForSync)
+    }
+
+    /// Returns a copy of the events that wait, oldest first.
+    pub fn list(&self) -> Vec<Event<K, O>> {
+        self.monitor.call(List)
+    }
+
+    /// Returns how many events wait.
+    pub fn len(&self) -> usize {
+        self.monitor.call(Len)
+    }
+
+    /// Tells whether no event waits.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+impl<K, O, N, R, H> fmt::Debug for OrderedFifo<K, O, N, R, H>
+where
+    K: Key,
+    O: Handle,
+    N: KnownObjects<K, O>,
+    R: Runtime,
+    H: Host<OrderedQueue<K, O, N>>,
+{
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("OrderedFifo")
+    }
+}

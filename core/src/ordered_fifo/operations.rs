@@ -1,0 +1,256 @@
+//! The calls on an ordered FIFO, each one critical section per step.
+
+use std::sync::Arc;
+
+use crate::delta_fifo::{Delta, Verb};
+use crate::fifo::{EnqueueError, Keyed};
+use crate::machine::{Cx, Operation, Step};
+use crate::store::{Handle, Hashed, Key, KnownObjects, LastState};
+
+use super::state::{Batch, OrderedQueue, POPPERS, Popped, SYNC};
+use super::{Bookmark, Event, Snapshot};
+
+/// Queues a new state of an object.
+#[derive(Clone, Debug)]
+pub struct Put<O> {
+    /// What the caller says of it.
+    pub verb: Verb,
+    /// The object, or why it was refused: even then the queue counts as written to
+    /// (`cache:RF-6`).
+    pub object: Option<Result<O, EnqueueError>>,
+}
+
+/// Queues a deletion.
+#[derive(Clone, Debug)]
+pub struct Delete<K, O> {
+    /// The last state of the object, or why it was refused.
+    pub last: Option<Result<LastState<K, O>, EnqueueError>>,
+}
+
+/// Queues a complete list, object by object.
+#[derive(Clone, Debug)]
+pub struct Replace<K, O> {
+    /// The objects.
+    pub objects: Vec<Keyed<K, O>>,
+    /// The keys of an object that the transformer refused, and of those behind it.
+    pub behind: Vec<Hashed<K>>,
+    /// Why it was refused: what is in front is queued, and no more (`cache:RF-9`).
+    pub refused: Option<EnqueueError>,
+}
+
+/// Queues a complete list as one event.
+#[derive(Clone, Debug)]
+pub struct ReplaceAll<O>(pub Arc<Snapshot<O>>);
+
+/// Shows what the consumer has once more.
+#[derive(Clone, Debug)]
+pub struct Resync;
+
+/// Queues a bookmark, where bookmarks are events.
+#[derive(Clone, Debug)]
+pub struct Mark(pub Arc<Bookmark>);
+
+/// Takes the next event, waiting for one; `None` once the queue is closed and empty. The lock
+/// stays held until [`Processed`] is stepped, or is released: the machine decides.
+#[derive(Clone, Debug)]
+pub struct Pop;
+
+/// As [`Pop`], for as many events as may be processed together.
+#[derive(Clone, Debug)]
+pub struct PopBatch;
+
+/// Ends the processing of what was taken.
+#[derive(Clone, Debug)]
+pub struct Processed;
+
+/// Lets every `pop` end once the queue is empty.
+#[derive(Clone, Debug)]
+pub struct Close;
+
+/// Asks whether the queue is closed.
+#[derive(Clone, Debug)]
+pub struct IsClosed;
+
+/// Asks whether the first list has been processed.
+#[derive(Clone, Debug)]
+pub struct HasSynced;
+
+/// Waits until the first list has been processed; false if the queue was closed and drained
+/// before.
+#[derive(Clone, Debug)]
+pub struct WaitForSync;
+
+/// Reads all events, oldest first.
+#[derive(Clone, Debug)]
+pub struct List;
+
+/// Counts the events.
+#[derive(Clone, Debug)]
+pub struct Len;
+
+crate::operations! {
+    [K: Key, O: Handle, N: KnownObjects<K, O>; K: Key, O: Handle] OrderedQueue<K, O, N>: Op, Ret {
+        Put(Put<O>) -> Result<(), EnqueueError>,
+        Delete(Delete<K, O>) -> Result<(), EnqueueError>,
+        Replace(Replace<K, O>) -> Result<(), EnqueueError>,
+        ReplaceAll(ReplaceAll<O>) -> (),
+        Resync(Resync) -> Result<(), EnqueueError>,
+        Mark(Mark) -> (),
+        Pop(Pop) -> Option<Popped<K, O>>,
+        PopBatch(PopBatch) -> Option<Batch<K, O>>,
+        Processed(Processed) -> (),
+        Close(Close) -> (),
+        IsClosed(IsClosed) -> bool,
+        HasSynced(HasSynced) -> bool,
+        WaitForSync(WaitForSync) -> bool,
+        List(List) -> Vec<Event<K, O>>,
+        Len(Len) -> usize,
+    } valid = OrderedQueue::check
+}
+
+type Queue<K, O, N> = OrderedQueue<K, O, N>;
+type Queued = Step<Result<(), EnqueueError>>;
+
+impl<K: Key, O: Handle, N: KnownObjects<K, O>> Operation<Queue<K, O, N>> for Put<O> {
+    #[inline(always)]
+    fn step(&mut self, queue: &mut Queue<K, O, N>, cx: &mut Cx<'_>) -> Queued {
+        queue.populate(&mut cx.wakes);
+        Step::Done(match self.object.take() {
+            None => Ok(()),
+            Some(Err(refused)) => Err(refused),
+            Some(Ok(object)) => {
+                let delta = match self.verb {
+                    Verb::Add => Delta::Added(object),
+                    Verb::Update => Delta::Updated(object),
+                };
+                queue.push(delta.into(), &mut cx.wakes);
+                Ok(())
+            }
+        })
+    }
+}
+
+impl<K: Key, O: Handle, N: KnownObjects<K, O>> Operation<Queue<K, O, N>> for Delete<K, O> {
+    #[inline]
+    fn step(&mut self, queue: &mut Queue<K, O, N>, cx: &mut Cx<'_>) -> Queued {
+        queue.populate(&mut cx.wakes);
+        Step::Done(match self.last.take() {
+            None => Ok(()),
+            Some(Err(refused)) => Err(refused),
+            Some(Ok(last)) => {
+                queue.push(Delta::Deleted(last).into(), &mut cx.wakes);
+                Ok(())
+            }
+        })
+    }
+}
+
+impl<K: Key, O: Handle, N: KnownObjects<K, O>> Operation<Queue<K, O, N>> for Replace<K, O> {
+    fn step(&mut self, queue: &mut Queue<K, O, N>, cx: &mut Cx<'_>) -> Queued {
+        queue.replace(std::mem::take(&mut self.objects), &self.behind, &mut cx.wakes);
+        Step::Done(self.refused.take().map_or(Ok(()), Err))
+    }
+}
+
+impl<K: Key, O: Handle, N: KnownObjects<K, O>> Operation<Queue<K, O, N>> for ReplaceAll<O> {
+    fn step(&mut self, queue: &mut Queue<K, O, N>, cx: &mut Cx<'_>) -> Step<()> {
+        queue.push(Event::ReplacedAll(Arc::clone(&self.0)), &mut cx.wakes);
+        queue.populate_with_list(&mut cx.wakes);
+        Step::Done(())
+    }
+}
+
+impl<K: Key, O: Handle, N: KnownObjects<K, O>> Operation<Queue<K, O, N>> for Resync {
+    fn step(&mut self, queue: &mut Queue<K, O, N>, cx: &mut Cx<'_>) -> Queued {
+        Step::Done(queue.resync(&mut cx.wakes))
+    }
+}
+
+impl<K: Key, O: Handle, N: KnownObjects<K, O>> Operation<Queue<K, O, N>> for Mark {
+    fn step(&mut self, queue: &mut Queue<K, O, N>, cx: &mut Cx<'_>) -> Step<()> {
+        if queue.emits_bookmarks() {
+            queue.push(Event::Bookmark(Arc::clone(&self.0)), &mut cx.wakes);
+        }
+        Step::Done(())
+    }
+}
+
+/// Says how a call ends that has taken something, or what it waits for.
+#[inline(always)]
+fn taken<K, O, N, T>(queue: &Queue<K, O, N>, found: Option<T>) -> Step<Option<T>>
+where
+    K: Key,
+    O: Handle,
+    N: KnownObjects<K, O>,
+{
+    match found {
+        Some(_) if queue.is_unlocked() => Step::Done(found),
+        Some(_) => Step::Held(found),
+        None if queue.is_closed() && queue.is_empty() => Step::Done(None),
+        None => Step::Wait { on: POPPERS, until: None },
+    }
+}
+
+impl<K: Key, O: Handle, N: KnownObjects<K, O>> Operation<Queue<K, O, N>> for Pop {
+    #[inline(always)]
+    fn step(&mut self, queue: &mut Queue<K, O, N>, _: &mut Cx<'_>) -> Step<Option<Popped<K, O>>> {
+        let found = if queue.is_ready() { queue.pop() } else { None };
+        taken(queue, found)
+    }
+}
+
+impl<K: Key, O: Handle, N: KnownObjects<K, O>> Operation<Queue<K, O, N>> for PopBatch {
+    fn step(&mut self, queue: &mut Queue<K, O, N>, _: &mut Cx<'_>) -> Step<Option<Batch<K, O>>> {
+        let found = if queue.is_ready() { queue.pop_batch() } else { None };
+        taken(queue, found)
+    }
+}
+
+impl<K: Key, O: Handle, N: KnownObjects<K, O>> Operation<Queue<K, O, N>> for Processed {
+    #[inline(always)]
+    fn step(&mut self, queue: &mut Queue<K, O, N>, cx: &mut Cx<'_>) -> Step<()> {
+        queue.finish(&mut cx.wakes);
+        Step::Done(())
+    }
+}
+
+impl<K: Key, O: Handle, N: KnownObjects<K, O>> Operation<Queue<K, O, N>> for Close {
+    fn step(&mut self, queue: &mut Queue<K, O, N>, cx: &mut Cx<'_>) -> Step<()> {
+        queue.close(&mut cx.wakes);
+        Step::Done(())
+    }
+}
+
+impl<K: Key, O: Handle, N: KnownObjects<K, O>> Operation<Queue<K, O, N>> for IsClosed {
+    fn step(&mut self, queue: &mut Queue<K, O, N>, _: &mut Cx<'_>) -> Step<bool> {
+        Step::Done(queue.is_closed())
+    }
+}
+
+impl<K: Key, O: Handle, N: KnownObjects<K, O>> Operation<Queue<K, O, N>> for HasSynced {
+    fn step(&mut self, queue: &mut Queue<K, O, N>, _: &mut Cx<'_>) -> Step<bool> {
+        Step::Done(queue.latch().is_set())
+    }
+}
+
+impl<K: Key, O: Handle, N: KnownObjects<K, O>> Operation<Queue<K, O, N>> for WaitForSync {
+    fn step(&mut self, queue: &mut Queue<K, O, N>, _: &mut Cx<'_>) -> Step<bool> {
+        if queue.latch().is_set() || queue.is_drained() {
+            Step::Done(queue.latch().is_set())
+        } else {
+            Step::Wait { on: SYNC, until: None }
+        }
+    }
+}
+
+impl<K: Key, O: Handle, N: KnownObjects<K, O>> Operation<Queue<K, O, N>> for List {
+    fn step(&mut self, queue: &mut Queue<K, O, N>, _: &mut Cx<'_>) -> Step<Vec<Event<K, O>>> {
+        Step::Done(queue.iter().cloned().collect())
+    }
+}
+
+impl<K: Key, O: Handle, N: KnownObjects<K, O>> Operation<Queue<K, O, N>> for Len {
+    fn step(&mut self, queue: &mut Queue<K, O, N>, _: &mut Cx<'_>) -> Step<usize> {
+        Step::Done(queue.len())
+    }
+}

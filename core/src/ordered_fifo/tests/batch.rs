@@ -1,0 +1,116 @@
+//! What is processed together.
+
+use super::*;
+
+fn names(batch: &Batch<&'static str, Object>) -> Vec<&'static str> {
+    let name = |event: &Happened| match event {
+        Event::Delta(delta) => delta.object().map_or("nothing", |object| object.0),
+        Event::ReplacedAll(_) => "list",
+        Event::SyncAll => "sync",
+        Event::Bookmark(_) => "bookmark",
+    };
+    batch.events.iter().map(name).collect()
+}
+
+/// Pops a batch that must be there; returns its names and whether it is initial.
+fn batch<N: KnownObjects<&'static str, Object>>(
+    queue: &OrderedFifo<&'static str, Object, N>,
+) -> (Vec<&'static str>, bool) {
+    assert!(!queue.is_empty(), "a pop would sleep");
+    let (batch, ()) = queue.pop_batch(|_| ()).unwrap();
+    (names(&batch), batch.initial)
+}
+
+#[test]
+fn a_batch_ends_before_a_key_that_is_in_it() {
+    let queue = atomic();
+    for object in [("a", 1), ("b", 1), ("a", 2), ("c", 1)] {
+        queue.add(object).unwrap();
+    }
+    assert_eq!(batch(&queue).0, ["a", "b"]);
+    assert_eq!(batch(&queue).0, ["a", "c"]);
+}
+
+#[test]
+fn a_batch_is_no_longer_than_it_may_be() {
+    let queue = in_batches(2);
+    for object in [("a", 1), ("b", 1), ("c", 1)] {
+        queue.add(object).unwrap();
+    }
+    assert_eq!(batch(&queue).0, ["a", "b"]);
+    assert_eq!(batch(&queue).0, ["c"]);
+}
+
+#[test]
+fn lists_resyncs_and_bookmarks_are_alone() {
+    let queue = atomic();
+    queue.add(("a", 1)).unwrap();
+    queue.replace(vec![], "1").unwrap();
+    queue.resync().unwrap();
+    queue.bookmark("2");
+    queue.add(("b", 1)).unwrap();
+    for expected in ["a", "list", "sync", "bookmark", "b"] {
+        assert_eq!(batch(&queue).0, [expected]);
+    }
+}
+
+#[test]
+fn a_batch_does_not_cross_the_end_of_the_first_list() {
+    let queue = plain(&Store::of(&[]));
+    queue.replace(vec![("a", 1), ("b", 1)], "1").unwrap();
+    for object in [("c", 1), ("c", 2), ("d", 1)] {
+        queue.add(object).unwrap();
+    }
+    assert_eq!(batch(&queue), (vec!["a", "b"], true));
+    assert!(queue.has_synced());
+    assert_eq!(batch(&queue), (vec!["c"], false));
+    assert_eq!(batch(&queue), (vec!["c", "d"], false));
+}
+
+#[test]
+fn a_tombstone_has_the_key_that_it_names() {
+    let queue = atomic();
+    queue.add(("a", 1)).unwrap();
+    queue.delete_last_state(LastState::unknown("b", Some(("a", 2)))).unwrap();
+    queue.delete_last_state(LastState::unknown("a", None)).unwrap();
+    assert_eq!(batch(&queue).0, ["a", "a"], "the keys are a and b");
+    assert_eq!(batch(&queue).0, ["nothing"]);
+}
+
+#[test]
+fn an_event_that_lost_its_key_is_the_last_of_its_batch() {
+    let queue = transforming(&Store::of(&[]));
+    for object in [("a", 1), ("b", 14), ("c", 1)] {
+        queue.add(object).unwrap();
+    }
+    assert_eq!(batch(&queue).0, ["a", ""], "RF-20");
+    assert_eq!(batch(&queue).0, ["c"]);
+}
+
+#[test]
+fn batches_and_single_events_are_the_same_sequence() {
+    let fill = || {
+        let queue = in_batches(3);
+        for step in 0..200_u32 {
+            let name = ["a", "b", "c", "d", "e"][(step * step % 5) as usize];
+            match step % 17 {
+                5 => queue.resync().unwrap(),
+                11 => queue.bookmark("1"),
+                _ => queue.update((name, step)).unwrap(),
+            }
+        }
+        queue.close();
+        queue
+    };
+    let (single, batched) = (fill(), fill());
+    let mut one_by_one = vec![];
+    while let Ok((popped, ())) = single.pop(|_| ()) {
+        one_by_one.push(popped.event);
+    }
+    let mut together = vec![];
+    while let Ok((batch, ())) = batched.pop_batch(|_| ()) {
+        assert!(batch.events.len() <= 3);
+        together.extend(batch.events);
+    }
+    assert_eq!(one_by_one, together, "RF-24");
+}

@@ -1,0 +1,111 @@
+//! The rules of the ordered FIFO on real threads, one behaviour a test.
+
+mod batch;
+mod relist;
+mod sync;
+mod unlocked;
+mod wakes;
+mod writes;
+
+use std::collections::BTreeMap;
+use std::num::NonZeroUsize;
+
+use parking_lot::Mutex;
+
+use super::*;
+use crate::delta_fifo::Delta;
+use crate::store::{LookupFailed, NoMetadata};
+
+/// A name, which is the key, and a version.
+type Object = (&'static str, u32);
+type Happened = Event<&'static str, Object>;
+type Plain = OrderedFifo<&'static str, Object, Arc<Store>>;
+type Atomic = OrderedFifo<&'static str, Object>;
+
+/// A consumer's store. The key `lost` cannot be looked up, `bomb` panics, and the object under
+/// `nameless` has no key.
+#[derive(Default)]
+struct Store(Mutex<BTreeMap<&'static str, Object>>);
+
+impl KnownObjects<&'static str, Object> for Store {
+    fn keys(&self) -> Vec<&'static str> {
+        self.0.lock().keys().copied().collect()
+    }
+
+    fn get(&self, key: &&'static str) -> Result<Option<Object>, LookupFailed> {
+        match *key {
+            "lost" => Err(LookupFailed),
+            "bomb" => panic!("the store has a bug"),
+            "nameless" => Ok(Some(("", 1))),
+            _ => Ok(self.0.lock().get(key).copied()),
+        }
+    }
+}
+
+impl Store {
+    fn of(objects: &[Object]) -> Arc<Self> {
+        Arc::new(Self(Mutex::new(objects.iter().map(|object| (object.0, *object)).collect())))
+    }
+}
+
+/// The name is the key; an object without a name has none.
+fn key_of(object: &Object) -> Result<&'static str, Cause> {
+    if object.0.is_empty() { Err(Arc::new(NoMetadata)) } else { Ok(object.0) }
+}
+
+/// Refuses version 13, takes the name from version 14, and adds 100 to every other.
+fn transform(object: Object) -> Result<Object, Cause> {
+    match object.1 {
+        13 => Err(Arc::new(NoMetadata)),
+        14 => Ok(("", 14)),
+        version => Ok((object.0, version + 100)),
+    }
+}
+
+fn plain(store: &Arc<Store>) -> Plain {
+    let runtime = System::new();
+    let intake = Intake::new(&runtime, key_of);
+    OrderedFifo::with_options(&runtime, intake, Options::plain(Arc::clone(store)))
+}
+
+fn transforming(store: &Arc<Store>) -> Plain {
+    let runtime = System::new();
+    let intake = Intake::new(&runtime, key_of).with_transform(transform);
+    OrderedFifo::with_options(&runtime, intake, Options::plain(Arc::clone(store)))
+}
+
+fn atomic() -> Atomic {
+    OrderedFifo::new(&System::new(), key_of)
+}
+
+/// A queue in atomic mode with batches of that size.
+fn in_batches(batch_size: usize) -> Atomic {
+    let runtime = System::new();
+    let batch_size = NonZeroUsize::new(batch_size).unwrap();
+    let options = Options { batch_size, ..Options::default() };
+    OrderedFifo::with_options(&runtime, Intake::new(&runtime, key_of), options)
+}
+
+fn deleted(object: Object) -> Happened {
+    Delta::Deleted(LastState::Final(object)).into()
+}
+
+fn tombstone(key: &'static str, object: Option<Object>) -> Happened {
+    Delta::Deleted(LastState::unknown(key, object)).into()
+}
+
+fn added(object: Object) -> Happened {
+    Delta::Added(object).into()
+}
+
+fn replaced(object: Object) -> Happened {
+    Delta::Replaced(object).into()
+}
+
+/// Pops an event that must be there.
+fn pop<N: KnownObjects<&'static str, Object>>(
+    queue: &OrderedFifo<&'static str, Object, N>,
+) -> Happened {
+    assert!(!queue.is_empty(), "a pop would sleep");
+    queue.pop(|_| ()).unwrap().0.event
+}

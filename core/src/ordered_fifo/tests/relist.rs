@@ -1,0 +1,105 @@
+//! A complete list, in both modes.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use super::*;
+
+#[test]
+fn tombstones_come_before_the_list() {
+    let queue = plain(&Store::of(&[("a", 1), ("b", 1)]));
+    queue.add(("c", 1)).unwrap();
+    queue.replace(vec![("a", 2)], "9").unwrap();
+    let tombstones = [tombstone("c", Some(("c", 1))), tombstone("b", Some(("b", 1)))];
+    let [c, b] = tombstones;
+    assert_eq!(queue.list(), [added(("c", 1)), c, b, replaced(("a", 2))], "TR-15");
+}
+
+#[test]
+fn a_queued_deletion_needs_no_tombstone() {
+    for (list, behind) in [(vec![("a", 2)], vec![replaced(("a", 2))]), (vec![], vec![])] {
+        let queue = plain(&Store::of(&[("a", 1)]));
+        queue.delete(("a", 1)).unwrap();
+        queue.replace(list, "9").unwrap();
+        assert_eq!(queue.list(), [vec![deleted(("a", 1))], behind].concat(), "TR-16");
+    }
+}
+
+#[test]
+fn the_newest_queued_state_decides_and_goes_into_the_tombstone() {
+    let queue = plain(&Store::of(&[("x", 1), ("y", 1)]));
+    queue.delete(("x", 2)).unwrap();
+    queue.update(("y", 2)).unwrap();
+    queue.add(("x", 3)).unwrap();
+    queue.replace(vec![], "9").unwrap();
+    let stones = [tombstone("x", Some(("x", 3))), tombstone("y", Some(("y", 2)))];
+    assert_eq!(queue.list()[3..], stones, "in the order of their first event");
+}
+
+#[test]
+fn an_object_that_cannot_be_looked_up_gets_an_empty_tombstone() {
+    let queue = plain(&Store::of(&[("lost", 1)]));
+    queue.replace(vec![], "9").unwrap();
+    assert_eq!(queue.list(), [tombstone("lost", None)]);
+}
+
+#[test]
+fn a_list_in_which_an_object_has_no_key_changes_nothing() {
+    let queue = plain(&Store::of(&[("a", 1)]));
+    let list = vec![("b", 1), ("", 1)];
+    assert!(matches!(queue.replace(list, "9"), Err(EnqueueError::Key(_))));
+    assert!(queue.is_empty());
+    assert!(!queue.has_synced());
+}
+
+#[test]
+fn a_list_that_the_transformer_refuses_stays_half_queued_and_is_no_first_list() {
+    let queue = transforming(&Store::of(&[("known", 1), ("late", 1)]));
+    let list = vec![("a", 1), ("b", 13), ("late", 2)];
+    assert!(matches!(queue.replace(list, "9"), Err(EnqueueError::Transform(_))));
+    let stone = tombstone("known", Some(("known", 1)));
+    assert_eq!(queue.list(), [stone, replaced(("a", 101))], "and none for late, which is listed");
+    pop(&queue);
+    pop(&queue);
+    assert!(!queue.has_synced());
+}
+
+#[test]
+fn an_object_listed_twice_is_queued_twice() {
+    let queue = plain(&Store::of(&[]));
+    queue.replace(vec![("a", 1), ("a", 2)], "9").unwrap();
+    assert_eq!(queue.list(), [replaced(("a", 1)), replaced(("a", 2))]);
+}
+
+#[test]
+fn a_panicking_store_leaves_the_queue_as_it_was() {
+    let queue = plain(&Store::of(&[("bomb", 1)]));
+    let list = || queue.replace(vec![("a", 1)], "9");
+    assert!(catch_unwind(AssertUnwindSafe(list)).is_err());
+    assert!(catch_unwind(AssertUnwindSafe(|| queue.resync())).is_err());
+    assert!(queue.is_empty());
+    assert!(!queue.has_synced());
+}
+
+#[test]
+fn an_atomic_list_is_one_event_and_asks_for_no_key() {
+    let queue = atomic();
+    queue.add(("queued", 1)).unwrap();
+    queue.replace(vec![("", 1), ("a", 1)], "9").unwrap();
+    let snapshot = Snapshot { resource_version: "9".to_owned(), objects: vec![("", 1), ("a", 1)] };
+    let list = Event::ReplacedAll(Arc::new(snapshot));
+    assert_eq!(queue.list(), [added(("queued", 1)), list]);
+}
+
+#[test]
+fn an_atomic_list_that_the_transformer_refuses_changes_nothing() {
+    let runtime = System::new();
+    let intake = Intake::new(&runtime, key_of).with_transform(transform);
+    let queue = OrderedFifo::with_options(&runtime, intake, Options::default());
+    let refused = queue.replace(vec![("a", 1), ("b", 13)], "9");
+    assert!(matches!(refused, Err(EnqueueError::Transform(_))));
+    assert!(queue.is_empty());
+    assert!(!queue.has_synced());
+    queue.replace(vec![("a", 1)], "9").unwrap();
+    let Event::ReplacedAll(list) = pop(&queue) else { panic!("a list was queued") };
+    assert_eq!(list.objects, [("a", 101)]);
+}

@@ -1,0 +1,162 @@
+//! Add, update, delete, resync, bookmark, and single pops.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::Duration;
+
+use super::*;
+use crate::runtime::Ambient;
+
+#[test]
+fn every_event_comes_out_alone_and_in_order() {
+    let queue = atomic();
+    queue.add(("a", 1)).unwrap();
+    queue.add(("b", 1)).unwrap();
+    queue.update(("a", 2)).unwrap();
+    queue.delete(("unknown", 1)).unwrap();
+    queue.delete(("unknown", 2)).unwrap();
+    assert_eq!(queue.len(), 5);
+    assert_eq!(pop(&queue), added(("a", 1)));
+    assert_eq!(pop(&queue), added(("b", 1)));
+    assert_eq!(pop(&queue), Delta::Updated(("a", 2)).into(), "TR-14");
+    assert_eq!(pop(&queue), deleted(("unknown", 1)), "nobody is asked");
+    assert_eq!(pop(&queue), deleted(("unknown", 2)), "and nothing merged");
+}
+
+#[test]
+fn every_refused_write_is_a_write() {
+    for refused in [
+        |queue: &Atomic| queue.add(("", 1)),
+        |queue: &Atomic| queue.update(("", 1)),
+        |queue: &Atomic| queue.delete(("", 1)),
+    ] {
+        let queue = atomic();
+        assert!(matches!(refused(&queue), Err(EnqueueError::Key(_))));
+        assert!(queue.is_empty());
+        assert!(queue.has_synced(), "QU-19");
+    }
+}
+
+#[test]
+fn objects_are_transformed_and_tombstones_are_not() {
+    let queue = transforming(&Store::of(&[("known", 1)]));
+    queue.add(("a", 1)).unwrap();
+    queue.delete(("a", 2)).unwrap();
+    queue.delete_last_state(LastState::unknown("a", Some(("a", 3)))).unwrap();
+    queue.resync().unwrap();
+    assert!(matches!(queue.add(("a", 13)), Err(EnqueueError::Transform(_))));
+    assert!(matches!(queue.delete(("a", 13)), Err(EnqueueError::Transform(_))));
+    assert_eq!(pop(&queue), added(("a", 101)));
+    assert_eq!(pop(&queue), deleted(("a", 102)));
+    assert_eq!(pop(&queue), tombstone("a", Some(("a", 3))));
+    assert_eq!(pop(&queue), Delta::Sync(("known", 1)).into());
+    assert!(queue.is_empty());
+}
+
+#[test]
+fn a_plain_resync_shows_what_is_known_and_not_queued() {
+    let queue = plain(&Store::of(&[("a", 1), ("b", 1), ("lost", 1)]));
+    queue.update(("a", 2)).unwrap();
+    queue.resync().unwrap();
+    queue.resync().unwrap();
+    let events = queue.list();
+    assert_eq!(events, [Delta::Updated(("a", 2)).into(), Delta::Sync(("b", 1)).into()]);
+}
+
+#[test]
+fn a_resync_of_an_object_without_a_key_says_so() {
+    let queue = plain(&Store::of(&[("a", 1), ("nameless", 1), ("z", 1)]));
+    let error = queue.resync().unwrap_err();
+    assert!(error.to_string().contains("object has no meta"), "with its cause (RF-12): {error}");
+    assert_eq!(queue.list(), [Delta::Sync(("a", 1)).into()], "what is in front is shown");
+}
+
+#[test]
+fn an_atomic_resync_is_one_event_whatever_is_queued() {
+    let queue = atomic();
+    queue.resync().unwrap();
+    queue.resync().unwrap();
+    assert!(!queue.has_synced(), "a resync is no write");
+    assert_eq!(queue.list(), [Event::SyncAll, Event::SyncAll]);
+}
+
+#[test]
+fn a_bookmark_is_an_event_where_it_was_asked_for_and_no_write() {
+    let queue = atomic();
+    queue.bookmark("7");
+    let bookmark = Bookmark { resource_version: "7".to_owned() };
+    assert_eq!(pop(&queue), Event::Bookmark(Arc::new(bookmark)));
+    assert!(!queue.has_synced());
+    let queue = plain(&Store::of(&[]));
+    queue.bookmark("7");
+    assert!(queue.is_empty());
+}
+
+#[test]
+fn a_closed_queue_is_drained_and_takes_writes() {
+    let queue = atomic();
+    queue.add(("a", 1)).unwrap();
+    queue.close();
+    queue.close();
+    assert!(queue.is_closed());
+    queue.add(("b", 1)).unwrap();
+    assert_eq!(pop(&queue), added(("a", 1)));
+    assert_eq!(pop(&queue), added(("b", 1)));
+    assert_eq!(queue.pop(|_| ()).unwrap_err(), Closed);
+    assert_eq!(queue.pop_batch(|_| ()).unwrap_err(), Closed);
+}
+
+#[test]
+fn a_panicking_process_loses_its_event_and_nothing_else() {
+    let locked = plain(&Store::of(&[]));
+    locked.replace(vec![("a", 1), ("b", 1)], "1").unwrap();
+    let panicked = catch_unwind(AssertUnwindSafe(|| locked.pop(|_| panic!("handler bug"))));
+    assert!(panicked.is_err());
+    assert_eq!(pop(&locked), replaced(("b", 1)));
+    assert!(locked.has_synced());
+
+    let unlocked = atomic();
+    unlocked.add(("a", 1)).unwrap();
+    unlocked.add(("b", 1)).unwrap();
+    let panicked = catch_unwind(AssertUnwindSafe(|| unlocked.pop_batch(|_| panic!("bug"))));
+    assert!(panicked.is_err());
+    unlocked.add(("c", 1)).unwrap();
+    assert_eq!(pop(&unlocked), added(("c", 1)), "the next consumer is let in");
+}
+
+#[test]
+fn what_was_popped_is_not_kept_alive() {
+    let queue = OrderedFifo::new(&System::new(), |object: &Arc<u32>| Ok(**object));
+    let objects = [Arc::new(1), Arc::new(2), Arc::new(3)];
+    for object in &objects {
+        queue.add(Arc::clone(object)).unwrap();
+    }
+    drop(queue.pop(|_| ()).unwrap());
+    drop(queue.pop_batch(|_| ()).unwrap());
+    assert_eq!(objects.map(|object| Arc::strong_count(&object)), [1, 1, 1]);
+}
+
+#[test]
+fn an_event_takes_two_words() {
+    assert_eq!(size_of::<Event<String, Arc<u8>>>(), 16);
+}
+
+#[test]
+fn slow_processing_of_a_batch_is_judged_by_its_length() {
+    let runtime = System::new();
+    let told = Arc::new(Mutex::new(vec![]));
+    let hook = {
+        let told = Arc::clone(&told);
+        Arc::new(move |slow: SlowProcessing| told.lock().push(slow))
+    };
+    let batch_size = NonZeroUsize::new(2).unwrap();
+    let options = Options { on_slow: Some(hook), batch_size, ..Options::default() };
+    let queue =
+        OrderedFifo::with_options(&runtime, Intake::new(&runtime, |o: &u32| Ok(*o)), options);
+    (0..20).for_each(|object| queue.add(object).unwrap());
+    let pause = || runtime.sleep_until(runtime.now() + Duration::from_millis(100));
+    queue.pop_batch(|_| pause()).unwrap(); // two events may take twice as long
+    queue.pop(|_| pause()).unwrap();
+    let told = told.lock();
+    assert_eq!(told.len(), 1, "{told:?}");
+    assert_eq!((told[0].key.as_str(), told[0].left), ("2", 17));
+}

@@ -1,0 +1,27 @@
+//! The recorded traces of the reference.
+
+use crate::conformance::carried;
+use crate::ordered_fifo::conformance;
+
+#[test]
+fn every_recorded_trace_replays() {
+    let traces = carried("real_fifo").unwrap();
+    let outcome = conformance().replay_lines(traces.lines());
+    assert_eq!(outcome.failures, []);
+    assert_eq!((outcome.traces, outcome.replayed), (400, 400));
+    assert!(outcome.departures.is_empty());
+}
+
+#[test]
+fn a_changed_result_is_noticed() {
+    let config = r#""config":{"atomic_events":true,"emit_bookmark":true,"batch_size":2}"#;
+    for step in [
+        r#"{"op":"has_synced","out":true}"#,
+        r#"{"op":"add","args":{"obj":{"k":"a","v":1}},"out":"key"}"#,
+        r#"{"op":"pop_batch","out":null}"#,
+        r#"{"op":"jump","out":null}"#,
+    ] {
+        let line = format!(r#"{{"id":"1",{config},"steps":[{step}]}}"#);
+        assert_eq!(conformance().replay_lines([line.as_str()]).failures.len(), 1, "{step}");
+    }
+}

@@ -1,0 +1,56 @@
+//! The property is worth what it notices.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use seatrial_core::machine::Boxed;
+
+use crate::engine::quietly;
+use crate::objects::random_bytes;
+use crate::ordered_fifo::Mistake::{self, *};
+use crate::ordered_fifo::{EventList, check_on, decode};
+
+/// Mistakes that sequential calls can show. The others are about waking, or about who is let in
+/// while an event is processed.
+const SHOWN: &[&[Mistake]] = &[
+    &[ChargeWhenProcessed],
+    &[BatchWhateverComes],
+    &[BatchAcrossFirstList],
+    &[BatchRepeatsKeys],
+    &[BatchWithoutLimit],
+    &[ListBeforeTombstones],
+    &[TombstoneAfterDeletion],
+    &[ListForgetsQueued],
+    &[ListForgetsKnown],
+    &[ResyncShowsQueued],
+    &[ResyncPopulates],
+    &[RefusedIsNoWrite],
+    &[CountEveryList],
+    &[CloseDiscards],
+];
+
+fn noticed(mistakes: &'static [Mistake]) -> bool {
+    quietly(|| {
+        (1..1000).any(|seed| {
+            let (setup, ops) = decode(&random_bytes(seed, 120));
+            let run = || {
+                check_on(setup, &ops, |machine| {
+                    let known = machine.known().cloned();
+                    Boxed(Box::new(EventList::with(mistakes, setup, known)))
+                });
+            };
+            catch_unwind(AssertUnwindSafe(run)).is_err()
+        })
+    })
+}
+
+#[test]
+fn random_calls_notice_every_mistake_that_a_single_thread_can_show() {
+    for mistakes in SHOWN {
+        assert!(noticed(mistakes), "{mistakes:?} stays unnoticed");
+    }
+}
+
+#[test]
+fn the_list_without_a_mistake_agrees_with_the_sequential_object() {
+    assert!(!noticed(&[]));
+}
