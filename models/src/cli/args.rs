@@ -70,7 +70,7 @@ pub(super) struct ReplayArguments {
 }
 
 /// What `run` and `mutants` share.
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 pub(super) struct Effort {
     /// Only this engine; may be given more than once.
     #[arg(long = "engine", value_name = "ENGINE")]
@@ -84,12 +84,6 @@ pub(super) struct Effort {
     /// How many cases at a time; as many as there are processors by default.
     #[arg(long, value_name = "N")]
     pub(super) jobs: Option<std::num::NonZeroUsize>,
-}
-
-impl Default for Effort {
-    fn default() -> Self {
-        Self { engines: Vec::new(), budget: None, seed: 0, jobs: None }
-    }
 }
 
 /// Where reports go.

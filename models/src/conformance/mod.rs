@@ -89,7 +89,7 @@ impl Conformance {
                 }
             }
             Err(error) => {
-                outcome.failures.push(Failure { id: trace.id.clone(), on: "ours", error })
+                outcome.failures.push(Failure { id: trace.id.clone(), on: "ours", error });
             }
         }
         let Some(faithful) = self.faithful else { return };

@@ -103,7 +103,7 @@ impl FromStr for Budget {
             )
         };
         let number: f64 = digits.parse().map_err(|_| unreadable())?;
-        if !number.is_finite() || number < 0.0 || number > 1e15 {
+        if !number.is_finite() || !(0.0..=1e15).contains(&number) {
             return Err(unreadable());
         }
         if number == 0.0 {

@@ -28,6 +28,14 @@ pub struct Mutant<C: Component> {
     pub make: fn() -> MachineOf<C>,
 }
 
+impl<C: Component> Clone for Mutant<C> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<C: Component> Copy for Mutant<C> {}
+
 impl<C: Component> std::fmt::Debug for Mutant<C> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Mutant").field("name", &self.name).finish_non_exhaustive()

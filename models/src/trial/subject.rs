@@ -111,11 +111,11 @@ impl<C: Component> Subject for Of<C> {
     }
 
     fn scenarios(&self) -> Vec<ScenarioInfo> {
-        let info = |scenario: &Box<dyn DynScenario<C>>| ScenarioInfo {
-            name: scenario.name(),
-            says: scenario.says(),
-        };
-        C::scenarios().iter().map(info).collect()
+        let scenarios = C::scenarios();
+        let info = scenarios
+            .iter()
+            .map(|scenario| ScenarioInfo { name: scenario.name(), says: scenario.says() });
+        info.collect()
     }
 
     fn invariants(&self) -> Vec<InvariantInfo> {
