@@ -30,7 +30,7 @@ pub struct Spec {
 }
 
 /// Returns the key of a change, if it has one.
-pub fn key_of_change(change: &Change) -> Option<u8> {
+pub(super) fn key_of_change(change: &Change) -> Option<u8> {
     match change {
         Delta::Deleted(LastState::Tombstone(tombstone)) => Some(tombstone.key),
         change => key_of(change.object()?).ok(),
