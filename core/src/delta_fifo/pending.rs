@@ -1,11 +1,12 @@
-//! Where entries wait: one hash table over one arena, threaded by a list in the order of delivery.
+//! Where entries wait: one hash table over one slab, threaded by a list in the order of delivery.
 //!
 //! The reference keeps a map and a slice of keys, which can disagree. Here an entry is in the list
 //! if and only if it is in the table (`cache:DF-1`), because it is the same entry.
 
 use hashbrown::HashTable;
 
-use crate::store::{Arena, Hashed, spread};
+use crate::slab::Chunked;
+use crate::store::{Hashed, spread};
 
 use super::Deltas;
 
@@ -25,11 +26,17 @@ struct Entry<K, O> {
     next: u32,
 }
 
+impl<K, O> Default for Entry<K, O> {
+    fn default() -> Self {
+        Self { key: None, deltas: Deltas::new(), hash: 0, next: NONE }
+    }
+}
+
 #[derive(Clone, Debug)]
 pub(super) struct Pending<K, O> {
     /// Hash and place of every entry; with the hash at hand, growing does not visit the entries.
     table: HashTable<(u32, u32)>,
-    entries: Arena<Entry<K, O>>,
+    entries: Chunked<Entry<K, O>>,
     free: u32,
     head: u32,
     tail: u32,
@@ -37,7 +44,13 @@ pub(super) struct Pending<K, O> {
 
 impl<K: Eq, O> Pending<K, O> {
     pub(super) fn new() -> Self {
-        Self { table: HashTable::new(), entries: Arena::new(), free: NONE, head: NONE, tail: NONE }
+        Self {
+            table: HashTable::new(),
+            entries: Chunked::new(),
+            free: NONE,
+            head: NONE,
+            tail: NONE,
+        }
     }
 
     pub(super) fn len(&self) -> usize {
@@ -83,7 +96,8 @@ impl<K: Eq, O> Pending<K, O> {
     #[inline]
     fn place(&mut self, entry: Entry<K, O>) -> u32 {
         if self.free == NONE {
-            return self.entries.push(entry);
+            self.entries.push(entry);
+            return u32::try_from(self.entries.len() - 1).expect("fewer than 2^32 are pending");
         }
         let at = self.free;
         self.free = self.entries[at].next;

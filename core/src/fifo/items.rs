@@ -8,7 +8,8 @@ use std::collections::VecDeque;
 
 use hashbrown::HashTable;
 
-use crate::store::{Arena, Hashed, spread};
+use crate::slab::Chunked;
+use crate::store::{Hashed, spread};
 
 const NONE: u32 = u32::MAX;
 
@@ -23,11 +24,17 @@ struct Entry<K, O> {
     places: u32,
 }
 
+impl<K, O> Default for Entry<K, O> {
+    fn default() -> Self {
+        Self { key: None, object: None, hash: 0, places: 0 }
+    }
+}
+
 #[derive(Clone, Debug)]
 pub(super) struct Items<K, O> {
     /// Hash and number of every entry.
     table: HashTable<(u32, u32)>,
-    entries: Arena<Entry<K, O>>,
+    entries: Chunked<Entry<K, O>>,
     free: u32,
     queue: VecDeque<u32>,
     objects: usize,
@@ -45,7 +52,7 @@ impl<K: Eq + Clone, O> Items<K, O> {
     pub(super) fn new() -> Self {
         Self {
             table: HashTable::new(),
-            entries: Arena::new(),
+            entries: Chunked::new(),
             free: NONE,
             queue: VecDeque::new(),
             objects: 0,
@@ -89,7 +96,8 @@ impl<K: Eq + Clone, O> Items<K, O> {
         let hash = key.hash();
         let entry = Entry { key: Some(key.into_key()), object: None, hash, places: 0 };
         let at = if self.free == NONE {
-            self.entries.push(entry)
+            self.entries.push(entry);
+            u32::try_from(self.entries.len() - 1).expect("fewer than 2^32 objects wait")
         } else {
             let at = self.free;
             self.free = self.entries[at].places;

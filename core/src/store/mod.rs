@@ -5,7 +5,6 @@
 //! clone and gives shared access, normally `Arc<Pod>`. Nobody ever changes an object that is in a
 //! store, so readers need no copies (`cache:ST-6`).
 
-mod arena;
 mod handle;
 mod hashed;
 mod key;
@@ -15,7 +14,6 @@ mod tombstone;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use arena::Arena;
 pub use handle::{Handle, Key};
 pub use hashed::{Hashed, KeyHasher};
 pub(crate) use hashed::{KeySet, spread};
