@@ -5,6 +5,7 @@ mod clock;
 mod drive;
 mod faults;
 mod intervene;
+pub mod invariants;
 mod plan;
 mod queue;
 mod random;
