@@ -10,6 +10,7 @@ mod plan;
 mod queue;
 mod random;
 mod run;
+pub mod schedules;
 mod server;
 mod work;
 mod world;
