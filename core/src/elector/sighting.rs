@@ -73,8 +73,11 @@ pub(super) struct Sightings(VecDeque<Sighting>);
 impl Sightings {
     /// Returns how a fetched state was first seen, which may be now.
     pub(super) fn see(&mut self, stored: &Stored, now: Instant) -> &Observed {
-        let known =
-            self.0.iter().rposition(|old| old.version == stored.version && old.uid == stored.uid);
+        let is = |old: &Sighting| old.version == stored.version && old.uid == stored.uid;
+        let known = match self.0.back() {
+            Some(last) if is(last) => Some(self.0.len() - 1), // by far the usual case
+            _ => self.0.iter().rposition(is),
+        };
         let index = known.unwrap_or_else(|| {
             if self.0.len() == REMEMBERED {
                 self.0.pop_front();

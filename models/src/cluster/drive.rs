@@ -185,7 +185,7 @@ impl<F: Faults, H: Host<Election>> World<F, H> {
         runner.running = false;
         runner.leads = false;
         let node = runner.node;
-        match self.faults.after(process) {
+        match self.faults.after(node) {
             After::Down => {}
             After::RunsAgain(delay) => {
                 self.agenda.at(self.now.saturating_add(delay), Due::Begins { process });

@@ -110,8 +110,8 @@ pub trait Faults {
     /// Decides the fate of a call.
     fn fate(&mut self, call: &Attempted<'_>) -> Fate;
 
-    /// Draws the random number that a step of a process may use, for example for its jitter.
-    fn entropy(&mut self, process: u16, at: u64) -> u64;
+    /// Draws the random number that a step on a node may use, for example for its jitter.
+    fn entropy(&mut self, node: u8, at: u64) -> u64;
 
     /// Decides how late a due timer or a cancellation is served (up to ε).
     fn lateness(&mut self) -> u64 {
@@ -129,9 +129,9 @@ pub trait Faults {
         None
     }
 
-    /// Decides what happens after a run.
-    fn after(&mut self, process: u16) -> After {
-        let _ = process;
+    /// Decides what happens on a node after a run.
+    fn after(&mut self, node: u8) -> After {
+        let _ = node;
         After::Down
     }
 }
@@ -186,7 +186,7 @@ impl Faults for Weather {
         Fate { request, reply, lag, refused: self.random.permille(self.refused_permille) }
     }
 
-    fn entropy(&mut self, _: u16, _: u64) -> u64 {
+    fn entropy(&mut self, _: u8, _: u64) -> u64 {
         self.random.bits()
     }
 
@@ -205,7 +205,7 @@ impl Faults for Weather {
         Some((self.random.up_to(self.work), 1 + self.random.up_to(self.works_every)))
     }
 
-    fn after(&mut self, _: u16) -> After {
+    fn after(&mut self, _: u8) -> After {
         let delay = self.random.up_to(self.after_delay);
         let [again, replaced] = self.after;
         match self.random.below(1_000) {

@@ -2,7 +2,7 @@
 
 use seatrial_core::elector::{Config, Fence, Name};
 
-use super::server::Entry;
+use super::server::{Entry, Writer};
 
 /// What a call asks for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -231,30 +231,39 @@ impl Run {
     /// take the lease, given the drift that the clocks have (`election:SF-3`).
     #[must_use]
     pub fn lease_windows(&self, drift_ppm: u32) -> Vec<Window> {
-        let holder_of = |entry: &Entry| {
-            let record = entry.record.as_ref()?;
-            let names = |process: &Process| *process.identity() == record.holder;
-            // The youngest: processes that share an identity come later.
-            self.processes.iter().rposition(names).map(|index| index as u16)
-        };
-        let mut windows = Vec::new();
-        for (index, entry) in self.versions.iter().enumerate() {
-            let Some(holder) = holder_of(entry) else { continue };
+        let mut windows = Vec::with_capacity(self.versions.len());
+        // From the last version to the first: when the holder next changes is then known.
+        let mut next: Option<u16> = None;
+        let mut changes_at = self.end;
+        for (index, entry) in self.versions.iter().enumerate().rev() {
+            let holder = self.holder_of(entry);
+            if index + 1 < self.versions.len() && holder != next {
+                changes_at = self.versions[index + 1].at;
+            }
+            next = holder;
+            let Some(process) = holder else { continue };
             let seconds = entry.record.as_ref().map_or(0, |record| record.duration_seconds);
             let lasts = u128::try_from(seconds).unwrap_or(0) * 1_000_000_000_000_000
                 / (1_000_000 + u128::from(drift_ppm));
             let until = entry.at.saturating_add(u64::try_from(lasts).unwrap_or(u64::MAX));
-            let next = self.versions[index + 1..]
-                .iter()
-                .find(|next| holder_of(next) != Some(holder))
-                .map_or(self.end, |next| next.at);
-            windows.push(Window {
-                process: holder,
-                term: index as u32 + 1,
-                from: entry.at,
-                to: until.min(next).min(self.end),
-            });
+            let to = until.min(changes_at).min(self.end);
+            windows.push(Window { process, term: index as u32 + 1, from: entry.at, to });
         }
+        windows.reverse();
         windows
+    }
+
+    /// Returns the process that a version names; of several with that identity,
+    /// the one that wrote it or the youngest.
+    fn holder_of(&self, entry: &Entry) -> Option<u16> {
+        let record = entry.record.as_ref()?;
+        // By far most holders wrote their record themselves.
+        if let Writer::Process(writer) = entry.by
+            && *self.processes[usize::from(writer)].identity() == record.holder
+        {
+            return Some(writer);
+        }
+        let names = |process: &Process| *process.identity() == record.holder;
+        self.processes.iter().rposition(names).map(|index| index as u16)
     }
 }

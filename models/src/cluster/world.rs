@@ -304,7 +304,7 @@ impl<F: Faults, H: Host<Election>> World<F, H> {
         let view = View {
             now: Instant::from_nanos(node.clock.read(self.now)),
             wall: WallTime::from_nanos(WALL_AT_START + wall + node.wall_offset),
-            entropy: self.faults.entropy(process, self.now),
+            entropy: self.faults.entropy(runner.node, self.now),
         };
         let mut cx = Cx::new(&view);
         let step = runner.host.run(&mut op, &mut cx);

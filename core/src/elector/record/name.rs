@@ -8,8 +8,9 @@ use std::sync::Arc;
 /// (`election:LK-9`). Cheap to clone.
 ///
 /// An identity must be unique per incarnation of a process (`election:LE-26`).
+// One pointer wide: records hold three of them and are moved about a lot.
 #[derive(Clone, Default, PartialOrd, Ord)]
-pub struct Name(Option<Arc<str>>);
+pub struct Name(Option<Arc<String>>);
 
 impl Name {
     /// Nobody.
@@ -18,13 +19,13 @@ impl Name {
     /// Makes a name.
     #[must_use]
     pub fn new(name: &str) -> Self {
-        Self((!name.is_empty()).then(|| Arc::from(name)))
+        Self((!name.is_empty()).then(|| Arc::new(name.to_owned())))
     }
 
     /// Returns the name as text.
     #[must_use]
     pub fn as_str(&self) -> &str {
-        self.0.as_deref().unwrap_or("")
+        self.0.as_deref().map_or("", String::as_str)
     }
 
     /// Tells whether this is nobody.

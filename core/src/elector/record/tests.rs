@@ -178,3 +178,13 @@ fn records_that_differ_below_the_second_have_the_same_json() {
     let next = Record { renew_time: at("2026-03-01T00:00:00Z"), ..sample() };
     assert!(!sample().same_json(&next));
 }
+
+#[test]
+fn times_are_ordered_and_an_optional_one_costs_nothing() {
+    let times = [i64::MIN, i64::MIN + 2, -1, 0, 1, i64::MAX].map(Timestamp::from_micros);
+    assert!(times.is_sorted());
+    assert_eq!(times[0].as_micros(), i64::MIN + 1);
+    assert_eq!(times[2].as_micros(), -1);
+    assert_eq!(size_of::<Option<Timestamp>>(), 8);
+    assert_eq!(size_of::<Record>(), 56);
+}

@@ -3,6 +3,7 @@
 //! They are written down and shown, never compared with a clock (`election:LE-11`).
 
 use std::fmt;
+use std::num::NonZeroU64;
 
 use crate::runtime::WallTime;
 
@@ -12,27 +13,34 @@ const DAY_SECONDS: i64 = 86_400;
 const NO_TIME_SECONDS: i64 = -62_135_596_800;
 
 /// A wall-clock time in whole microseconds since 1970-01-01T00:00:00Z.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub struct Timestamp(i64);
+// The number is kept with its sign bit turned over, which keeps its order and leaves zero for the
+// `None` of an optional time.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Timestamp(NonZeroU64);
+
+const SIGN: u64 = 1 << 63;
 
 impl Timestamp {
     /// Makes the time that lies `micros` after 1970 (before, if negative).
     #[must_use]
     pub const fn from_micros(micros: i64) -> Self {
-        Self(micros)
+        match NonZeroU64::new(micros as u64 ^ SIGN) {
+            Some(biased) => Self(biased),
+            None => Self(NonZeroU64::MIN), // the very first time there is: one later
+        }
     }
 
     /// Returns the microseconds since 1970.
     #[must_use]
     pub const fn as_micros(self) -> i64 {
-        self.0
+        (self.0.get() ^ SIGN) as i64
     }
 
     /// Returns the time without its fraction of a second, dropped and not rounded
     /// (`election:LK-8`).
     #[must_use]
     pub const fn whole_seconds(self) -> i64 {
-        self.0.div_euclid(MICROS)
+        self.as_micros().div_euclid(MICROS)
     }
 
     /// Reads RFC 3339 with any number of fraction digits (`election:LK-12`). `None` if the text is
@@ -59,12 +67,13 @@ impl Timestamp {
         }
         let (fraction, zone) = split_fraction(rest)?;
         let of_day = hour * 3600 + minute * 60 + second - offset_seconds(zone)?;
-        Some(Self((days_since_1970(year, month, day) * DAY_SECONDS + of_day) * MICROS + fraction))
+        let seconds = days_since_1970(year, month, day) * DAY_SECONDS + of_day;
+        Some(Self::from_micros(seconds * MICROS + fraction))
     }
 
     /// Tells whether this is the time that the reference takes for "none".
     pub(super) fn is_no_time(self) -> bool {
-        self.0 == NO_TIME_SECONDS * MICROS
+        self.as_micros() == NO_TIME_SECONDS * MICROS
     }
 
     /// Writes the time with whole seconds, `YYYY-MM-DDThh:mm:ssZ` (`election:LK-8`).
@@ -77,7 +86,7 @@ impl Timestamp {
     pub fn write_micros(self, out: &mut String) {
         self.write_date_and_clock(out);
         out.push('.');
-        push_number(out, self.0.rem_euclid(MICROS), 6);
+        push_number(out, self.as_micros().rem_euclid(MICROS), 6);
         out.push('Z');
     }
 
@@ -102,7 +111,13 @@ impl Timestamp {
 
 impl From<WallTime> for Timestamp {
     fn from(wall: WallTime) -> Self {
-        Self(wall.as_nanos().div_euclid(1_000))
+        Self::from_micros(wall.as_nanos().div_euclid(1_000))
+    }
+}
+
+impl fmt::Debug for Timestamp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
     }
 }
 

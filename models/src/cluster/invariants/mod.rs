@@ -1,0 +1,187 @@
+//! What must hold in every simulated run (`election` section 8).
+
+mod calls;
+mod leaders;
+mod records;
+mod telling;
+
+#[cfg(test)]
+mod tests;
+
+use std::time::Duration;
+
+use seatrial_core::elector::{Config, Profile};
+
+use super::run::Run;
+
+/// A broken promise.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Breach {
+    /// The invariant.
+    pub invariant: &'static str,
+    /// When it shows.
+    pub at: u64,
+    /// What is wrong, in a fragment of a sentence.
+    pub because: String,
+}
+
+/// What an invariant may assume of a run.
+#[derive(Clone, Debug)]
+pub struct Terms {
+    /// The set-up of the electors.
+    pub config: Config,
+    /// How many millionths the clocks are wrong at most.
+    pub drift_ppm: u32,
+}
+
+impl Terms {
+    pub(super) fn is_strict(&self) -> bool {
+        self.config.profile != Profile::Classic
+    }
+
+    /// Returns the earliest time after which a lease of so many seconds may be taken, by a
+    /// follower with the fastest clock.
+    pub(super) fn shortest_wait(&self, seconds: i64) -> u64 {
+        let nanos = u128::try_from(seconds).unwrap_or(0) * 1_000_000_000;
+        let shortest = nanos * 1_000_000 / (1_000_000 + u128::from(self.drift_ppm));
+        u64::try_from(shortest).unwrap_or(u64::MAX)
+    }
+}
+
+pub(super) fn nanos(duration: Duration) -> u64 {
+    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
+}
+
+/// For which profile, and under which faults, an invariant is promised.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Promised {
+    /// Always.
+    Always,
+    /// Always in the strict profile.
+    Strict,
+    /// As `Safety`, in the strict profile alone.
+    StrictSafety,
+    /// In the strict profile, as long as nothing pauses, nobody else touches the lock object and
+    /// identities are unique; in the classic one also within the bound of `election:SF-9`.
+    Safety,
+}
+
+/// A promise as a check of one run.
+#[derive(Clone, Copy, Debug)]
+pub struct Invariant {
+    /// Its name: a promise in snake case.
+    pub name: &'static str,
+    /// The promise in words.
+    pub says: &'static str,
+    /// The rules that it states.
+    pub rules: &'static [&'static str],
+    /// When it is promised.
+    pub promised: Promised,
+    check: fn(&Run, &Terms) -> Found,
+}
+
+/// When and why a run breaks a promise.
+type Found = Result<(), (u64, String)>;
+
+impl Invariant {
+    /// Checks one run.
+    ///
+    /// # Errors
+    /// The first breach.
+    pub fn check(&self, run: &Run, terms: &Terms) -> Result<(), Breach> {
+        (self.check)(run, terms).map_err(|(at, because)| Breach {
+            invariant: self.name,
+            at,
+            because,
+        })
+    }
+}
+
+macro_rules! invariants {
+    ($($promised:ident $name:ident [$($rule:literal),+] $says:literal: $check:path;)+) => {
+        /// Every invariant; the main one is the first.
+        pub const INVARIANTS: &[Invariant] = &[$(Invariant {
+            name: stringify!($name),
+            says: $says,
+            rules: &[$($rule),+],
+            promised: Promised::$promised,
+            check: $check,
+        }),+];
+    };
+}
+
+invariants! {
+    Safety one_leader_per_lease_window ["election:SF-3", "election:SF-5", "election:INV-5"]
+        "while one participant holds the lease, no other acts as leader":
+        leaders::one_leader_per_lease_window;
+    Safety one_leader ["election:SF-1", "election:INV-5"]
+        "no two participants take themselves for the leader at a time": leaders::one_leader;
+    Safety one_actor ["election:SF-2", "election:SF-5"]
+        "no two participants act as leader at a time": leaders::one_actor;
+    Strict fenced_effects_never_interleave ["election:INV-6", "election:SF-14"]
+        "a resource that checks tokens never goes back to an earlier term":
+        leaders::fenced_effects_never_interleave;
+    Safety takeover_waits ["election:INV-3", "election:SF-6"]
+        "a lease is taken after its duration on the clock of the taker": leaders::takeover_waits;
+    StrictSafety takeover_waits_in_real_time ["election:INV-4", "election:SF-6"]
+        "a lease is taken after its duration, less the drift":
+        leaders::takeover_waits_in_real_time;
+    Always versions_form_a_chain ["election:INV-1", "election:INV-25"]
+        "every write replaces the version that it names": records::versions_form_a_chain;
+    Safety transitions_count_terms ["election:INV-7", "election:LE-38"]
+        "the count of transitions rises with every change of holder, and only then":
+        records::transitions_count_terms;
+    Safety acquire_time_names_the_term ["election:INV-8"]
+        "the time of acquisition stays the same within a term":
+        records::acquire_time_names_the_term;
+    Always releases_free_the_lease ["election:INV-9", "election:LE-43"]
+        "a release names nobody, lasts a second and keeps the count":
+        records::releases_free_the_lease;
+    Strict releases_are_of_the_own_lease ["election:INV-10", "election:LE-42"]
+        "nobody frees the lease of another": records::releases_are_of_the_own_lease;
+    Strict work_ends_before_release ["election:INV-11", "election:LE-50"]
+        "a lease is freed after its work was cancelled": records::work_ends_before_release;
+    Always updates_name_what_was_received ["election:INV-2", "election:INV-23"]
+        "an update carries the version that was received last":
+        calls::updates_name_what_was_received;
+    Always one_call_at_a_time ["election:INV-14", "election:LE-53"]
+        "an elector has one call in flight, and none after its run": calls::one_call_at_a_time;
+    Always no_attempt_after_cancellation ["election:INV-13"]
+        "after its cancellation a run makes no attempt": calls::no_attempt_after_cancellation;
+    Always renewals_keep_their_distance ["election:INV-21"]
+        "renewals are a retry period apart": calls::renewals_keep_their_distance;
+    Always rounds_are_bounded ["election:INV-22"]
+        "a round makes as many attempts as fit into its deadline": calls::rounds_are_bounded;
+    Always observations_have_a_reason ["election:INV-15"]
+        "what is observed changes with an answer only": calls::observations_have_a_reason;
+    Always stopping_follows_leading ["election:INV-12"]
+        "a run leads once at most, and stops once, after its token was cancelled":
+        telling::stopping_follows_leading;
+    Strict metrics_alternate ["election:INV-19"]
+        "the metric goes on and off in turn": telling::metrics_alternate;
+    Always reports_differ ["election:INV-20"]
+        "no leader is reported twice in a row": telling::reports_differ;
+}
+
+/// Checks everything that is promised of a run; `safety` says whether the faults of the run leave
+/// the safety invariants promised.
+#[must_use]
+pub fn breaches(run: &Run, terms: &Terms, safety: bool) -> Vec<Breach> {
+    let promised = |invariant: &&Invariant| match invariant.promised {
+        Promised::Always => true,
+        Promised::Strict => terms.is_strict(),
+        Promised::StrictSafety => safety && terms.is_strict(),
+        Promised::Safety => safety,
+    };
+    INVARIANTS
+        .iter()
+        .filter(promised)
+        .filter_map(|invariant| invariant.check(run, terms).err())
+        .collect()
+}
+
+/// Returns the invariant of that name.
+#[must_use]
+pub fn invariant(name: &str) -> Option<&'static Invariant> {
+    INVARIANTS.iter().find(|invariant| invariant.name == name)
+}

@@ -1,0 +1,1 @@
+//! The invariants over random runs, and over runs that were tampered with.
