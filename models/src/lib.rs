@@ -12,21 +12,28 @@
 //! invariants judge each history; the report says what held, how it was looked for, and how to see
 //! a violation again.
 
+pub mod backoff;
+pub mod by_hand;
 pub mod canary;
 pub mod catalogue;
 pub mod check;
 pub mod cli;
 pub mod cluster;
 pub mod conformance;
+pub mod delaying_queue;
 pub mod delta_fifo;
 pub mod elector;
 pub mod engine;
 pub mod fifo;
+pub mod limited_queue;
+pub mod limiter;
 pub mod objects;
 pub mod ordered_fifo;
 pub mod picture;
+pub mod priority_queue;
 pub mod queue;
 pub mod report;
 pub mod runner;
+pub mod token_bucket;
 pub mod toy;
 pub mod trial;

@@ -1,0 +1,54 @@
+//! The recorded traces of the reference.
+
+use crate::backoff::conformance;
+use crate::conformance::carried;
+
+#[test]
+fn every_recorded_trace_replays() {
+    let traces = carried("backoff").unwrap();
+    let outcome = conformance().replay_lines(traces.lines());
+    assert_eq!(outcome.failures, []);
+    assert_eq!((outcome.traces, outcome.replayed), (400, 400));
+    assert!(outcome.departures.is_empty());
+}
+
+fn trace(steps: &str) -> String {
+    let config = r#"{"initial_ms":1,"max_ms":3,"jitter":0}"#;
+    format!(r#"{{"id":"1","config":{config},"steps":[{steps}]}}"#).replace('\n', " ")
+}
+
+#[test]
+fn a_trace_of_every_call_replays() {
+    let line = trace(
+        r#"{"op":"next","args":{"id":"a","event_ms":0},"out":{"backoff_ns":1000000}},
+        {"op":"next","args":{"id":"a","event_ms":-9},"out":{"backoff_ns":2000000}},
+        {"op":"get","args":{"id":"a"},"out":2000000},
+        {"op":"is_in_backoff_since","args":{"id":"a","event_ms":-1},"out":true},
+        {"op":"is_in_backoff_since","args":{"id":"a","event_ms":-2},"out":false},
+        {"op":"is_in_backoff_since_update","args":{"id":"a","event_ms":-2},"out":true},
+        {"op":"advance","args":{"ms":6},"out":null},
+        {"op":"next","args":{"id":"b","event_ms":0},"out":{"backoff_ns":1000000}},
+        {"op":"gc","out":{"backoff_ns":{"a":2000000,"b":1000000}}},
+        {"op":"advance","args":{"ms":1},"out":null},
+        {"op":"gc","out":{"backoff_ns":{"a":0,"b":1000000}}},
+        {"op":"delete_entry","args":{"id":"b"},"out":null},
+        {"op":"reset","args":{"id":"a"},"out":null},
+        {"op":"get","args":{"id":"b"},"out":0}"#,
+    );
+    let outcome = conformance().replay_lines([line.as_str()]);
+    assert_eq!((outcome.failures, outcome.replayed), (vec![], 1));
+}
+
+#[test]
+fn a_changed_result_is_noticed() {
+    let lines = [
+        r#"{"op":"next","args":{"id":"a","event_ms":0},"out":{"backoff_ns":1000001}}"#,
+        r#"{"op":"get","args":{"id":"a"},"out":1}"#,
+        r#"{"op":"is_in_backoff_since","args":{"id":"a","event_ms":0},"out":true}"#,
+        r#"{"op":"gc","out":{"backoff_ns":{"a":1}}}"#,
+        r#"{"op":"jump","args":{"id":"a"},"out":null}"#,
+    ];
+    let lines = lines.map(trace);
+    let outcome = conformance().replay_lines(lines.iter().map(String::as_str));
+    assert_eq!(outcome.failures.len(), lines.len());
+}

@@ -1,0 +1,140 @@
+//! Machines stepped without a lock, at times chosen by hand: what property tests and recorded
+//! traces need.
+
+use std::fmt::Debug;
+use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher, Hash};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use seatrial_core::machine::{Cx, Machine, Step};
+use seatrial_core::runtime::{Ambient, Instant, WallTime};
+
+/// Hashes a key in the same way every time.
+pub fn hash<K: Hash>(key: &K) -> u64 {
+    BuildHasherDefault::<DefaultHasher>::default().hash_one(key)
+}
+
+/// A clock that stands still until it is moved; it has no wall time and no randomness.
+#[derive(Debug, Default)]
+pub struct HandClock(AtomicU64);
+
+impl HandClock {
+    /// Moves the clock on.
+    pub fn advance(&self, by: Duration) {
+        self.0.store((self.now() + by).as_nanos(), Ordering::Relaxed);
+    }
+}
+
+impl Ambient for HandClock {
+    fn now(&self) -> Instant {
+        Instant::from_nanos(self.0.load(Ordering::Relaxed))
+    }
+
+    fn wall(&self) -> WallTime {
+        WallTime::default()
+    }
+
+    fn entropy(&self) -> u64 {
+        0
+    }
+}
+
+/// A machine behind a pointer, and its clock.
+pub struct ByHand<Op, Ret> {
+    machine: Box<dyn Machine<Op = Op, Ret = Ret>>,
+    clock: HandClock,
+}
+
+impl<Op: Debug + Send + 'static, Ret: Debug + Send + 'static> ByHand<Op, Ret> {
+    /// Takes a machine: the one that ships, or a mutant.
+    pub fn new(machine: impl Machine<Op = Op, Ret = Ret>) -> Self {
+        Self { machine: Box::new(machine), clock: HandClock::default() }
+    }
+
+    /// Runs one step of a call.
+    ///
+    /// # Panics
+    /// If the machine then breaks a rule of its own.
+    pub fn step(&mut self, mut op: Op) -> Step<Ret> {
+        let step = self.machine.step(&mut op, &mut Cx::new(&self.clock));
+        self.machine.assert_valid();
+        step
+    }
+
+    /// Runs a call that returns at once.
+    ///
+    /// # Errors
+    /// It would have to wait.
+    pub fn call(&mut self, op: Op) -> Result<Ret, String> {
+        let said = format!("{op:?}");
+        match self.step(op) {
+            Step::Done(ret) => Ok(ret),
+            Step::Held(_) | Step::Wait { .. } => Err(format!("{said} does not return at once")),
+        }
+    }
+
+    /// Moves the clock on.
+    pub fn advance(&self, by: Duration) {
+        self.clock.advance(by);
+    }
+
+    /// Reads the clock.
+    pub fn now(&self) -> Instant {
+        self.clock.now()
+    }
+}
+
+impl<Op, Ret> Debug for ByHand<Op, Ret> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ByHand").field("clock", &self.clock).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod doubt {
+    //! Doubts a property: it must notice a machine with a mistake.
+
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+
+    use seatrial_core::machine::{Cx, Machine, Step};
+
+    use crate::engine::quietly;
+
+    /// A machine whose calls or answers are changed on the way.
+    pub(crate) struct Mistaken<M: Machine> {
+        pub(crate) machine: M,
+        pub(crate) call: fn(&mut M::Op),
+        pub(crate) answer: fn(Step<M::Ret>) -> Step<M::Ret>,
+    }
+
+    impl<M: Machine<Op: Clone>> Machine for Mistaken<M> {
+        type Op = M::Op;
+        type Ret = M::Ret;
+
+        fn step(&mut self, op: &mut M::Op, cx: &mut Cx<'_>) -> Step<M::Ret> {
+            let mut changed = op.clone();
+            (self.call)(&mut changed);
+            (self.answer)(self.machine.step(&mut changed, cx))
+        }
+
+        fn assert_valid(&self) {
+            self.machine.assert_valid();
+        }
+    }
+
+    /// Tells whether a property fails on one of many random inputs.
+    pub(crate) fn notices(property: impl Fn(&[u8])) -> bool {
+        let mut state = 0x9E37_79B9_7F4A_7C15_u64;
+        (0..2000).any(|_| {
+            let bytes: Vec<u8> = (0..90)
+                .map(|_| {
+                    state ^= state << 13;
+                    state ^= state >> 7;
+                    state ^= state << 17;
+                    (state >> 32) as u8
+                })
+                .collect();
+            quietly(|| catch_unwind(AssertUnwindSafe(|| property(&bytes))).is_err())
+        })
+    }
+}

@@ -1,0 +1,158 @@
+//! Sequences of calls, and the property that the machine agrees with the sequential object.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use seatrial_core::delaying_queue::{
+    AddAfter, Delaying, Drain, Op as Call, Ret, Retries, ShutDown,
+};
+use seatrial_core::machine::{Machine, Step};
+use seatrial_core::queue::{Add, Done, DoneKey, DrainUntil, Finished, Get, Len, Token};
+use seatrial_core::runtime::Instant;
+
+use super::Spec;
+use crate::by_hand::{ByHand, hash};
+
+/// A call; times are in milliseconds.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[expect(missing_docs, reason = "the variants are the calls of the queue")]
+pub enum Op {
+    Add(u8),
+    AddAfter(u8, u16),
+    Advance(u16),
+    Get,
+    Done(u8),
+    DoneByValue(u8),
+    Len,
+    ShutDown,
+    Drain,
+    DrainAll,
+}
+
+/// Runs calls on the machine that ships and on the sequential object.
+///
+/// # Panics
+/// If the two disagree, or the machine breaks a rule of its own.
+pub fn check(ops: &[Op]) {
+    check_on(ops, Delaying::<u8>::default());
+}
+
+/// As [`check`], on a machine that stands in for the one that ships.
+///
+/// # Panics
+/// As [`check`].
+pub fn check_on(ops: &[Op], machine: impl Machine<Op = Call<u8>, Ret = Ret<u8>>) {
+    let mut pair =
+        Pair { ours: ByHand::new(machine), spec: Spec::new(), deliveries: BTreeMap::new() };
+    for op in ops {
+        pair.step(*op);
+    }
+}
+
+/// Reads calls from bytes: one for the call, one for the item, one for the time.
+pub fn decode(bytes: &[u8]) -> Vec<Op> {
+    let op = |bytes: &[u8]| {
+        let (key, time) = (bytes[1] % 5, u16::from(bytes[2]) % 20);
+        match bytes[0] % 16 {
+            0..3 => Op::Add(key),
+            3..7 => Op::AddAfter(key, time),
+            7..9 => Op::Advance(time),
+            9..12 => Op::Get,
+            12 => Op::Done(key),
+            13 => Op::DoneByValue(key),
+            14 => Op::Len,
+            _ => [Op::ShutDown, Op::Drain, Op::DrainAll, Op::Len][usize::from(bytes[2] % 4)],
+        }
+    };
+    bytes.chunks_exact(3).map(op).collect()
+}
+
+/// The machine and the sequential object, led through the same calls.
+struct Pair {
+    ours: ByHand<Call<u8>, Ret<u8>>,
+    spec: Spec<u8>,
+    /// The newest delivery of every item.
+    deliveries: BTreeMap<u8, Token>,
+}
+
+impl Pair {
+    fn call(&mut self, call: Call<u8>) -> Ret<u8> {
+        self.ours.call(call).unwrap_or_else(|waits| panic!("{waits}"))
+    }
+
+    fn step(&mut self, op: Op) {
+        match op {
+            Op::Add(key) => {
+                self.call(Call::Add(Add { key: Some(key), hash: hash(&key) }));
+                self.spec.queue.add(&key);
+            }
+            Op::AddAfter(key, delay) => self.add_after(key, Duration::from_millis(delay.into())),
+            Op::Advance(by) => {
+                let by = Duration::from_millis(by.into());
+                self.ours.advance(by);
+                self.spec.advance(by);
+            }
+            Op::Get => self.get(),
+            Op::Done(key) => {
+                if let Some(token) = self.deliveries.get(&key) {
+                    let ret = self.call(Call::Done(Done(*token)));
+                    self.done(key, &ret);
+                }
+            }
+            Op::DoneByValue(key) => {
+                let ret = self.call(Call::DoneKey(DoneKey { key, hash: hash(&key) }));
+                self.done(key, &ret);
+            }
+            Op::Len => {
+                let ret = self.call(Call::Len(Len));
+                assert!(matches!(ret, Ret::Len(n) if n == self.spec.queue.waiting.len()));
+            }
+            Op::ShutDown => {
+                self.call(Call::ShutDown(ShutDown::new()));
+                self.spec.shut_down();
+            }
+            Op::Drain => self.drain(DrainUntil::NothingInFlight),
+            Op::DrainAll => self.drain(DrainUntil::AllWorkDone),
+        }
+        let retries = self.call(Call::Retries(Retries));
+        assert!(matches!(retries, Ret::Retries(n) if n == self.spec.retries), "{retries:?}");
+    }
+
+    fn add_after(&mut self, key: u8, delay: Duration) {
+        let called = key.is_multiple_of(2).then(|| self.ours.now()); // both ways to tell the time
+        self.call(Call::AddAfter(AddAfter { key: Some(key), hash: hash(&key), delay, called }));
+        self.spec.add_after(&key, delay);
+    }
+
+    fn get(&mut self) {
+        let expected = self.spec.queue.get();
+        match (self.ours.step(Call::Get(Get)), expected) {
+            (Step::Done(Ret::Get(Some((token, key)))), Some(expected)) => {
+                assert_eq!(key, expected);
+                self.deliveries.insert(key, token);
+            }
+            (Step::Done(Ret::Get(None)), None) => assert!(self.spec.queue.shutting_down),
+            (Step::Wait { until, .. }, None) => {
+                assert!(!self.spec.queue.shutting_down, "nobody sleeps after shutdown");
+                assert_eq!(until, self.spec.earliest().map(|time| Instant::ZERO + time));
+            }
+            (ours, expected) => panic!("get gave {ours:?} where {expected:?} waits"),
+        }
+    }
+
+    fn done(&mut self, key: u8, ret: &Ret<u8>) {
+        let (Ret::Done(finished) | Ret::DoneKey(finished)) = ret else {
+            panic!("done returned {ret:?}")
+        };
+        assert_eq!(self.spec.queue.done(&key), *finished != Finished::NotInProcessing);
+    }
+
+    fn drain(&mut self, until: DrainUntil) {
+        self.spec.shut_down();
+        let strict = until == DrainUntil::AllWorkDone;
+        let queue = &self.spec.queue;
+        let over = queue.processing.is_empty() && (!strict || queue.waiting.is_empty());
+        let step = self.ours.step(Call::Drain(Drain::new(until)));
+        assert_eq!(matches!(step, Step::Done(_)), over, "{step:?}");
+    }
+}

@@ -1,0 +1,128 @@
+//! The limiters as sequential objects, in whole numbers.
+
+use std::collections::BTreeMap;
+
+use crate::token_bucket::{self, Rate};
+
+/// The longest delay in nanoseconds.
+pub(super) const FOREVER: u128 = i64::MAX as u128;
+
+/// What kind of limiter, without its state. Times are in nanoseconds.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Shape {
+    /// Doubles from `base` to `max`.
+    Exponential {
+        /// The first delay.
+        base: u64,
+        /// The longest.
+        max: u64,
+    },
+    /// Some short delays, then long ones.
+    FastSlow {
+        /// The short delay.
+        fast: u64,
+        /// The long delay.
+        slow: u64,
+        /// How many short ones.
+        max_fast: u8,
+    },
+    /// One token bucket for all items.
+    Bucket {
+        /// Tokens per second.
+        rate: Rate,
+        /// How many fit.
+        burst: u8,
+    },
+    /// The longest of the answers.
+    MaxOf(Vec<Shape>),
+    /// Cuts the answer.
+    WithMaxWait(Box<Shape>, u64),
+}
+
+/// A limiter and its state.
+#[derive(Clone, Debug)]
+pub enum Spec {
+    /// One that counts failures per item.
+    PerItem(Shape, BTreeMap<u8, u32>),
+    /// A bucket.
+    Bucket(token_bucket::Spec),
+    /// Several.
+    MaxOf(Vec<Spec>),
+    /// One whose answer is cut.
+    WithMaxWait(Box<Spec>, u64),
+}
+
+impl Spec {
+    /// Makes a limiter that has seen nothing.
+    pub fn new(shape: &Shape) -> Self {
+        match shape {
+            Shape::Exponential { .. } | Shape::FastSlow { .. } => {
+                Self::PerItem(shape.clone(), BTreeMap::new())
+            }
+            Shape::Bucket { rate, burst } => Self::Bucket(token_bucket::Spec::new(*rate, *burst)),
+            Shape::MaxOf(parts) => Self::MaxOf(parts.iter().map(Self::new).collect()),
+            Shape::WithMaxWait(inner, max) => Self::WithMaxWait(Box::new(Self::new(inner)), *max),
+        }
+    }
+
+    /// Counts a failure and returns the delay (`workqueue:RL-2`, `RL-13`, `RL-15`, `RL-20`).
+    pub fn when(&mut self, key: u8, now: u64) -> u128 {
+        match self {
+            Self::PerItem(shape, counts) => {
+                let count = counts.entry(key).or_default();
+                *count += 1;
+                shape.delay_of(*count)
+            }
+            Self::Bucket(bucket) => {
+                let reserved = bucket.reserve(now.into(), 1, i64::MAX.into());
+                reserved.map_or(FOREVER, |reserved| reserved.delay_from(now.into()).unsigned_abs())
+            }
+            Self::MaxOf(parts) => {
+                let delays: Vec<_> = parts.iter_mut().map(|part| part.when(key, now)).collect();
+                delays.into_iter().max().unwrap_or(0)
+            }
+            Self::WithMaxWait(inner, max) => inner.when(key, now).min(u128::from(*max)),
+        }
+    }
+
+    /// Forgets the failures of an item.
+    pub fn forget(&mut self, key: u8) {
+        match self {
+            Self::PerItem(_, counts) => drop(counts.remove(&key)),
+            Self::Bucket(_) => {}
+            Self::MaxOf(parts) => parts.iter_mut().for_each(|part| part.forget(key)),
+            Self::WithMaxWait(inner, _) => inner.forget(key),
+        }
+    }
+
+    /// Returns how often an item failed since it was last forgotten.
+    pub fn num_requeues(&self, key: u8) -> u32 {
+        match self {
+            Self::PerItem(_, counts) => counts.get(&key).copied().unwrap_or(0),
+            Self::Bucket(_) => 0,
+            Self::MaxOf(parts) => {
+                parts.iter().map(|part| part.num_requeues(key)).max().unwrap_or(0)
+            }
+            Self::WithMaxWait(inner, _) => inner.num_requeues(key),
+        }
+    }
+}
+
+impl Shape {
+    /// Returns the delay at the `k`-th failure, counted from one.
+    fn delay_of(&self, k: u32) -> u128 {
+        match *self {
+            Self::Exponential { base, max } => {
+                let (mut delay, max) = (u128::from(base), u128::from(max).min(FOREVER));
+                for _ in 1..k {
+                    delay = (delay * 2).min(FOREVER + 1); // beyond that it does not fit
+                }
+                delay.min(max)
+            }
+            Self::FastSlow { fast, slow, max_fast } => {
+                u128::from(if k <= u32::from(max_fast) { fast } else { slow }).min(FOREVER)
+            }
+            _ => 0,
+        }
+    }
+}

@@ -1,0 +1,67 @@
+//! Machines with a mistake: the property must notice each.
+
+use seatrial_core::machine::Step;
+use seatrial_core::priority_queue::{Op as Call, Ret};
+
+use crate::by_hand::doubt::{Mistaken, notices};
+use crate::priority_queue::{check_on, decode, machine};
+
+type Answer = Step<Ret<u8>>;
+
+fn convicts(call: fn(&mut Call<u8>), answer: fn(Answer) -> Answer) -> bool {
+    notices(|bytes| check_on(&decode(bytes), Mistaken { machine: machine(), call, answer }))
+}
+
+#[test]
+fn the_machine_without_a_mistake_is_not_convicted() {
+    assert!(!convicts(|_| {}, |answer| answer));
+}
+
+#[test]
+fn priorities_that_do_not_count_are_noticed() {
+    let flat = |call: &mut Call<u8>| {
+        if let Call::Add(add) = call {
+            add.options.priority = 0;
+        }
+    };
+    assert!(convicts(flat, |answer| answer), "PQ-22");
+}
+
+#[test]
+fn a_limiter_that_is_not_asked_for_delayed_items_is_noticed() {
+    let unasked = |call: &mut Call<u8>| {
+        if let Call::Add(add) = call {
+            add.options.rate_limited &= add.options.after.is_none();
+        }
+    };
+    assert!(convicts(unasked, |answer| answer), "PQ-7");
+}
+
+#[test]
+fn coming_back_with_another_priority_is_noticed() {
+    let lifted = |call: &mut Call<u8>| {
+        if let Call::Settle(settle) = call {
+            settle.priority += 1;
+        }
+    };
+    assert!(convicts(lifted, |answer| answer), "PQ-42");
+}
+
+#[test]
+fn a_batch_in_reverse_is_noticed() {
+    let reversed = |call: &mut Call<u8>| {
+        if let Call::AddBatch(batch) = call {
+            batch.items.reverse();
+        }
+    };
+    assert!(convicts(reversed, |answer| answer), "PQ-4");
+}
+
+#[test]
+fn consumers_that_sleep_without_a_deadline_are_noticed() {
+    let endless = |answer: Answer| match answer {
+        Step::Wait { on, .. } => Step::Wait { on, until: None },
+        other => other,
+    };
+    assert!(convicts(|_| {}, endless), "PQ-21");
+}

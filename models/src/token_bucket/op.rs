@@ -1,0 +1,158 @@
+//! Sequences of calls, and the property that the bucket agrees with the one in whole numbers.
+
+use std::time::Duration;
+
+use seatrial_core::limiter::{self, FOREVER, Reservation, TokenBucket};
+use seatrial_core::runtime::Instant;
+
+use super::spec::{NEVER, Rate, Reserved, Spec};
+
+/// A call; times are in 1/32 s.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[expect(missing_docs, reason = "the variants are the calls of the bucket")]
+pub enum Op {
+    Advance(u8),
+    /// Lets the next calls come with an earlier time, as after a race for the lock.
+    GoBack(u8),
+    Allow(u8),
+    Reserve(u8),
+    /// Reserves if the wait is not longer than this.
+    ReserveWithin(u8, u8),
+    /// Cancels one of the reservations made.
+    Cancel(u8),
+    SetRate(Rate),
+    SetBurst(u8),
+}
+
+/// How a bucket is made.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Setup {
+    /// How fast tokens come.
+    pub rate: Rate,
+    /// How many fit.
+    pub burst: u8,
+}
+
+const TICK: u64 = 1_000_000_000 / 32;
+/// Cancelling what was reserved at another rate halves the unit of time in use. After more changes
+/// than these a nanosecond could be too coarse, and the two would round differently.
+const RATE_CHANGES: usize = 6;
+/// Far enough from zero to go back in time.
+const START: u64 = 1_000 * 32 * TICK;
+
+/// Runs calls on the bucket that ships and on the one in whole numbers.
+///
+/// # Panics
+/// If the two disagree.
+pub fn check(setup: Setup, ops: &[Op]) {
+    let mut pair = Pair {
+        ours: TokenBucket::new(rate(setup.rate), setup.burst.into()),
+        spec: Spec::new(setup.rate, setup.burst),
+        now: START,
+        made: Vec::new(),
+        rate_changes: 0,
+    };
+    for op in ops {
+        pair.step(*op);
+    }
+}
+
+/// Reads a setup and calls from bytes: two for the setup, then two for each call.
+pub fn decode(bytes: &[u8]) -> (Setup, Vec<Op>) {
+    let rate = |byte: u8| match byte % 8 {
+        0 => Rate::PerSecond(0),
+        1 => Rate::Unlimited,
+        odd if odd % 2 == 1 => Rate::PerSecond(1),
+        _ => Rate::PerSecond(2),
+    };
+    let op = |bytes: &[u8]| {
+        let n = bytes[1];
+        match bytes[0] % 16 {
+            0..4 => Op::Advance(n % 64),
+            4 => Op::GoBack(n % 64),
+            5..7 => Op::Allow(n % 6),
+            7..10 => Op::Reserve(n % 6),
+            10 => Op::ReserveWithin(n % 6, n / 6),
+            11..14 => Op::Cancel(n),
+            14 => Op::SetRate(rate(n)),
+            _ => Op::SetBurst(n % 6),
+        }
+    };
+    let (setup, ops) = bytes.split_at_checked(2).unwrap_or((&[2, 2], &[]));
+    let setup = Setup { rate: rate(setup[0]), burst: setup[1] % 6 };
+    (setup, ops.chunks_exact(2).map(op).collect())
+}
+
+fn rate(rate: Rate) -> limiter::Rate {
+    match rate {
+        Rate::PerSecond(tokens) => limiter::Rate::per_second(tokens.into()),
+        Rate::Unlimited => limiter::Rate::UNLIMITED,
+    }
+}
+
+/// The bucket and the one in whole numbers, led through the same calls.
+struct Pair {
+    ours: TokenBucket,
+    spec: Spec,
+    now: u64,
+    made: Vec<(Reservation, Reserved)>,
+    rate_changes: usize,
+}
+
+impl Pair {
+    fn step(&mut self, op: Op) {
+        let (t, now) = (Instant::from_nanos(self.now), i128::from(self.now));
+        match op {
+            Op::Advance(ticks) => self.now += u64::from(ticks) * TICK,
+            Op::GoBack(ticks) => self.now -= (u64::from(ticks) * TICK).min(self.now - START),
+            Op::Allow(n) => {
+                let allowed = self.spec.reserve(now, n, 0).is_some();
+                assert_eq!(self.ours.allow(t, n.into()), allowed);
+            }
+            Op::Reserve(n) => self.reserve(n, FOREVER, NEVER),
+            Op::ReserveWithin(n, ticks) => {
+                let nanos = u64::from(ticks) * TICK;
+                self.reserve(n, Duration::from_nanos(nanos), nanos.into());
+            }
+            Op::Cancel(which) => {
+                if let Some(at) = usize::from(which).checked_rem(self.made.len()) {
+                    let (ours, spec) = self.made[at];
+                    self.ours.cancel(t, &ours);
+                    self.spec.cancel(now, &spec);
+                }
+            }
+            Op::SetRate(new) if self.rate_changes < RATE_CHANGES => {
+                self.rate_changes += 1;
+                self.ours.set_rate(t, rate(new));
+                self.spec.set_rate(now, new);
+            }
+            Op::SetRate(_) => {}
+            Op::SetBurst(burst) => {
+                self.ours.set_burst(t, burst.into());
+                self.spec.set_burst(now, burst);
+            }
+        }
+        self.compare();
+    }
+
+    fn reserve(&mut self, n: u8, patience: Duration, nanos: i128) {
+        let (t, now) = (Instant::from_nanos(self.now), i128::from(self.now));
+        let ours = self.ours.reserve(t, n.into(), patience);
+        let spec = self.spec.reserve(now, n, nanos);
+        assert_eq!(ours.is_granted(), spec.is_some());
+        match spec {
+            Some(spec) => self.made.push((ours, spec)),
+            None => assert_eq!(ours.delay_from(t), FOREVER),
+        }
+    }
+
+    fn compare(&self) {
+        let (t, now) = (Instant::from_nanos(self.now), i128::from(self.now));
+        let tokens = self.spec.tokens_at(now) as f64 / 1e9;
+        assert_eq!(self.ours.tokens_at(t).to_bits(), (tokens + 0.0).to_bits());
+        if let Some((ours, spec)) = self.made.last() {
+            let delay = i128::try_from(ours.delay_from(t).as_nanos());
+            assert_eq!(delay, Ok(spec.delay_from(now)));
+        }
+    }
+}

@@ -1,0 +1,56 @@
+//! Random calls: the bucket that ships agrees with the one in whole numbers, bit for bit.
+
+use ::proptest::collection::vec;
+use ::proptest::prelude::*;
+use ::proptest::test_runner::FileFailurePersistence;
+
+use crate::token_bucket::{Op, Rate, Setup, check, decode};
+
+const SEEDS: &str =
+    concat!(env!("CARGO_MANIFEST_DIR"), "/../proptest-regressions/token_bucket.txt");
+
+fn rate() -> impl Strategy<Value = Rate> {
+    prop_oneof![
+        4 => Just(Rate::PerSecond(1)),
+        4 => Just(Rate::PerSecond(2)),
+        1 => Just(Rate::PerSecond(0)),
+        1 => Just(Rate::Unlimited),
+    ]
+}
+
+fn op() -> impl Strategy<Value = Op> {
+    let n = || 0..6_u8;
+    prop_oneof![
+        6 => (0..64_u8).prop_map(Op::Advance),
+        2 => (0..64_u8).prop_map(Op::GoBack),
+        4 => n().prop_map(Op::Allow),
+        6 => n().prop_map(Op::Reserve),
+        2 => (n(), 0..96_u8).prop_map(|(n, ticks)| Op::ReserveWithin(n, ticks)),
+        6 => any::<u8>().prop_map(Op::Cancel),
+        1 => rate().prop_map(Op::SetRate),
+        1 => n().prop_map(Op::SetBurst),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig {
+        cases: 1024,
+        failure_persistence: Some(Box::new(FileFailurePersistence::Direct(SEEDS))),
+        ..ProptestConfig::default()
+    })]
+
+    #[test]
+    fn the_bucket_agrees_with_the_one_in_whole_numbers(
+        rate in rate(),
+        burst in 0..6_u8,
+        ops in vec(op(), 0..80),
+    ) {
+        check(Setup { rate, burst }, &ops);
+    }
+
+    #[test]
+    fn whatever_bytes_say_the_two_agree(bytes in vec(any::<u8>(), 0..240)) {
+        let (setup, ops) = decode(&bytes);
+        check(setup, &ops);
+    }
+}
