@@ -17,6 +17,8 @@ pub enum End {
     Panicked(String),
     /// The schedule to replay asks for what the program cannot do: which decision that is.
     Diverged(String),
+    /// The engine cannot run such a program: why not.
+    Refused(String),
 }
 
 /// One execution, after it ended.

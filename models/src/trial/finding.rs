@@ -85,6 +85,7 @@ pub fn transcript(lines: &[Line], end: &End) -> String {
         End::Deadlock(who) => writeln!(text, "deadlock: {who}"),
         End::Endless(what) => writeln!(text, "endless: {what}"),
         End::Diverged(why) => writeln!(text, "diverged: {why}"),
+        End::Refused(why) => writeln!(text, "refused: {why}"),
         End::Panicked(message) => writeln!(text, "panicked: {message}"),
     };
     text

@@ -9,6 +9,7 @@
 //! | `kernel` | knows who holds which lock, who waits, what time it is, and so who can move |
 //! | `scheduler` | asks the kernel who can move and a strategy who shall |
 //! | `strategy` | random walk, priorities, replay, and so on |
+//! | `trace` | the search that runs one execution of every trace |
 //! | `threads` | where threads begin, switch, end, and leave an execution that is given up |
 //! | `alarms` | wakers that go off at a time |
 
@@ -21,6 +22,7 @@ mod strategy;
 #[cfg(test)]
 mod tests;
 mod threads;
+mod trace;
 
 use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind};

@@ -11,7 +11,7 @@ use std::task::Waker;
 use seatrial_core::runtime::{Ambient, Instant, Panic, Runtime, WallTime};
 
 use super::alarms::{self, Timer};
-use super::kernel::{ObjectId, Operation, Phase};
+use super::kernel::{Kernel, ObjectId, Operation, Phase, WakeUps};
 use super::session;
 use super::threads::{self, Join, leave, perform, perform_after};
 
@@ -254,14 +254,34 @@ fn wakes_spuriously() -> bool {
     })
 }
 
-fn notify(condvar: &ShuttleCondvar, wake: impl FnOnce(&mut session::Session, usize)) {
+/// Notifies under the mutex.
+fn notify(condvar: &ShuttleCondvar, wake: fn(&mut Kernel, usize)) {
     if !is_running() {
         return; // everybody is awake
     }
     let condvar = index(condvar.id);
     let permitted = session::with(|session| session.kernel.may_notify(condvar));
     assert!(permitted, "a condition variable is notified without holding its mutex");
-    session::with(|session| wake(session, condvar));
+    if session::with(|session| session.kernel.notification_reads_clock(condvar)) {
+        perform(Operation::ReadClock);
+    }
+    let late = session::with(|session| session.kernel.late_waiters(condvar));
+    late.for_each(|waiter| dismiss_late(condvar, waiter));
+    session::with(|session| wake(&mut session.kernel, condvar));
+}
+
+/// Settles whether a waiter whose deadline has passed is out of the line. In order of arrival it
+/// always is; otherwise that is a choice.
+fn dismiss_late(condvar: usize, waiter: usize) {
+    session::with(|session| {
+        if session.kernel.can_step_out(condvar, waiter) {
+            let is_out =
+                session.kernel.config.wake_ups == WakeUps::InOrder || session.answer(2) == Some(1);
+            if is_out {
+                session.kernel.step_out(condvar, waiter);
+            }
+        }
+    });
 }
 
 impl Runtime for ShuttleRuntime {
@@ -310,11 +330,11 @@ impl Runtime for ShuttleRuntime {
     }
 
     fn notify_one(&self, condvar: &ShuttleCondvar) {
-        notify(condvar, |session, condvar| session.kernel.notify_one(condvar));
+        notify(condvar, Kernel::notify_one);
     }
 
     fn notify_all(&self, condvar: &ShuttleCondvar) {
-        notify(condvar, |session, condvar| session.kernel.notify_all(condvar));
+        notify(condvar, Kernel::notify_all);
     }
 
     fn published<T: Send + Sync + 'static>(&self, value: Arc<T>) -> ShuttlePublished<T> {

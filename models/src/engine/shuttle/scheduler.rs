@@ -61,17 +61,20 @@ impl Session {
     fn decide(&mut self) -> Result<Option<usize>, Option<End>> {
         let kernel = &mut self.kernel;
         let enabled = kernel.enabled();
-        if enabled.is_empty() && kernel.only_daemons_are_left() {
-            return Err(None);
-        }
-        let clock = kernel.clock_can_jump(!enabled.is_empty());
-        if enabled.is_empty() && !clock {
-            return Err(Some(End::Deadlock(kernel.standstill())));
+        let is_free = kernel.can_jump_freely();
+        if enabled.is_empty() && !is_free {
+            self.chooser.nobody_moves(kernel);
+            if kernel.only_daemons_are_left() {
+                return Err(None);
+            }
+            if !kernel.can_jump_at_standstill() {
+                return Err(Some(End::Deadlock(kernel.standstill())));
+            }
         }
         if kernel.steps() >= kernel.config.max_steps {
             return Err(Some(End::Endless(kernel.standstill())));
         }
-        let options = Options { threads: enabled, clock };
+        let options = Options { threads: enabled, clock: is_free || enabled.is_empty() };
         match self.chooser.thread(kernel, options) {
             Ok(Choice::Thread(thread)) => {
                 let thread = usize::from(thread);
@@ -80,9 +83,10 @@ impl Session {
             }
             Ok(_) => {
                 kernel.jump();
+                self.chooser.jumped(kernel);
                 Ok(None)
             }
-            Err(why) => Err(Some(End::Diverged(why))),
+            Err(end) => Err(Some(end)),
         }
     }
 
@@ -97,6 +101,7 @@ impl Session {
                 WaitEnd::Either => self.answer(2).ok_or(None)? == 0,
             };
             self.kernel.end_wait(condvar, notified);
+            self.chooser.came_back(&self.kernel, condvar);
         }
         Ok(())
     }

@@ -67,7 +67,7 @@ impl Session {
     /// a thread was preempted, and which trace it is.
     pub(super) fn end(&mut self) -> (End, Schedule, u64, u32, u64) {
         let end = self.kernel.end();
-        self.chooser.finish(&self.kernel);
+        self.chooser.finish(&self.kernel, &end);
         let (steps, trace) = (self.kernel.steps(), self.kernel.trace());
         let schedule = std::mem::take(&mut self.kernel.schedule);
         (end, schedule, steps, self.kernel.preemptions(), trace)
@@ -84,8 +84,8 @@ impl Session {
                 self.kernel.answer(answer);
                 Some(answer)
             }
-            Err(why) => {
-                self.kernel.stop(Some(End::Diverged(why)));
+            Err(end) => {
+                self.kernel.stop(Some(end));
                 None
             }
         }

@@ -95,7 +95,11 @@ pub(super) fn spawn<T: Send + 'static>(
     label: &str,
     body: impl FnOnce() -> T + Send + 'static,
 ) -> Join<T> {
-    let thread = session::with(|session| session.kernel.start(name, label));
+    let thread = session::with(|session| {
+        let thread = session.kernel.start(name, label);
+        session.chooser.started(&session.kernel, thread);
+        thread
+    });
     let outcome = Arc::new(Mutex::new(None));
     let slot = Arc::clone(&outcome);
     let handle = ::shuttle::thread::spawn(move || run_for_joiner(body, slot));
@@ -128,10 +132,7 @@ fn run(body: impl FnOnce()) -> Outcome<()> {
     let ended = catch_unwind(AssertUnwindSafe(|| if begins { body() } else { drop(body) }));
     let ended = ended.or_else(|panic| if panic.is::<Leave>() { Ok(()) } else { Err(panic) });
     let text = ended.as_ref().err().map(|panic| panic_text(panic.as_ref()));
-    session::with(|session| {
-        session.kernel.finish(text);
-        session.chooser.ended(&session.kernel);
-    });
+    session::with(|session| session.kernel.finish(text));
     ended
 }
 

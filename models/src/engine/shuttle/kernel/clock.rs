@@ -21,11 +21,14 @@ impl Kernel {
         self.now
     }
 
-    /// Tells whether the clock can jump, while threads can move or when none can.
-    pub(crate) fn clock_can_jump(&self, somebody_moves: bool) -> bool {
-        let free = self.jumps < self.config.free_jumps;
-        let armed = |patient: bool| self.next_deadline(patient).is_some();
-        if somebody_moves { free && armed(false) } else { armed(true) }
+    /// Tells whether the clock can jump although threads can move.
+    pub(crate) fn can_jump_freely(&self) -> bool {
+        self.free_jumps < self.config.free_jumps && self.next_deadline(false).is_some()
+    }
+
+    /// Tells whether the clock can jump once nobody can move.
+    pub(crate) fn can_jump_at_standstill(&self) -> bool {
+        self.next_deadline(true).is_some()
     }
 
     /// Puts the running thread to sleep.
@@ -39,35 +42,66 @@ impl Kernel {
         self.config.free_jumps > 0
     }
 
-    /// Returns the earliest deadline that somebody still waits for, without those of the patient
-    /// if they are not to count.
-    fn next_deadline(&self, patient_count: bool) -> Option<Instant> {
-        let armed = self.live.filter_map(|thread| match self.threads[thread].pending? {
+    /// Returns the deadline that a thread waits for, if the clock can jump to it; none of the
+    /// patient if they are not to count.
+    fn armed(&self, thread: usize, patient_count: bool) -> Option<Instant> {
+        let deadline = match self.threads[thread].pending? {
             Operation::Sleep { until, patient } => (patient_count || !patient).then_some(until),
             Operation::Retake { condvar, deadline, .. } => {
                 deadline.filter(|_| self.condvars[condvar].asleep().contains(thread))
             }
             _ => None,
-        });
-        armed.filter(|&deadline| deadline > self.now && deadline != Instant::NEVER).min()
+        };
+        deadline.filter(|&deadline| deadline > self.now && deadline != Instant::NEVER)
+    }
+
+    fn next_deadline(&self, patient_count: bool) -> Option<Instant> {
+        self.live.filter_map(|thread| self.armed(thread, patient_count)).min()
+    }
+
+    /// Returns the threads for whose deadlines the clock can jump although threads can move.
+    pub(crate) fn impatient(&self) -> ThreadSet {
+        let mut impatient = self.live;
+        self.live
+            .filter(|&thread| self.armed(thread, false).is_none())
+            .for_each(|thread| impatient.remove(thread));
+        impatient
+    }
+
+    /// Tells whether the deadline of a thread that waits to be notified has passed.
+    pub(crate) fn is_late(&self, thread: usize) -> bool {
+        match self.threads[thread].pending {
+            Some(Operation::Retake { deadline, .. }) => self.is_past(deadline),
+            _ => false,
+        }
     }
 
     /// Lets the clock jump to the earliest deadline.
     pub(crate) fn jump(&mut self) {
-        let deadline = self.next_deadline(true).expect("the clock jumps to a deadline");
+        let is_free = self.can_jump_freely();
+        let deadline = self.next_deadline(!is_free).expect("the clock jumps to a deadline");
         debug_assert!(deadline > self.now, "the clock never goes back");
         self.now = deadline;
-        self.jumps += 1;
+        *(if is_free { &mut self.free_jumps } else { &mut self.standstills }) += 1;
         self.clock_chain.write(self.now.as_nanos());
         self.schedule.choices.push(Choice::Clock);
+        for thread in self.sleepers_until(self.now) {
+            self.threads[thread].pending = None;
+            self.ready.insert(thread);
+        }
+    }
+
+    /// Returns the threads that sleep until a time that is not later.
+    fn sleepers_until(&self, time: Instant) -> ThreadSet {
+        let mut sleepers = ThreadSet::EMPTY;
         for thread in self.live {
             if let Some(Operation::Sleep { until, .. }) = self.threads[thread].pending
-                && until <= self.now
+                && until <= time
             {
-                self.threads[thread].pending = None;
-                self.ready.insert(thread);
+                sleepers.insert(thread);
             }
         }
+        sleepers
     }
 
     /// Tells whether nobody is left whom the execution waits for.
@@ -97,11 +131,6 @@ impl Kernel {
             // They are made ready by the thread that ends, by the clock that jumps.
             Operation::Join(_) | Operation::Sleep { .. } => false,
         }
-    }
-
-    /// Returns how often everybody waited for the clock: such a jump is ordered with everything.
-    pub(super) fn standstills(&self) -> u32 {
-        self.jumps.saturating_sub(self.config.free_jumps)
     }
 
     pub(super) fn is_past(&self, deadline: Option<Instant>) -> bool {

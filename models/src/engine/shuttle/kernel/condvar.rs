@@ -6,7 +6,8 @@
 //! that older ones hold, therefore giving a thread the oldest permit that holds it never takes a
 //! choice away from the others. A notification is lost if every waiter already has a permit.
 //!
-//! In order of arrival, `notify_one` wakes the first waiter whose deadline has not passed.
+//! A waiter whose deadline has passed leaves the line at some moment before it takes the lock
+//! again. A notification in between may still find it there or not ([`Condvar::step_out`]).
 
 use seatrial_core::runtime::Instant;
 
@@ -57,32 +58,47 @@ impl Condvar {
         self.mutex
     }
 
-    pub(crate) fn notify_one(&mut self, order: WakeUps, now: Instant) {
-        let woken = self.woken;
-        let mut asleep = self.waiters.iter().filter(|waiter| !woken.contains(waiter.thread));
+    pub(crate) fn notify_one(&mut self, order: WakeUps) {
+        let asleep = self.asleep();
         match order {
             WakeUps::InOrder => {
-                if let Some(first) = asleep.find(|waiter| !waiter.is_late(now)) {
-                    self.woken.insert(first.thread);
+                let mut line = self.waiters.iter().map(|waiter| waiter.thread);
+                if let Some(first) = line.find(|&thread| asleep.contains(thread)) {
+                    self.woken.insert(first);
                 }
             }
             WakeUps::Any => {
-                let mut permit = ThreadSet::EMPTY;
-                asleep.for_each(|waiter| permit.insert(waiter.thread));
-                if self.permits.len() < permit.len() {
-                    self.permits.push(permit);
+                if self.permits.len() < asleep.len() {
+                    self.permits.push(asleep);
                 }
             }
         }
     }
 
-    pub(crate) fn notify_all(&mut self, order: WakeUps, now: Instant) {
-        for waiter in &self.waiters {
-            if order == WakeUps::Any || !waiter.is_late(now) {
-                self.woken.insert(waiter.thread);
-            }
-        }
+    pub(crate) fn notify_all(&mut self) {
+        self.waiters.iter().for_each(|waiter| self.woken.insert(waiter.thread));
         self.permits.clear();
+    }
+
+    /// Returns the waiters that no notification names and whose deadline has passed.
+    pub(crate) fn late(&self, now: Instant) -> ThreadSet {
+        let mut late = ThreadSet::EMPTY;
+        self.waiters
+            .iter()
+            .filter(|waiter| waiter.is_late(now))
+            .for_each(|waiter| late.insert(waiter.thread));
+        late.minus(self.woken)
+    }
+
+    /// Tells whether somebody waits with a deadline.
+    pub(crate) fn has_deadlines(&self) -> bool {
+        self.waiters.iter().any(|waiter| waiter.deadline.is_some())
+    }
+
+    /// Takes a waiter that [can be spared](Self::can_spare) out of the line: no notification finds
+    /// it any more.
+    pub(crate) fn step_out(&mut self, thread: usize) {
+        self.leave(thread, false);
     }
 
     /// Tells whether a notification lets the thread go.
@@ -90,14 +106,15 @@ impl Condvar {
         self.woken.contains(thread) || self.permits.iter().any(|permit| permit.contains(thread))
     }
 
-    /// Tells whether a waiter whose deadline has passed may go without using a notification:
-    /// every permit must still find a taker among the others.
+    /// Tells whether a waiter whose deadline has passed may go without using a notification: none
+    /// names it, and every permit still finds a taker among the others.
     pub(crate) fn can_spare(&self, thread: usize) -> bool {
         let mut older = 0;
-        self.permits.iter().all(|permit| {
+        let every_permit_finds_a_taker = self.permits.iter().all(|permit| {
             older += 1;
             permit.without(thread).len() >= older
-        })
+        });
+        every_permit_finds_a_taker && !self.woken.contains(thread)
     }
 
     /// Removes a waiter, together with the notification that it uses, if it uses one.

@@ -41,7 +41,7 @@ impl Kernel {
         self.idle_calls = 0;
         let operation = self.threads[thread].pending.take().expect("an enabled thread has one");
         self.ready.insert(thread);
-        let by = self.threads[thread].path.wrapping_add(u64::from(self.standstills()));
+        let by = self.threads[thread].path.wrapping_add(u64::from(self.standstills));
         match operation {
             Operation::Lock(mutex) => self.take(mutex, by),
             Operation::Retake { mutex, deadline, .. } => {
@@ -77,6 +77,31 @@ impl Kernel {
         match self.threads[thread].pending {
             Some(Operation::Retake { condvar, .. }) => Some(condvar),
             _ => None,
+        }
+    }
+
+    /// Tells whether a thread that waits was notified.
+    pub(crate) fn is_notified(&self, thread: usize) -> bool {
+        self.waits_on(thread).is_some_and(|condvar| self.condvars[condvar].lets_go(thread))
+    }
+
+    /// Returns the threads that wait and could go on if they had the mutex.
+    pub(crate) fn awake(&self) -> ThreadSet {
+        let mut awake = ThreadSet::EMPTY;
+        for thread in self.live {
+            if self.is_notified(thread) || self.is_late(thread) {
+                awake.insert(thread);
+            }
+        }
+        awake
+    }
+
+    /// Tells whether a thread waits for a mutex and for nothing else.
+    pub(crate) fn wants_mutex(&self, thread: usize) -> bool {
+        match self.threads[thread].pending {
+            Some(Operation::Lock(_)) => true,
+            Some(Operation::Retake { .. }) => self.is_notified(thread) || self.is_late(thread),
+            _ => false,
         }
     }
 }

@@ -26,7 +26,7 @@ use super::Config;
 use crate::engine::{Choice, End, Schedule};
 
 pub use condvar::WakeUps;
-pub(super) use footprint::Footprint;
+pub(super) use footprint::{ClockUse, Footprint};
 pub(super) use grant::WaitEnd;
 pub(super) use hash::mix;
 pub(super) use names::{MAIN, ObjectName, SERVICE, ThreadName};
@@ -75,8 +75,10 @@ pub(super) struct Kernel {
     now: Instant,
     /// Who read, armed and moved the clock.
     clock_chain: Chain,
-    /// Jumps of the clock so far.
-    jumps: u32,
+    /// Jumps of the clock while threads could move.
+    free_jumps: u32,
+    /// Jumps of the clock when nobody could: such a jump is ordered with everything.
+    standstills: u32,
     /// Who took the last step, and how often another one was chosen though it could go on.
     last: Option<usize>,
     preemptions: u32,
@@ -104,7 +106,8 @@ impl Kernel {
             cells: Vec::new(),
             now: Instant::ZERO,
             clock_chain: Chain::default(),
-            jumps: 0,
+            free_jumps: 0,
+            standstills: 0,
             last: None,
             preemptions: 0,
             idle_calls: 0,
@@ -127,7 +130,8 @@ impl Kernel {
         self.stuck = ThreadSet::EMPTY;
         self.now = Instant::ZERO;
         self.clock_chain = Chain::default();
-        self.jumps = 0;
+        self.free_jumps = 0;
+        self.standstills = 0;
         self.last = None;
         self.preemptions = 0;
         self.idle_calls = 0;
@@ -135,11 +139,11 @@ impl Kernel {
     }
 
     /// Ends the execution and says how it went. A panic that nobody asked for comes first, since
-    /// what follows it is its consequence; what is no schedule of this program, before even that.
+    /// what follows it is its consequence; that the execution was not the one asked for, before that.
     pub(super) fn end(&mut self) -> End {
         self.phase = Phase::Outside;
         let stopped = self.stopped.take();
-        if let Some(End::Diverged(_)) = stopped {
+        if let Some(End::Diverged(_) | End::Refused(_)) = stopped {
             return stopped.expect("just matched");
         }
         match self.unheard_panic() {

@@ -10,7 +10,7 @@ use super::hash::mix;
 /// A thread across executions.
 pub(crate) type ThreadName = usize;
 /// An object (mutex, condition variable, published value) across executions.
-pub(crate) type ObjectName = usize;
+pub(crate) type ObjectName = u32;
 
 /// The main thread.
 pub(crate) const MAIN: ThreadName = 0;
@@ -59,7 +59,7 @@ impl Names {
             return known;
         }
         debug_assert_eq!(self.threads[maker].objects.len(), nth);
-        let name = self.objects.len();
+        let name = self.objects.len() as ObjectName;
         self.objects.push(mix(mix(self.threads[maker].path ^ 5).wrapping_add(nth as u64)));
         self.threads[maker].objects.push(name);
         name
@@ -72,6 +72,6 @@ impl Names {
 
     /// Returns a number that stands for the object in every exploration.
     pub(crate) fn object_path(&self, name: ObjectName) -> u64 {
-        self.objects[name]
+        self.objects[name as usize]
     }
 }

@@ -2,7 +2,7 @@
 
 use super::condvar::Condvar;
 use super::hash::Chain;
-use super::{Kernel, ObjectName, Operation, SERVICE};
+use super::{Kernel, ObjectName, Operation, SERVICE, ThreadSet};
 
 /// An object as its handle knows it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -89,11 +89,32 @@ impl Kernel {
     }
 
     pub(crate) fn notify_one(&mut self, condvar: usize) {
-        self.condvars[condvar].notify_one(self.config.wake_ups, self.now);
+        self.condvars[condvar].notify_one(self.config.wake_ups);
     }
 
     pub(crate) fn notify_all(&mut self, condvar: usize) {
-        self.condvars[condvar].notify_all(self.config.wake_ups, self.now);
+        self.condvars[condvar].notify_all();
+    }
+
+    /// Tells whether what a notification does depends on what time it is, where others can make
+    /// it later.
+    pub(crate) fn notification_reads_clock(&self, condvar: usize) -> bool {
+        self.clock_is_shared() && self.condvars[condvar].has_deadlines()
+    }
+
+    /// Returns the waiters whose deadline has passed and who may still stand in line.
+    pub(crate) fn late_waiters(&self, condvar: usize) -> ThreadSet {
+        self.condvars[condvar].late(self.now)
+    }
+
+    /// Takes a late waiter out of the line.
+    pub(crate) fn step_out(&mut self, condvar: usize, thread: usize) {
+        self.condvars[condvar].step_out(thread);
+    }
+
+    /// Tells whether a late waiter can be out of the line.
+    pub(crate) fn can_step_out(&self, condvar: usize, thread: usize) -> bool {
+        self.condvars[condvar].can_spare(thread)
     }
 
     /// Tells whether the running thread may notify: it must hold the mutex that goes with the
@@ -104,5 +125,10 @@ impl Kernel {
             Some(mutex) => self.locks[mutex].holder == Some(self.running),
             None => self.threads[self.running].held > 0,
         }
+    }
+
+    /// Returns what a mutex is called in every execution.
+    pub(crate) fn lock_name(&self, mutex: usize) -> ObjectName {
+        self.locks[mutex].name
     }
 }

@@ -4,7 +4,7 @@ use seatrial_core::runtime::Instant;
 
 use super::hash::mix;
 use super::names::ThreadName;
-use super::{Kernel, MAIN, ObjectName, Phase, SERVICE};
+use super::{Kernel, MAIN, ObjectName, Phase, SERVICE, ThreadSet};
 use crate::engine::MAX_THREADS;
 
 /// What a thread does next, as far as others can tell.
@@ -170,6 +170,16 @@ impl Kernel {
     /// Makes a thread the running one.
     pub(crate) fn run(&mut self, thread: usize) {
         self.running = thread;
+    }
+
+    /// Returns the threads that may run on without anybody noticing.
+    pub(crate) fn ready_threads(&self) -> ThreadSet {
+        self.ready
+    }
+
+    /// Returns the threads that have not ended.
+    pub(crate) fn live(&self) -> ThreadSet {
+        self.live
     }
 
     /// Returns a thread that may run on without anybody noticing: the running one if it can.

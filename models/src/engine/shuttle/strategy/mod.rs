@@ -1,5 +1,6 @@
 //! Who runs next: one strategy a file.
 
+mod all;
 mod bytes;
 mod counts;
 mod pct;
@@ -14,11 +15,24 @@ mod tests;
 mod urw;
 
 use super::kernel::{Kernel, ThreadSet};
-use crate::engine::{Choice, Schedule};
+use super::trace::Trace;
+use crate::engine::{Choice, End, Schedule};
 
 /// How the schedules of an exploration are chosen.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Strategy {
+    /// One execution of every trace, and no other.
+    Trace {
+        /// Executions after which to stop.
+        executions: u64,
+    },
+    /// Every schedule.
+    All {
+        /// How often a thread may be stopped that could go on; any number of times if `None`.
+        preemptions: Option<u32>,
+        /// Executions after which to stop.
+        executions: u64,
+    },
     /// Every thread that can move is as likely as any other, at every step.
     Random {
         /// Where the random numbers come from.
@@ -115,8 +129,8 @@ impl Options {
     }
 }
 
-/// A decision, or why the written schedule does not fit the program.
-pub(super) type Decision<T> = Result<T, String>;
+/// A decision, or the end of an execution that this strategy cannot go on with.
+pub(super) type Decision<T> = Result<T, End>;
 
 /// Chooses the schedules of one exploration.
 pub(super) trait Chooser {
@@ -129,17 +143,27 @@ pub(super) trait Chooser {
     /// Chooses a number below `options`, which is two or more, for the thread that runs.
     fn data(&mut self, kernel: &Kernel, options: u32) -> Decision<u32>;
 
+    /// Learns that the thread that runs has come back from a wait, and used up the notification
+    /// if there was one.
+    fn came_back(&mut self, _kernel: &Kernel, _condvar: usize) {}
+
+    /// Learns that the clock has jumped.
+    fn jumped(&mut self, _kernel: &Kernel) {}
+
+    /// Learns that no thread can move, before the clock jumps or the execution ends.
+    fn nobody_moves(&mut self, _kernel: &Kernel) {}
+
     /// Learns that the thread that runs has released a mutex.
     fn released(&mut self, _kernel: &Kernel, _mutex: usize) {}
 
-    /// Learns that the thread that runs has ended.
-    fn ended(&mut self, _kernel: &Kernel) {}
+    /// Learns that the thread that runs has started another.
+    fn started(&mut self, _kernel: &Kernel, _thread: usize) {}
 
     /// Learns that the thread that runs has seen the end of another.
     fn joined(&mut self, _kernel: &Kernel, _thread: usize) {}
 
     /// Learns that the execution is over.
-    fn finish(&mut self, _kernel: &Kernel) {}
+    fn finish(&mut self, _kernel: &Kernel, _end: &End) {}
 
     /// Tells whether every execution there is has been run.
     fn exhausted(&self) -> bool {
@@ -165,6 +189,10 @@ impl Strategy {
 
     pub(super) fn chooser(self) -> Box<dyn Chooser> {
         match self {
+            Self::Trace { executions } => Box::new(Trace::new(executions)),
+            Self::All { preemptions, executions } => {
+                Box::new(all::All::new(preemptions, executions))
+            }
             Self::Random { seed, executions } => Box::new(random::Random::new(seed, executions)),
             Self::Pct { seed, depth, executions } => {
                 Box::new(pct::Pct::new(seed, depth, executions))

@@ -1,7 +1,7 @@
 //! Several strategies in turn: no single one finds every bug.
 
 use super::{Chooser, Decision, Kernel, Options, Strategy};
-use crate::engine::Choice;
+use crate::engine::{Choice, End};
 
 pub(super) struct Portfolio {
     members: Vec<Box<dyn Chooser>>,
@@ -41,19 +41,31 @@ impl Chooser for Portfolio {
         self.member().data(kernel, options)
     }
 
+    fn came_back(&mut self, kernel: &Kernel, condvar: usize) {
+        self.member().came_back(kernel, condvar);
+    }
+
+    fn jumped(&mut self, kernel: &Kernel) {
+        self.member().jumped(kernel);
+    }
+
+    fn nobody_moves(&mut self, kernel: &Kernel) {
+        self.member().nobody_moves(kernel);
+    }
+
     fn released(&mut self, kernel: &Kernel, mutex: usize) {
         self.member().released(kernel, mutex);
     }
 
-    fn ended(&mut self, kernel: &Kernel) {
-        self.member().ended(kernel);
+    fn started(&mut self, kernel: &Kernel, thread: usize) {
+        self.member().started(kernel, thread);
     }
 
     fn joined(&mut self, kernel: &Kernel, thread: usize) {
         self.member().joined(kernel, thread);
     }
 
-    fn finish(&mut self, kernel: &Kernel) {
-        self.member().finish(kernel);
+    fn finish(&mut self, kernel: &Kernel, end: &End) {
+        self.member().finish(kernel, end);
     }
 }

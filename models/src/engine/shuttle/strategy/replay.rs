@@ -1,7 +1,7 @@
 //! A schedule that is written down, followed to the letter or as near as the program lets it be.
 
 use super::{Chooser, Decision, Kernel, Options};
-use crate::engine::{Choice, Schedule};
+use crate::engine::{Choice, End, Schedule};
 
 pub(super) struct Replay {
     schedule: Schedule,
@@ -35,13 +35,16 @@ impl Replay {
         if self.exact { Err(self.too_short()) } else { Ok(None) }
     }
 
-    fn misfit(&self, choice: Choice) -> String {
+    fn misfit(&self, choice: Choice) -> End {
         let choice = Schedule { choices: vec![choice] };
-        format!("decision {} of the schedule, `{choice}`, cannot be taken", self.at + 1)
+        End::Diverged(format!(
+            "decision {} of the schedule, `{choice}`, cannot be taken",
+            self.at + 1
+        ))
     }
 
-    fn too_short(&self) -> String {
-        format!("the schedule ends after {} decisions, the program goes on", self.at)
+    fn too_short(&self) -> End {
+        End::Diverged(format!("the schedule ends after {} decisions, the program goes on", self.at))
     }
 }
 

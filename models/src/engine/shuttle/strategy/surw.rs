@@ -15,7 +15,7 @@ use super::super::kernel::{ObjectName, ThreadName};
 use super::counts::{Family, Left};
 use super::rng::Rng;
 use super::{Chooser, Decision, Kernel, Options};
-use crate::engine::Choice;
+use crate::engine::{Choice, End};
 
 pub(super) struct Surw {
     rng: Rng,
@@ -147,7 +147,7 @@ impl Chooser for Surw {
         Ok(self.rng.below(u64::from(options)) as u32)
     }
 
-    fn finish(&mut self, kernel: &Kernel) {
+    fn finish(&mut self, kernel: &Kernel, _end: &End) {
         if self.rng.execution() == 1 {
             self.family.meet(kernel);
             for (object, uses) in std::mem::take(&mut self.uses) {

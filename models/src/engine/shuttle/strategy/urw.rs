@@ -9,7 +9,7 @@
 use super::counts::{Family, Left};
 use super::rng::Rng;
 use super::{Chooser, Decision, Kernel, Options};
-use crate::engine::Choice;
+use crate::engine::{Choice, End};
 
 pub(super) struct Urw {
     rng: Rng,
@@ -72,7 +72,7 @@ impl Chooser for Urw {
         Ok(self.rng.below(u64::from(options)) as u32)
     }
 
-    fn finish(&mut self, kernel: &Kernel) {
+    fn finish(&mut self, kernel: &Kernel, _end: &End) {
         if self.is_first() {
             self.family.meet(kernel);
             let own = &self.own;

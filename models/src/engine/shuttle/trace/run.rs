@@ -1,0 +1,217 @@
+//! The execution under way, as events and what happened before what.
+
+use super::super::kernel::{ClockUse, Footprint, Kernel};
+use super::event::{Act, Label};
+use super::races::Race;
+use super::slots::Slots;
+use super::vector::{CLOCK, SLOTS, Slot, VectorClock};
+
+/// Something that happened.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Event {
+    pub(super) act: Act,
+    /// Its number among the events of its thread.
+    pub(super) index: u16,
+    /// What happened before it, itself included.
+    pub(super) clock: VectorClock,
+    /// What happened before others could use the object after it: for a mutex, before its release.
+    pub(super) released: VectorClock,
+    /// The waiters, by slot, that could have gone on before it but for the mutex.
+    pub(super) awake: u16,
+    /// Whether the clock could have jumped before it.
+    pub(super) clock_could_jump: bool,
+}
+
+/// Who used an object last.
+#[derive(Clone, Default, Debug)]
+pub(super) struct Record {
+    pub(super) write: Option<usize>,
+    /// Reads since that write, the last one of each thread.
+    pub(super) reads: Vec<usize>,
+}
+
+/// The execution under way.
+pub(super) struct Run {
+    pub(super) slots: Slots,
+    /// What happened before the point where each thread stands.
+    pub(super) clocks: [VectorClock; SLOTS],
+    pub(super) events: Vec<Event>,
+    /// By name.
+    pub(super) objects: Vec<Record>,
+    pub(super) time: Record,
+    pub(super) races: Vec<Race>,
+    /// Reused by every step: the events that come directly before it.
+    pub(super) before: Vec<usize>,
+    /// Why the program cannot be searched.
+    pub(super) refusal: Option<String>,
+}
+
+impl Run {
+    pub(super) fn new() -> Self {
+        Self {
+            slots: Slots::new(),
+            clocks: [VectorClock::default(); SLOTS],
+            events: Vec::new(),
+            objects: Vec::new(),
+            time: Record::default(),
+            races: Vec::new(),
+            before: Vec::new(),
+            refusal: None,
+        }
+    }
+
+    pub(super) fn begin(&mut self) {
+        self.slots.begin();
+        self.clocks = [VectorClock::default(); SLOTS];
+        self.events.clear();
+        self.objects.iter_mut().chain([&mut self.time]).for_each(|record| {
+            record.write = None;
+            record.reads.clear();
+        });
+        self.races.clear();
+    }
+
+    /// Notes a thread that the running one has started: all that its parent saw happened before.
+    pub(super) fn started(&mut self, kernel: &Kernel, thread: usize) {
+        let parent = self.clocks[usize::from(self.slots.of(kernel.running()))];
+        match self.slots.meet(kernel.name(thread), thread) {
+            Some(slot) => self.clocks[usize::from(slot)] = parent,
+            None => {
+                let most = SLOTS - 1;
+                self.refusal = Some(format!("the search tells {most} threads apart, not more"));
+            }
+        }
+    }
+
+    /// Notes that the running thread has seen the end of another.
+    pub(super) fn joined(&mut self, kernel: &Kernel, ended: usize) {
+        let seen = self.clocks[usize::from(self.slots.of(ended))];
+        let joiner = self.slots.of(kernel.running());
+        self.clocks[usize::from(joiner)].join(&seen);
+    }
+
+    /// Notes that the running thread has released a mutex.
+    pub(super) fn released(&mut self, kernel: &Kernel, mutex: usize) {
+        let record = &self.objects[kernel.lock_name(mutex) as usize];
+        let taken = record.write.expect("a mutex is taken before it is released");
+        self.events[taken].released = self.clocks[usize::from(self.slots.of(kernel.running()))];
+    }
+
+    /// Returns the act that a thread is about to do.
+    pub(super) fn next_act(&self, kernel: &Kernel, thread: usize) -> Act {
+        Act { slot: self.slots.of(thread), label: Label::Step(kernel.footprint(thread)) }
+    }
+
+    /// Adds a step of a thread or a jump of the clock, which is about to happen. A jump at a
+    /// standstill comes after everything, and everything else after it.
+    pub(super) fn step(&mut self, kernel: &Kernel, act: Act) {
+        let Label::Step(footprint) = act.label else { unreachable!("answers come by `answer`") };
+        self.find_before(footprint);
+        self.find_races(kernel, act);
+        let mut clock = self.clocks[usize::from(act.slot)];
+        for &before in &self.before {
+            clock.join(&self.events[before].released);
+        }
+        let clock_could_jump = kernel.can_jump_freely();
+        let is_standstill = act.slot == CLOCK && !clock_could_jump;
+        if is_standstill {
+            self.clocks.iter().for_each(|other| clock.join(other));
+        }
+        let number = self.events.len();
+        self.push(act, clock, self.awake(kernel), clock_could_jump);
+        if is_standstill {
+            self.clocks = [self.clocks[usize::from(CLOCK)]; SLOTS];
+        }
+        self.record(footprint, number);
+    }
+
+    /// Adds an answer to the running thread.
+    pub(super) fn answer(&mut self, slot: Slot, answer: u32) {
+        let clock = self.clocks[usize::from(slot)];
+        self.push(Act { slot, label: Label::Answer(answer) }, clock, 0, false);
+    }
+
+    fn push(&mut self, act: Act, mut clock: VectorClock, awake: u16, clock_could_jump: bool) {
+        let Some(index) = clock.advance(act.slot) else {
+            self.refusal = Some("a thread takes more steps than the search can count".to_owned());
+            return;
+        };
+        self.clocks[usize::from(act.slot)] = clock;
+        let released = clock;
+        self.events.push(Event { act, index, clock, released, awake, clock_could_jump });
+    }
+
+    fn object(&mut self, name: u32) -> &mut Record {
+        let place = name as usize;
+        if self.objects.len() <= place {
+            self.objects.resize_with(place + 1, Record::default);
+        }
+        &mut self.objects[place]
+    }
+
+    /// Finds the last events that a step with this footprint disturbs.
+    pub(super) fn find_before(&mut self, footprint: Footprint) {
+        let mut before = std::mem::take(&mut self.before);
+        before.clear();
+        if let Some(object) = footprint.object {
+            self.object(object).last_disturbed(footprint.writes, &mut before);
+        }
+        match footprint.clock {
+            ClockUse::None => {}
+            ClockUse::Reads => self.time.last_disturbed(false, &mut before),
+            ClockUse::Moves => self.time.last_disturbed(true, &mut before),
+        }
+        self.before = before;
+    }
+
+    fn record(&mut self, footprint: Footprint, number: usize) {
+        let slot = self.events.get(number).map(|event| event.act.slot);
+        let Some(slot) = slot else { return }; // refused
+        let events = std::mem::take(&mut self.events);
+        let older = |read: &usize| events[*read].act.slot != slot;
+        if let Some(object) = footprint.object {
+            self.object(object).add(footprint.writes, number, older);
+        }
+        match footprint.clock {
+            ClockUse::None => {}
+            ClockUse::Reads => self.time.add(false, number, older),
+            ClockUse::Moves => self.time.add(true, number, older),
+        }
+        self.events = events;
+    }
+
+    /// Returns the waiters that could go on but for the mutex.
+    fn awake(&self, kernel: &Kernel) -> u16 {
+        kernel.awake().fold(0, |awake, thread| awake | 1 << self.slots.of(thread))
+    }
+
+    /// Orders threads that the clock has woken after the jump that has just happened.
+    pub(super) fn jumped(&mut self, kernel: &Kernel) {
+        let jump = self.clocks[usize::from(CLOCK)];
+        for thread in kernel.ready_threads() {
+            self.clocks[usize::from(self.slots.of(thread))].join(&jump);
+        }
+    }
+}
+
+impl Record {
+    /// Appends the last uses that another use disturbs. A write that was read since happened
+    /// before those reads.
+    fn last_disturbed(&self, writes: bool, into: &mut Vec<usize>) {
+        if writes && !self.reads.is_empty() {
+            into.extend(&self.reads);
+        } else {
+            into.extend(self.write);
+        }
+    }
+
+    fn add(&mut self, writes: bool, number: usize, is_of_another: impl Fn(&usize) -> bool) {
+        if writes {
+            self.write = Some(number);
+            self.reads.clear();
+        } else {
+            self.reads.retain(is_of_another);
+            self.reads.push(number);
+        }
+    }
+}

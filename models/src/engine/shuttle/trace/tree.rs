@@ -1,0 +1,160 @@
+//! Wake-up trees: the sequences that are still to be executed from one point on.
+//!
+//! An ordered tree of acts. Every path from the root is a sequence that leads to traces which no
+//! execution so far has shown. Branches are explored first to last.
+
+use super::event::{Act, Initial, Label, Step, weak_initial};
+use super::vector::Slot;
+
+/// The branches below one act, or at the root.
+#[derive(Clone, Default, Debug)]
+pub(super) struct Tree {
+    branches: Vec<Branch>,
+}
+
+#[derive(Clone, Debug)]
+struct Branch {
+    act: Act,
+    below: Tree,
+}
+
+impl Tree {
+    pub(super) fn is_empty(&self) -> bool {
+        self.branches.is_empty()
+    }
+
+    /// Takes the first branch: its act and what comes below.
+    pub(super) fn take_first(&mut self) -> Option<(Act, Self)> {
+        if self.branches.is_empty() {
+            return None;
+        }
+        let first = self.branches.remove(0);
+        Some((first.act, first.below))
+    }
+
+    /// Adds a last branch of one act.
+    pub(super) fn push(&mut self, act: Act) {
+        self.branches.push(Branch { act, below: Self::default() });
+    }
+
+    /// Sees to it that an execution of some branch is equivalent to one of the sequence: follows
+    /// the first branches that can come first in it, and adds what is left of it where there is
+    /// none. A branch that ends is explored to the end of all executions below it, so it covers
+    /// whatever is left.
+    pub(super) fn insert(&mut self, sequence: &mut Vec<Step>) {
+        let mut at = self;
+        while !sequence.is_empty() {
+            let fitting = |branch: &Branch| weak_initial(&branch.act, sequence);
+            let found = at.branches.iter().enumerate().find_map(|(i, b)| Some((i, fitting(b)?)));
+            let Some((branch, initial)) = found else {
+                return at.append(sequence);
+            };
+            if let Initial::At(place) = initial {
+                let taken = sequence.remove(place);
+                answers_first(sequence, place, taken.act.slot);
+            }
+            at = &mut at.branches[branch].below;
+            if at.is_empty() {
+                return;
+            }
+        }
+    }
+
+    fn append(&mut self, sequence: &[Step]) {
+        let mut at = self;
+        for step in sequence {
+            at.push(step.act);
+            at = &mut at.branches.last_mut().expect("just added").below;
+        }
+    }
+}
+
+/// Moves the answers that follow a step that was just taken out of a sequence to its front. They
+/// are given during that step, before anybody else moves; nobody else notices them.
+fn answers_first(sequence: &mut [Step], place: usize, slot: Slot) {
+    let follows =
+        |step: &&Step| step.act.slot == slot && matches!(step.act.label, Label::Answer(_));
+    let answers = sequence[place..].iter().take_while(follows).count();
+    sequence[..place + answers].rotate_right(answers);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::kernel::{ClockUse, Footprint};
+    use super::super::vector::VectorClock;
+    use super::*;
+
+    fn locks(slot: Slot, object: u32) -> Act {
+        let footprint = Footprint { object: Some(object), writes: true, clock: ClockUse::None };
+        Act { slot, label: Label::Step(footprint) }
+    }
+
+    fn answers(slot: Slot, answer: u32) -> Act {
+        Act { slot, label: Label::Answer(answer) }
+    }
+
+    /// Gives acts the clocks that they have when they follow each other.
+    fn sequence(acts: &[Act]) -> Vec<Step> {
+        let mut steps: Vec<Step> = Vec::new();
+        for act in acts {
+            let mut clock = VectorClock::default();
+            for before in steps.iter().filter(|before| before.act.disturbs(act)) {
+                clock.join(&before.clock);
+            }
+            let index = clock.advance(act.slot).unwrap();
+            steps.push(Step { act: *act, index, clock });
+        }
+        steps
+    }
+
+    fn paths(tree: &Tree) -> Vec<Vec<Act>> {
+        let mut all = Vec::new();
+        for branch in &tree.branches {
+            let below = paths(&branch.below);
+            let below = if below.is_empty() { vec![vec![]] } else { below };
+            all.extend(below.into_iter().map(|path| [vec![branch.act], path].concat()));
+        }
+        all
+    }
+
+    #[test]
+    fn an_act_can_come_first_unless_something_before_it_matters_to_it() {
+        let steps = sequence(&[locks(1, 7), locks(2, 8), locks(3, 7)]);
+        assert_eq!(weak_initial(&locks(1, 7), &steps), Some(Initial::At(0)));
+        assert_eq!(weak_initial(&locks(2, 8), &steps), Some(Initial::At(1)));
+        assert_eq!(weak_initial(&locks(3, 7), &steps), None, "thread 1 takes lock 7 before");
+        assert_eq!(weak_initial(&locks(4, 9), &steps), Some(Initial::Absent));
+        assert_eq!(weak_initial(&locks(4, 8), &steps), None, "thread 2 takes lock 8");
+        assert_eq!(weak_initial(&locks(2, 9), &steps), None, "thread 2 does something else");
+    }
+
+    #[test]
+    fn a_sequence_that_a_branch_covers_is_not_added() {
+        let mut tree = Tree::default();
+        tree.insert(&mut sequence(&[locks(1, 7), locks(2, 8)]));
+        tree.insert(&mut sequence(&[locks(2, 8), locks(1, 7)]));
+        tree.insert(&mut sequence(&[locks(1, 7), locks(2, 8), locks(3, 8)]));
+        assert_eq!(paths(&tree), [[locks(1, 7), locks(2, 8)]]);
+        tree.insert(&mut sequence(&[locks(1, 7), locks(3, 8)]));
+        tree.insert(&mut sequence(&[locks(2, 7)]));
+        let expected =
+            [vec![locks(1, 7), locks(2, 8)], vec![locks(1, 7), locks(3, 8)], vec![locks(2, 7)]];
+        assert_eq!(paths(&tree), expected);
+    }
+
+    #[test]
+    fn answers_stay_with_the_step_that_they_are_given_in() {
+        let mut tree = Tree::default();
+        tree.insert(&mut sequence(&[locks(1, 7), answers(1, 0), locks(2, 8)]));
+        tree.insert(&mut sequence(&[
+            locks(3, 9),
+            locks(1, 7),
+            answers(1, 1),
+            answers(1, 2),
+            locks(2, 9),
+        ]));
+        let first = vec![locks(1, 7), answers(1, 0), locks(2, 8)];
+        let second = vec![locks(1, 7), answers(1, 1), answers(1, 2), locks(3, 9), locks(2, 9)];
+        assert_eq!(paths(&tree), [first, second]);
+    }
+}
