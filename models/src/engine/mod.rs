@@ -27,7 +27,9 @@ pub use schedule::{Choice, MAX_THREADS, ParseScheduleError, Schedule, ThreadLett
 pub enum Engine {
     /// loom: all schedules within a bound of preemptions, C11 acquire and release included.
     Loom,
-    /// Samplers over shuttle: random, PCT, URW.
+    /// Our own search over the shell: one execution of every distinguishable trace.
+    Trace,
+    /// Samplers over shuttle: random, PCT, URW, POS, SURW.
     Sample,
     /// Real threads.
     Threads,
@@ -35,12 +37,13 @@ pub enum Engine {
 
 impl Engine {
     /// All engines, in the order of reports.
-    pub const ALL: &'static [Self] = &[Self::Loom, Self::Sample, Self::Threads];
+    pub const ALL: &'static [Self] = &[Self::Loom, Self::Trace, Self::Sample, Self::Threads];
 
     /// Returns its name.
     pub fn name(self) -> &'static str {
         match self {
             Self::Loom => "loom",
+            Self::Trace => "trace",
             Self::Sample => "sample",
             Self::Threads => "threads",
         }
@@ -50,7 +53,8 @@ impl Engine {
     pub fn says(self) -> &'static str {
         match self {
             Self::Loom => "loom: every schedule within a bound of preemptions",
-            Self::Sample => "shuttle: random, PCT and URW schedules",
+            Self::Trace => "every distinguishable schedule, by optimal partial-order reduction",
+            Self::Sample => "a portfolio of samplers: random, PCT, URW, POS, SURW",
             Self::Threads => "real threads, again and again; sanity only",
         }
     }
@@ -61,11 +65,16 @@ impl Engine {
             Self::Loom if !cfg!(feature = "loom") => {
                 Some("this build has no loom: build with `--features loom`")
             }
-            Self::Sample if !cfg!(feature = "shuttle") => {
+            Self::Trace | Self::Sample if !cfg!(feature = "shuttle") => {
                 Some("this build has no shuttle: build with `--features shuttle`")
             }
             _ => None,
         }
+    }
+
+    /// Tells whether it means to explore everything within its bounds.
+    pub fn exhausts(self) -> bool {
+        matches!(self, Self::Loom | Self::Trace)
     }
 
     /// Tells whether what it reports depends on the machine it runs on.

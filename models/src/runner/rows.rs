@@ -57,7 +57,7 @@ pub(super) fn rows(subject: &dyn Subject, scenario: &str, plan: &Plan, trial: &T
         if trial.reached {
             row.verdict = Verdict::Holds;
         } else {
-            let unfinished = plan.engine == Engine::Loom && !trial.exploration.exhausted;
+            let unfinished = plan.engine.exhausts() && !trial.exploration.exhausted;
             row.verdict = if unfinished { Verdict::Undecided } else { Verdict::Violated };
             let because = "no execution reached the case that the scenario is named for";
             row.because = Some(because.to_owned());
@@ -128,10 +128,10 @@ fn acquitted(row: &mut Row, plan: &Plan, trial: &Trial) {
     if trial.exploration.exhausted {
         row.verdict = Verdict::Holds;
         row.coverage = Some(Coverage::Exhausted);
-    } else if plan.engine == Engine::Loom {
+    } else if plan.engine.exhausts() {
         row.because = Some(format!(
-            "loom did not finish within {} executions: give a larger --budget",
-            trial.exploration.executions
+            "{} did not finish within {} executions: give a larger --budget",
+            plan.engine, trial.exploration.executions
         ));
     } else {
         row.verdict = Verdict::Holds;

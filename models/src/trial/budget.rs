@@ -14,6 +14,8 @@ pub struct Budget {
     pub loom_preemptions: Option<usize>,
     /// After this many executions loom gives up, undecided.
     pub loom_executions: u64,
+    /// After this many executions the search of all traces gives up, undecided.
+    pub trace_executions: u64,
     /// Schedules sampled.
     pub schedules: u64,
     /// Runs on real threads.
@@ -42,6 +44,7 @@ impl Budget {
     pub(crate) fn glance(&self) -> Self {
         Self {
             loom_executions: self.loom_executions.min(1_000),
+            trace_executions: self.trace_executions.min(1_000),
             schedules: self.schedules.min(100),
             ..self.clone()
         }
@@ -50,12 +53,20 @@ impl Budget {
     fn named(
         name: &str,
         loom_preemptions: Option<usize>,
-        loom_executions: u64,
+        searched: u64,
         schedules: u64,
         thread_runs: u64,
     ) -> Self {
         let name = name.to_owned();
-        Self { name, loom_preemptions, loom_executions, schedules, thread_runs, time: None }
+        Self {
+            name,
+            loom_preemptions,
+            loom_executions: searched,
+            trace_executions: searched,
+            schedules,
+            thread_runs,
+            time: None,
+        }
     }
 
     fn of_time(text: &str, time: Duration) -> Self {

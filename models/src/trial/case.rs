@@ -12,9 +12,9 @@ use super::judge::{Jury, StopAt};
 #[cfg(feature = "loom")]
 use super::looming;
 use super::recorder::Log;
-#[cfg(feature = "shuttle")]
-use super::sample;
 use super::scenario::DynScenario;
+#[cfg(feature = "shuttle")]
+use super::shuttling;
 use super::world::{MachineMaker, Observed, World};
 use crate::engine::{End, Engine, Execution, Exploration, Schedule, threads};
 
@@ -123,10 +123,15 @@ impl<C: Component> Case<C> {
             #[cfg(feature = "shuttle")]
             Engine::Sample => {
                 let body = self.body(&slot, |scenario, world| scenario.on_shuttle(world));
-                sample::explore(plan, &body, &mut judge)
+                shuttling::explore(plan, &body, &mut judge)
+            }
+            #[cfg(feature = "shuttle")]
+            Engine::Trace => {
+                let body = self.body(&slot, |scenario, world| scenario.on_shuttle(world));
+                shuttling::explore_all(plan, &body, &mut judge)
             }
             #[cfg(not(feature = "shuttle"))]
-            Engine::Sample => unavailable(plan.engine),
+            Engine::Sample | Engine::Trace => unavailable(plan.engine),
             #[cfg(feature = "loom")]
             Engine::Loom => {
                 let body = self.body(&slot, |scenario, world| scenario.on_loom(world));
@@ -175,9 +180,9 @@ impl<C: Component> Case<C> {
         };
         match engine {
             #[cfg(feature = "shuttle")]
-            Engine::Sample => {
+            Engine::Sample | Engine::Trace => {
                 let body = self.body(&slot, |scenario, world| scenario.on_shuttle(world));
-                sample::replay(schedule, &body, &mut judge);
+                shuttling::replay(schedule, &body, &mut judge);
             }
             #[cfg(feature = "loom")]
             Engine::Loom => {

@@ -11,9 +11,9 @@ mod judge;
 mod looming;
 mod mutant;
 mod recorder;
-#[cfg(feature = "shuttle")]
-mod sample;
 mod scenario;
+#[cfg(feature = "shuttle")]
+mod shuttling;
 mod subject;
 mod witness;
 mod world;
