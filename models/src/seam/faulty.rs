@@ -121,10 +121,9 @@ impl<'a, R: Runtime, T: Send + 'static> FaultyGuard<'a, R, T> {
     }
 
     /// Takes the guard of the runtime below out.
-    fn into_inner(mut self) -> (R::Guard<'a, T>, &'a R::Mutex<T>, &'a FaultyMutex<R, T>) {
+    fn take(&mut self) -> R::Guard<'a, T> {
         self.mutex.held.fetch_sub(1, Ordering::SeqCst);
-        let guard = self.guard.take().expect("present until it is taken out");
-        (guard, self.cell, self.mutex)
+        self.guard.take().expect("present until it is taken out")
     }
 }
 
@@ -211,9 +210,9 @@ impl<R: Runtime> Runtime for Faulty<R> {
     fn wait<'a, T: Send + 'static>(
         &self,
         condvar: &R::Condvar,
-        guard: Self::Guard<'a, T>,
+        mut guard: Self::Guard<'a, T>,
     ) -> Self::Guard<'a, T> {
-        let (mut guard, cell, mutex) = guard.into_inner();
+        let (cell, mutex, mut guard) = (guard.cell, guard.mutex, guard.take());
         if self.has(Fault::WaitsInTwoSteps) {
             drop(guard);
             guard = self.inner.lock(cell);
@@ -224,10 +223,10 @@ impl<R: Runtime> Runtime for Faulty<R> {
     fn wait_until<'a, T: Send + 'static>(
         &self,
         condvar: &R::Condvar,
-        guard: Self::Guard<'a, T>,
+        mut guard: Self::Guard<'a, T>,
         deadline: Instant,
     ) -> (Self::Guard<'a, T>, bool) {
-        let (guard, cell, mutex) = guard.into_inner();
+        let (cell, mutex, guard) = (guard.cell, guard.mutex, guard.take());
         let deadline = match self.fault {
             Fault::WaitsTooShort => earlier(deadline),
             Fault::WaitsForEver => Instant::NEVER,

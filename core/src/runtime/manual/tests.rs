@@ -197,6 +197,29 @@ fn a_timed_wait_ends_with_the_clock_or_with_a_notification() {
 }
 
 #[test]
+fn a_notification_passes_over_a_sleeper_that_the_clock_has_roused() {
+    let runtime = Manual::new();
+    let shared = Arc::new((runtime.mutex(()), runtime.condvar()));
+    let sleep = |until| {
+        let (inner, theirs) = (runtime.clone(), Arc::clone(&shared));
+        runtime.spawn("waits", move || {
+            let guard = inner.lock(&theirs.0);
+            inner.wait_until(&theirs.1, guard, until).1
+        })
+    };
+    let first = sleep(Instant::ZERO + SECOND);
+    assert!(runtime.until_asleep(1, PATIENCE));
+    let second = sleep(Instant::NEVER);
+    assert!(runtime.until_asleep(2, PATIENCE));
+    let guard = runtime.lock(&shared.0);
+    runtime.advance(SECOND);
+    runtime.notify_one(&shared.1);
+    drop(guard);
+    assert!(!runtime.join(second).unwrap());
+    assert!(runtime.join(first).unwrap());
+}
+
+#[test]
 fn random_numbers_follow_from_the_seed() {
     let draw = |runtime: Manual| [0; 4].map(|_| runtime.entropy());
     assert_eq!(draw(Manual::seeded(7)), draw(Manual::seeded(7)));
