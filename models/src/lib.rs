@@ -34,6 +34,7 @@ pub mod priority_queue;
 pub mod queue;
 pub mod report;
 pub mod runner;
+pub mod seam;
 pub mod token_bucket;
 pub mod toy;
 pub mod trial;

@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Wake, Waker};
 use std::time::Duration;
 
-use super::{Cancel, CancelToken, Child, Op, Reason, Release, Ret, TokenId, Tree, Wait};
-use crate::machine::{Cx, Machine, Step};
+use super::{Cancel, CancelToken, Child, Op, Reason, Release, Ret, TokenId, Tree, WAITERS, Wait};
+use crate::machine::{Cx, Machine, Step, Wakes};
 use crate::runtime::{Ambient, Instant, Manual, Runtime};
 
 const SECOND: Duration = Duration::from_secs(1);
@@ -97,6 +97,43 @@ fn a_waiter_wakes_when_a_token_above_is_cancelled() {
 }
 
 #[test]
+fn all_waiters_of_a_token_wake_behind_one_of_another_token() {
+    let runtime = Manual::new();
+    let root = CancelToken::new(&runtime);
+    let (first, token) = (root.child(), root.child());
+    let mut asleep = 0;
+    let waits = [&first, &token, &token].map(|token| {
+        let token = token.clone();
+        let thread = runtime.spawn("waits", move || token.wait());
+        asleep += 1;
+        assert!(runtime.until_asleep(asleep, PATIENCE));
+        thread
+    });
+    let [other, waits @ ..] = waits;
+    token.cancel();
+    for thread in waits {
+        assert_eq!(runtime.join(thread).unwrap(), Reason::Cancelled);
+    }
+    root.cancel();
+    assert_eq!(runtime.join(other).unwrap(), Reason::Cancelled);
+}
+
+#[test]
+fn a_second_cancellation_wakes_nobody() {
+    let runtime = Manual::new();
+    let mut tree = Tree::new(Instant::NEVER);
+    let wakes = [(); 2].map(|()| {
+        let mut cx = Cx::new(&runtime);
+        assert!(matches!(
+            tree.step(&mut Op::Cancel(Cancel(TokenId::ROOT)), &mut cx),
+            Step::Done(_)
+        ));
+        cx.wakes.get(WAITERS)
+    });
+    assert_eq!(wakes, [Wakes::ALL, 0]);
+}
+
+#[test]
 fn a_waiter_wakes_at_the_deadline() {
     let runtime = Manual::new();
     let token = CancelToken::with_deadline(&runtime, at(2));
@@ -146,6 +183,8 @@ fn hooks_run_when_a_token_ends_however_it_ends() {
     let (child, timed) = (root.child(), root.child_with_deadline(at(1)));
     let hooks = (child.on_end(waker(&by_cancel)), timed.on_end(waker(&by_deadline)));
     drop(child.on_end(waker(&dropped)));
+    drop(timed.on_end(waker(&dropped)));
+    assert_eq!(runtime.waiters(), 1, "a hook that is dropped leaves no timer");
     runtime.advance(SECOND);
     assert_eq!((by_cancel.count(), by_deadline.count()), (0, 1));
     root.cancel();
@@ -153,7 +192,6 @@ fn hooks_run_when_a_token_ends_however_it_ends() {
     drop(child.on_end(waker(&too_late)));
     assert_eq!(too_late.count(), 1, "it had ended already");
     drop(hooks);
-    assert_eq!(runtime.waiters(), 0, "no timer is left");
 }
 
 #[test]

@@ -29,7 +29,7 @@ pub fn poll<R: Runtime, H: Host<Tree>, T>(
         if let ControlFlow::Break(value) = run(&child) {
             return Ok(value);
         }
-        if child.wait_until(ticker.next(runtime.now())) {
+        if child.wait_until(ticker.next()) {
             return Err(child.reason().expect("a token that has ended stays so"));
         }
         ticker.take(runtime.now());
@@ -45,26 +45,16 @@ struct Ticker {
 }
 
 impl Ticker {
-    /// Returns when the next tick can be taken: now, if one is kept.
-    fn next(&self, now: Instant) -> Instant {
-        if self.came(now) > self.taken {
-            return now;
-        }
+    /// Returns when the next tick can be taken; in the past, if one is kept.
+    fn next(&self) -> Instant {
         let ticks = u128::from(self.taken) + 1;
         let nanos = self.interval.as_nanos().saturating_mul(ticks);
         self.began + Duration::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX))
     }
 
+    /// Takes a tick; others that came until now are dropped. Without an interval all are now.
     fn take(&mut self, now: Instant) {
-        self.taken = self.came(now);
-    }
-
-    /// Counts the ticks so far; without an interval there is always one more.
-    fn came(&self, now: Instant) -> u64 {
-        let passed = now.since(self.began).as_nanos();
-        match passed.checked_div(self.interval.as_nanos()) {
-            Some(ticks) => u64::try_from(ticks).unwrap_or(u64::MAX),
-            None => self.taken.saturating_add(1),
-        }
+        let came = now.since(self.began).as_nanos().checked_div(self.interval.as_nanos());
+        self.taken = u64::try_from(came.unwrap_or(0)).unwrap_or(u64::MAX);
     }
 }

@@ -11,24 +11,55 @@ use crate::runtime::{Ambient, Instant, Runtime, WallTime};
 const SECOND: Duration = Duration::from_secs(1);
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Counts how often it is woken, and arms itself anew if it is told to.
+/// Counts how often it is woken.
+#[derive(Default)]
 struct Counter {
     woken: AtomicUsize,
-    again: Option<(Manual, parking_lot::Mutex<Vec<ManualTimer>>)>,
 }
 
 impl Wake for Counter {
     fn wake(self: Arc<Self>) {
         self.woken.fetch_add(1, Ordering::SeqCst);
-        if let Some((runtime, armed)) = &self.again {
-            let timer = runtime.wake_at(runtime.now() + SECOND, Waker::from(Arc::clone(&self)));
-            armed.lock().push(timer);
+    }
+}
+
+/// Arms itself anew whenever it is woken, and notes on which threads that happens.
+struct Again {
+    runtime: Manual,
+    /// How long after its own time it is due again.
+    delay: Duration,
+    woken: parking_lot::Mutex<Vec<std::thread::ThreadId>>,
+    armed: parking_lot::Mutex<Vec<ManualTimer>>,
+}
+
+impl Again {
+    fn arm(self: &Arc<Self>) {
+        let waker = Waker::from(Arc::clone(self));
+        let timer = self.runtime.wake_at(self.runtime.now() + self.delay, waker);
+        self.armed.lock().push(timer);
+    }
+}
+
+impl Wake for Again {
+    fn wake(self: Arc<Self>) {
+        let mut woken = self.woken.lock();
+        woken.push(std::thread::current().id());
+        let enough = woken.len() == 3;
+        drop(woken);
+        if !enough {
+            self.arm();
         }
     }
 }
 
+fn again(delay: Duration) -> Arc<Again> {
+    let runtime = Manual::new();
+    let (woken, armed) = Default::default();
+    Arc::new(Again { runtime, delay, woken, armed })
+}
+
 fn counter() -> (Arc<Counter>, Waker) {
-    let counter = Arc::new(Counter { woken: AtomicUsize::new(0), again: None });
+    let counter = Arc::new(Counter::default());
     (Arc::clone(&counter), Waker::from(counter))
 }
 
@@ -67,18 +98,31 @@ fn a_step_fires_every_timer_that_is_due_and_no_other() {
 }
 
 #[test]
-fn a_timer_armed_by_a_waker_does_not_belong_to_the_step() {
-    let runtime = Manual::new();
-    let again = Some((runtime.clone(), parking_lot::Mutex::default()));
-    let counter = Arc::new(Counter { woken: AtomicUsize::new(0), again });
-    let first = runtime.wake_at(Instant::ZERO + SECOND, Waker::from(Arc::clone(&counter)));
-    runtime.advance(10 * SECOND);
-    assert_eq!((counter.woken.load(Ordering::SeqCst), runtime.waiters()), (1, 1));
-    runtime.advance(SECOND);
-    assert_eq!(counter.woken.load(Ordering::SeqCst), 2);
+fn a_timer_armed_by_a_waker_fires_in_a_later_step() {
+    let again = again(SECOND);
+    again.arm();
+    again.runtime.advance(10 * SECOND);
+    assert_eq!((again.woken.lock().len(), again.runtime.waiters()), (1, 1));
+    again.runtime.advance(SECOND);
+    assert_eq!(again.woken.lock().len(), 2);
+}
+
+#[test]
+fn a_step_ends_although_its_wakers_arm_others_that_are_due() {
+    let again = again(Duration::ZERO);
+    let waker = Waker::from(Arc::clone(&again));
+    let first = again.runtime.wake_at(Instant::ZERO + SECOND, waker);
+    again.runtime.advance(SECOND);
+    let woken = loop {
+        let woken = again.woken.lock().clone();
+        if woken.len() == 3 {
+            break woken;
+        }
+        std::thread::yield_now();
+    };
+    let stepping = std::thread::current().id();
+    assert_eq!(woken.iter().filter(|thread| **thread == stepping).count(), 1, "{woken:?}");
     drop(first);
-    let armed = std::mem::take(&mut *counter.again.as_ref().unwrap().1.lock());
-    drop(armed);
 }
 
 #[test]
@@ -150,6 +194,29 @@ fn a_timed_wait_ends_with_the_clock_or_with_a_notification() {
         runtime.advance(SECOND);
         assert_eq!(runtime.join(thread).unwrap(), !notified);
     }
+}
+
+#[test]
+fn a_notification_passes_over_a_sleeper_that_the_clock_has_roused() {
+    let runtime = Manual::new();
+    let shared = Arc::new((runtime.mutex(()), runtime.condvar()));
+    let sleep = |until| {
+        let (inner, theirs) = (runtime.clone(), Arc::clone(&shared));
+        runtime.spawn("waits", move || {
+            let guard = inner.lock(&theirs.0);
+            inner.wait_until(&theirs.1, guard, until).1
+        })
+    };
+    let first = sleep(Instant::ZERO + SECOND);
+    assert!(runtime.until_asleep(1, PATIENCE));
+    let second = sleep(Instant::NEVER);
+    assert!(runtime.until_asleep(2, PATIENCE));
+    let guard = runtime.lock(&shared.0);
+    runtime.advance(SECOND);
+    runtime.notify_one(&shared.1);
+    drop(guard);
+    assert!(!runtime.join(second).unwrap());
+    assert!(runtime.join(first).unwrap());
 }
 
 #[test]
