@@ -11,6 +11,7 @@ use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
 
 use crate::runtime::Ambient;
+use crate::slab::Item;
 
 /// The hash function of one store or queue, keyed from the runtime's entropy: objects are named
 /// by strangers, who must not be able to make them collide.
@@ -74,6 +75,11 @@ impl<K> Hashed<K> {
     #[inline]
     pub fn into_key(self) -> K {
         self.key
+    }
+
+    #[inline]
+    pub(crate) fn item(&self) -> Item<'_, K> {
+        Item::new(&self.key, u64::from(self.hash))
     }
 
     #[inline]

@@ -5,8 +5,10 @@
 //! clone and gives shared access, normally `Arc<Pod>`. Nobody ever changes an object that is in a
 //! store, so readers need no copies (`cache:ST-6`).
 
+pub mod expiring;
 mod handle;
 mod hashed;
+pub mod heap;
 mod key;
 mod known;
 mod tombstone;
@@ -14,9 +16,11 @@ mod tombstone;
 #[cfg(test)]
 mod tests;
 
+pub use expiring::{ExpiringStore, Expiry, TimeToLive};
 pub use handle::{Handle, Key};
 pub use hashed::{Hashed, KeyHasher};
 pub(crate) use hashed::{KeySet, spread};
+pub use heap::{HeapError, KeyedHeap};
 pub use key::{
     Cause, Described, ExplicitKey, KeyError, MalformedKey, Metadata, NoMetadata, ObjectName,
     metadata_key, metadata_key_of_last_state, split_key,

@@ -1,0 +1,145 @@
+//! A store whose objects expire (client-go `tools/cache/expiration_cache.go`).
+//!
+//! Expiry is lazy: an object that has expired goes when somebody looks at it, and until then its
+//! key is still listed (`cache:EX-3`). Looking and removing is one critical section, as is every
+//! write, so an object that was just added cannot be removed for what was there before
+//! (`cache:EX-4`).
+//!
+//! ```
+//! use seatrial_core::runtime::System;
+//! use seatrial_core::store::{ExpiringStore, TimeToLive};
+//! use std::time::Duration;
+//!
+//! let expiry = TimeToLive(Some(Duration::from_secs(60)));
+//! // Objects are pairs of a name, which is the key, and a version.
+//! let store = ExpiringStore::new(&System::new(), |object: &(&str, u32)| Ok(object.0), expiry);
+//! store.add(("web", 1))?;
+//! assert_eq!(store.get(&"web"), Some(("web", 1)), "for a minute");
+//! # Ok::<(), seatrial_core::store::KeyError>(())
+//! ```
+
+mod operations;
+mod state;
+
+#[cfg(test)]
+mod tests;
+
+use std::fmt;
+use std::sync::Arc;
+
+use crate::fifo::{Intake, Keyed};
+use crate::machine::Host;
+use crate::monitor::Monitor;
+use crate::runtime::{Runtime, System};
+
+use super::{Cause, Handle, Key, KeyError, LastState};
+
+pub use operations::{Delete, Get, List, ListKeys, Op, Put, Replace, Ret};
+pub use state::{ExpiringObjects, Expiry, TimeToLive};
+
+/// A store whose objects expire. Shared by reference or in an `Arc`.
+///
+/// `K` is the key, `O` the handle to an object, `R` the runtime, `H` what the lock holds: the rules
+/// themselves, unless a harness puts a recorded or mutated machine there.
+pub struct ExpiringStore<
+    K: Key,
+    O: Handle,
+    R: Runtime = System,
+    H: Host<ExpiringObjects<K, O>> = ExpiringObjects<K, O>,
+> {
+    monitor: Monitor<ExpiringObjects<K, O>, R, H>,
+    intake: Intake<K, O>,
+}
+
+impl<K: Key, O: Handle, R: Runtime> ExpiringStore<K, O, R> {
+    /// Makes an empty store.
+    pub fn new(
+        runtime: &R,
+        key_of: impl Fn(&O) -> Result<K, Cause> + Send + Sync + 'static,
+        expiry: impl Expiry<O>,
+    ) -> Self {
+        let intake = Intake::new(runtime, key_of);
+        Self::with_host(runtime, intake, ExpiringObjects::new(Arc::new(expiry)))
+    }
+}
+
+impl<K: Key, O: Handle, R: Runtime, H: Host<ExpiringObjects<K, O>>> ExpiringStore<K, O, R, H> {
+    /// Makes a store around a given state. A transformer is not used.
+    pub fn with_host(runtime: &R, intake: Intake<K, O>, host: H) -> Self {
+        Self { monitor: Monitor::new(runtime, host), intake }
+    }
+
+    /// Stores an object, from now on until it expires.
+    ///
+    /// # Errors
+    /// The object has no key, and nothing happened.
+    pub fn add(&self, object: O) -> Result<(), KeyError> {
+        let key = Some(self.intake.key(&object)?);
+        self.monitor.call(Put { key, object: Some(object) });
+        Ok(())
+    }
+
+    /// As [`add`](Self::add): an update, too, makes the object last from now on.
+    ///
+    /// # Errors
+    /// As [`add`](Self::add).
+    pub fn update(&self, object: O) -> Result<(), KeyError> {
+        self.add(object)
+    }
+
+    /// Removes an object by its key, if it is there.
+    ///
+    /// # Errors
+    /// The object has no key.
+    pub fn delete(&self, object: O) -> Result<(), KeyError> {
+        self.delete_last_state(&LastState::Final(object))
+    }
+
+    /// As [`delete`](Self::delete), for a deletion that may have been missed.
+    ///
+    /// # Errors
+    /// The object has no key. A tombstone never fails.
+    pub fn delete_last_state(&self, last: &LastState<K, O>) -> Result<(), KeyError> {
+        let key = self.intake.key_of_last_state(last)?;
+        drop(self.monitor.call(Delete(key)));
+        Ok(())
+    }
+
+    /// Makes a list the content, from now on; of a key that is in it twice the last object counts.
+    ///
+    /// # Errors
+    /// An object has no key, and nothing happened.
+    pub fn replace(&self, objects: Vec<O>) -> Result<(), KeyError> {
+        let keyed = objects.into_iter().map(|object| {
+            let key = self.intake.key(&object)?;
+            Ok(Keyed { key, object })
+        });
+        let keyed = keyed.collect::<Result<_, KeyError>>()?;
+        drop(self.monitor.call(Replace(keyed)));
+        Ok(())
+    }
+
+    /// Returns an object unless it has expired; then it is removed.
+    pub fn get(&self, key: &K) -> Option<O> {
+        self.monitor.call(Get(self.intake.hasher().hashed(key.clone()))).ok()?
+    }
+
+    /// Returns the objects that have not expired, in no particular order, and removes the others.
+    pub fn list(&self) -> Vec<O> {
+        self.monitor.call(List).0
+    }
+
+    /// Returns all keys, in no particular order; those of objects that have expired are still
+    /// among them if nobody has looked.
+    pub fn list_keys(&self) -> Vec<K> {
+        self.monitor.call(ListKeys)
+    }
+}
+
+impl<K: Key, O: Handle, R: Runtime, H: Host<ExpiringObjects<K, O>>> fmt::Debug
+    for ExpiringStore<K, O, R, H>
+{
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("ExpiringStore")
+    }
+}

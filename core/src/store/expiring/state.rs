@@ -1,0 +1,128 @@
+//! The rules of the store whose objects expire.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::fifo::Keyed;
+use crate::runtime::Instant;
+use crate::slab::{Slab, Slot};
+use crate::store::{Handle, Hashed, Key};
+
+/// Tells how long objects last. It is asked under the store's lock and must not call the store.
+pub trait Expiry<O>: Send + Sync + 'static {
+    /// Tells whether an object that was stored then has expired now.
+    fn is_expired(&self, object: &O, stored: Instant, now: Instant) -> bool;
+}
+
+/// Objects last as long as this, and at that very age still; without a time, for ever
+/// (`cache:EX-2`).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct TimeToLive(pub Option<Duration>);
+
+impl<O> Expiry<O> for TimeToLive {
+    fn is_expired(&self, _: &O, stored: Instant, now: Instant) -> bool {
+        self.0.is_some_and(|time| !time.is_zero() && now.since(stored) > time)
+    }
+}
+
+/// The state of a store whose objects expire, without its lock.
+#[derive(Clone)]
+pub struct ExpiringObjects<K: Key, O: Handle> {
+    /// Objects, and when they were stored. `None` in a free slot.
+    items: Slab<K, Option<Stored<O>>>,
+    expiry: Arc<dyn Expiry<O>>,
+}
+
+#[derive(Clone, Debug)]
+struct Stored<O> {
+    object: O,
+    at: Instant,
+}
+
+impl<K: Key, O: Handle> ExpiringObjects<K, O> {
+    /// Makes an empty store.
+    pub fn new(expiry: Arc<dyn Expiry<O>>) -> Self {
+        Self { items: Slab::new(), expiry }
+    }
+
+    /// Stores an object; takes the key if it is new. Returns the object that was there.
+    pub(super) fn put(
+        &mut self,
+        key: &mut Option<Hashed<K>>,
+        object: O,
+        now: Instant,
+    ) -> Option<O> {
+        let slot = match self.items.find(key.as_ref()?.item()) {
+            Some(slot) => slot,
+            None => {
+                let (hash, key) = key.take().map(|key| (key.hash(), key.into_key()))?;
+                self.items.intern(&mut Some(key), u64::from(hash))?
+            }
+        };
+        let before = self.items.value_mut(slot).replace(Stored { object, at: now });
+        before.map(|stored| stored.object)
+    }
+
+    pub(super) fn delete(&mut self, key: &Hashed<K>) -> Option<O> {
+        let slot = self.items.find(key.item())?;
+        self.remove(slot)
+    }
+
+    fn remove(&mut self, slot: Slot) -> Option<O> {
+        let stored = self.items.value_mut(slot).take();
+        self.items.remove(slot);
+        stored.map(|stored| stored.object)
+    }
+
+    /// Makes a list the content, all of it stored now. Returns what was there.
+    pub(super) fn replace(&mut self, listed: Vec<Keyed<K, O>>, now: Instant) -> Vec<O> {
+        let mut before = std::mem::replace(&mut self.items, Slab::new());
+        for Keyed { key, object } in listed {
+            self.put(&mut Some(key), object, now);
+        }
+        let slots: Vec<Slot> = before.iter().map(|(slot, _)| slot).collect();
+        let stored = slots.into_iter().filter_map(|slot| before.value_mut(slot).take());
+        stored.map(|stored| stored.object).collect()
+    }
+
+    /// Returns an object unless it has expired: then `Err` with the object, which is removed.
+    pub(super) fn get(&mut self, key: &Hashed<K>, now: Instant) -> Result<Option<O>, O> {
+        let Some(slot) = self.items.find(key.item()) else { return Ok(None) };
+        if self.is_expired(slot, now) {
+            return self.remove(slot).map_or(Ok(None), Err);
+        }
+        Ok(self.items.value(slot).as_ref().map(|stored| stored.object.clone()))
+    }
+
+    fn is_expired(&self, slot: Slot, now: Instant) -> bool {
+        let stored = self.items.value(slot).as_ref();
+        stored.is_some_and(|stored| self.expiry.is_expired(&stored.object, stored.at, now))
+    }
+
+    /// Returns the objects that have not expired, and those that have, which are removed.
+    pub(super) fn list(&mut self, now: Instant) -> (Vec<O>, Vec<O>) {
+        // The expiry is asked before anything changes: it is foreign code and may panic.
+        let (expired, alive): (Vec<Slot>, Vec<Slot>) =
+            self.items.iter().map(|(slot, _)| slot).partition(|slot| self.is_expired(*slot, now));
+        let object = |slot| self.items.value(slot).as_ref().map(|stored| stored.object.clone());
+        let alive = alive.into_iter().filter_map(object).collect();
+        (alive, expired.into_iter().filter_map(|slot| self.remove(slot)).collect())
+    }
+
+    /// Goes through all keys, in no particular order.
+    pub(super) fn keys(&self) -> impl Iterator<Item = &K> {
+        self.items.iter().map(|(slot, _)| self.items.item(slot).key())
+    }
+
+    pub(super) fn check(&self) {
+        let stored = self.items.iter().filter(|(_, stored)| stored.is_some()).count();
+        assert_eq!(stored, self.items.len(), "what has a key has an object");
+    }
+}
+
+impl<K: Key, O: Handle> fmt::Debug for ExpiringObjects<K, O> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ExpiringObjects").field("len", &self.items.len()).finish_non_exhaustive()
+    }
+}

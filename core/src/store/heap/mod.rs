@@ -1,0 +1,215 @@
+//! A priority queue of objects that are found by key (client-go `tools/cache/heap.go`).
+//!
+//! `pop` sleeps until there is an object and takes the least by an order of the caller's. What is
+//! in the heap can be replaced, taken out and read by key.
+//!
+//! ```
+//! use seatrial_core::runtime::System;
+//! use seatrial_core::store::KeyedHeap;
+//!
+//! // Objects are pairs of a name, which is the key, and a rank.
+//! let by_rank = |one: &(&str, u32), other: &(&str, u32)| one.1 < other.1;
+//! let heap = KeyedHeap::new(&System::new(), |object: &(&str, u32)| Ok(object.0), by_rank);
+//! heap.add(("web", 5))?;
+//! heap.add(("db", 3))?;
+//! heap.add(("web", 1))?; // replaces
+//! assert_eq!(heap.pop()?, ("web", 1));
+//! assert_eq!(heap.len(), 1);
+//! # Ok::<(), seatrial_core::store::HeapError>(())
+//! ```
+//!
+//! The order is asked before anything changes, so one that panics leaves the heap as it was.
+
+mod operations;
+mod state;
+
+#[cfg(test)]
+mod tests;
+
+use std::error::Error;
+use std::fmt;
+use std::sync::Arc;
+
+use crate::fifo::{Intake, Keyed};
+use crate::machine::Host;
+use crate::monitor::Monitor;
+use crate::runtime::{Runtime, System};
+
+use super::{Cause, Handle, Hashed, Key, KeyError};
+
+pub use operations::{
+    AddIfAbsent, BulkAdd, Close, Delete, Get, IsClosed, Len, List, Op, Pop, Put, Ret,
+};
+pub use state::{HeapQueue, Less, POPPERS};
+
+/// A priority queue of objects. Shared by reference or in an `Arc`.
+///
+/// `K` is the key, `O` the handle to an object, `R` the runtime, `H` what the lock holds: the rules
+/// themselves, unless a harness puts a recorded or mutated machine there.
+pub struct KeyedHeap<
+    K: Key,
+    O: Handle,
+    R: Runtime = System,
+    H: Host<HeapQueue<K, O>> = HeapQueue<K, O>,
+> {
+    monitor: Monitor<HeapQueue<K, O>, R, H>,
+    intake: Intake<K, O>,
+}
+
+impl<K: Key, O: Handle, R: Runtime> KeyedHeap<K, O, R> {
+    /// Makes an empty heap. `less` must be a strict order; among equals, any may come first.
+    pub fn new(
+        runtime: &R,
+        key_of: impl Fn(&O) -> Result<K, Cause> + Send + Sync + 'static,
+        less: impl Fn(&O, &O) -> bool + Send + Sync + 'static,
+    ) -> Self {
+        let intake = Intake::new(runtime, key_of);
+        let state = HeapQueue::new(Arc::new(less));
+        Self::with_host(runtime, intake, state)
+    }
+}
+
+impl<K: Key, O: Handle, R: Runtime, H: Host<HeapQueue<K, O>>> KeyedHeap<K, O, R, H> {
+    /// Makes a heap around a given state. A transformer is not used.
+    pub fn with_host(runtime: &R, intake: Intake<K, O>, host: H) -> Self {
+        Self { monitor: Monitor::new(runtime, host), intake }
+    }
+
+    /// Adds an object, in place of the one with the same key.
+    ///
+    /// # Errors
+    /// The object has no key, or else the heap is closed.
+    pub fn add(&self, object: O) -> Result<(), HeapError> {
+        let key = Some(self.intake.key(&object)?);
+        self.monitor.call(Put { key, object: Some(object) })
+    }
+
+    /// As [`add`](Self::add).
+    ///
+    /// # Errors
+    /// As [`add`](Self::add).
+    pub fn update(&self, object: O) -> Result<(), HeapError> {
+        self.add(object)
+    }
+
+    /// Adds an object unless there is one with the same key.
+    ///
+    /// # Errors
+    /// As [`add`](Self::add).
+    pub fn add_if_absent(&self, object: O) -> Result<(), HeapError> {
+        let key = Some(self.intake.key(&object)?);
+        self.monitor.call(AddIfAbsent { key, object: Some(object) })
+    }
+
+    /// Adds objects in one go (`cache:HP-3`).
+    ///
+    /// # Errors
+    /// The heap is closed; or else an object has no key, and those in front of it were added.
+    pub fn bulk_add(&self, objects: Vec<O>) -> Result<(), HeapError> {
+        let mut keyed = Vec::with_capacity(objects.len());
+        let mut refused = None;
+        for object in objects {
+            match self.intake.key(&object) {
+                Ok(key) => keyed.push(Keyed { key, object }),
+                Err(error) => {
+                    refused = Some(error);
+                    break;
+                }
+            }
+        }
+        self.monitor.call(BulkAdd { objects: keyed, refused })
+    }
+
+    /// Takes an object out by its key.
+    ///
+    /// # Errors
+    /// The object has no key, or there is none with its key.
+    pub fn delete(&self, object: &O) -> Result<O, HeapError> {
+        let key = self.intake.key(object)?;
+        self.monitor.call(Delete(key)).ok_or(HeapError::NotFound)
+    }
+
+    /// Takes the least object, sleeping until there is one.
+    ///
+    /// # Errors
+    /// The heap is closed and empty.
+    pub fn pop(&self) -> Result<O, HeapError> {
+        self.monitor.call(Pop).ok_or(HeapError::Closed)
+    }
+
+    /// Returns the object with a key.
+    pub fn get(&self, key: &K) -> Option<O> {
+        self.monitor.call(Get(self.hashed(key)))
+    }
+
+    fn hashed(&self, key: &K) -> Hashed<K> {
+        self.intake.hasher().hashed(key.clone())
+    }
+
+    /// Returns keys and objects, in no particular order.
+    pub fn list(&self) -> Vec<(K, O)> {
+        self.monitor.call(List)
+    }
+
+    /// Returns how many objects there are.
+    pub fn len(&self) -> usize {
+        self.monitor.call(Len)
+    }
+
+    /// Tells whether there is no object.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Refuses new objects, and lets every `pop` end once the heap is empty (`cache:HP-2`).
+    pub fn close(&self) {
+        self.monitor.call(Close);
+    }
+
+    /// Tells whether the heap is closed.
+    pub fn is_closed(&self) -> bool {
+        self.monitor.call(IsClosed)
+    }
+}
+
+impl<K: Key, O: Handle, R: Runtime, H: Host<HeapQueue<K, O>>> fmt::Debug for KeyedHeap<K, O, R, H> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("KeyedHeap")
+    }
+}
+
+/// Why a call on a heap failed.
+#[derive(Clone, Debug)]
+pub enum HeapError {
+    /// The object has no key.
+    Key(KeyError),
+    /// The heap is closed.
+    Closed,
+    /// No object has that key.
+    NotFound,
+}
+
+impl fmt::Display for HeapError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Key(error) => error.fmt(f),
+            Self::Closed => f.write_str("heap is closed"),
+            Self::NotFound => f.write_str("object not found"),
+        }
+    }
+}
+
+impl Error for HeapError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match self {
+            Self::Key(error) => Some(error),
+            Self::Closed | Self::NotFound => None,
+        }
+    }
+}
+
+impl From<KeyError> for HeapError {
+    fn from(error: KeyError) -> Self {
+        Self::Key(error)
+    }
+}

@@ -1,0 +1,169 @@
+//! The rules of the keyed heap, one behaviour a test.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use super::*;
+use crate::machine::{Cx, Operation, Step, Wakes};
+use crate::store::{KeyHasher, NoMetadata};
+
+/// A name, which is the key, and a rank.
+type Object = (&'static str, u32);
+
+fn key_of(object: &Object) -> Result<&'static str, Cause> {
+    if object.0.is_empty() { Err(Arc::new(NoMetadata)) } else { Ok(object.0) }
+}
+
+/// By rank; rank 99 cannot be compared.
+fn less(one: &Object, other: &Object) -> bool {
+    assert!(one.1 != 99 && other.1 != 99, "the order has a bug");
+    one.1 < other.1
+}
+
+fn heap() -> KeyedHeap<&'static str, Object> {
+    KeyedHeap::new(&System::new(), key_of, less)
+}
+
+fn pop(heap: &KeyedHeap<&'static str, Object>) -> Object {
+    assert!(!heap.is_empty(), "a pop would sleep");
+    heap.pop().unwrap()
+}
+
+#[test]
+fn the_least_comes_first_and_an_update_finds_its_new_place() {
+    let heap = heap();
+    for object in [("a", 5), ("b", 3), ("c", 8), ("d", 1), ("e", 9)] {
+        heap.add(object).unwrap();
+    }
+    heap.update(("d", 7)).unwrap();
+    heap.add(("e", 2)).unwrap();
+    assert_eq!(heap.len(), 5);
+    let order: Vec<_> = (0..5).map(|_| pop(&heap)).collect();
+    assert_eq!(order, [("e", 2), ("b", 3), ("a", 5), ("d", 7), ("c", 8)]);
+}
+
+#[test]
+fn adding_if_absent_keeps_what_is_there() {
+    let heap = heap();
+    heap.add_if_absent(("a", 5)).unwrap();
+    heap.add_if_absent(("a", 1)).unwrap();
+    assert_eq!(heap.get(&"a"), Some(("a", 5)));
+}
+
+#[test]
+fn deleting_takes_out_by_key_and_a_missing_one_is_an_error() {
+    let heap = heap();
+    for rank in 0..20 {
+        heap.add((["a", "b", "c", "d", "e"][rank as usize % 5], rank)).unwrap();
+    }
+    assert_eq!(heap.delete(&("b", 0)).unwrap(), ("b", 16));
+    assert!(matches!(heap.delete(&("b", 0)), Err(HeapError::NotFound)));
+    assert!(matches!(heap.delete(&("", 0)), Err(HeapError::Key(_))));
+    assert_eq!(heap.get(&"b"), None);
+    let mut left = heap.list();
+    left.sort_unstable();
+    assert_eq!(left.len(), 4);
+    assert_eq!(left[0], ("a", ("a", 15)));
+}
+
+#[test]
+fn a_closed_heap_is_drained_and_takes_nothing() {
+    let heap = heap();
+    heap.add(("a", 1)).unwrap();
+    heap.close();
+    assert!(heap.is_closed());
+    assert!(matches!(heap.add(("b", 1)), Err(HeapError::Closed)));
+    assert!(matches!(heap.update(("a", 2)), Err(HeapError::Closed)));
+    assert!(matches!(heap.add_if_absent(("b", 1)), Err(HeapError::Closed)));
+    assert!(matches!(heap.add(("", 1)), Err(HeapError::Key(_))), "the key is looked at first");
+    assert!(matches!(heap.bulk_add(vec![("", 1)]), Err(HeapError::Closed)), "here the lock");
+    assert_eq!(pop(&heap), ("a", 1));
+    assert!(matches!(heap.pop(), Err(HeapError::Closed)));
+}
+
+#[test]
+fn close_wakes_every_sleeper() {
+    let runtime = System::new();
+    let heap = Arc::new(heap());
+    let sleepers: Vec<_> = (0..3)
+        .map(|_| {
+            let heap = Arc::clone(&heap);
+            runtime.spawn("popper", move || heap.pop().is_err())
+        })
+        .collect();
+    heap.close();
+    for sleeper in sleepers {
+        assert!(runtime.join(sleeper).unwrap());
+    }
+}
+
+#[test]
+fn adding_many_stops_at_the_first_without_a_key_and_keeps_those_before() {
+    let heap = heap();
+    let error = heap.bulk_add(vec![("a", 2), ("b", 1), ("", 0), ("c", 0)]).unwrap_err();
+    assert!(error.to_string().contains("object has no meta"), "{error}");
+    assert_eq!(heap.len(), 2);
+    assert_eq!(pop(&heap), ("b", 1));
+}
+
+#[test]
+fn a_panicking_order_leaves_the_heap_as_it_was() {
+    let heap = heap();
+    for object in [("a", 5), ("b", 3), ("c", 8), ("d", 1)] {
+        heap.add(object).unwrap();
+    }
+    for object in [("x", 99), ("a", 99)] {
+        assert!(catch_unwind(AssertUnwindSafe(|| heap.add(object))).is_err());
+    }
+    let order: Vec<_> = (0..4).map(|_| pop(&heap)).collect();
+    assert_eq!(order, [("d", 1), ("b", 3), ("a", 5), ("c", 8)]);
+}
+
+#[test]
+fn what_left_the_heap_is_not_kept_alive() {
+    let by_value = |one: &Arc<u32>, other: &Arc<u32>| one < other;
+    let heap = KeyedHeap::new(&System::new(), |object: &Arc<u32>| Ok(**object), by_value);
+    let objects = [Arc::new(1), Arc::new(2), Arc::new(2)];
+    for object in &objects {
+        heap.add(Arc::clone(object)).unwrap();
+    }
+    drop(heap.pop().unwrap());
+    drop(heap.delete(&objects[2]).unwrap());
+    assert_eq!(objects.map(|object| Arc::strong_count(&object)), [1, 1, 1]);
+}
+
+/// Steps a call that ends in one step; returns how many sleepers it wakes.
+fn woken<O: Operation<HeapQueue<&'static str, Object>>>(
+    machine: &mut HeapQueue<&'static str, Object>,
+    mut op: O,
+) -> u16 {
+    let system = System::new();
+    let mut cx = Cx::new(&system);
+    drop(op.step(machine, &mut cx));
+    machine.check();
+    cx.wakes.get(POPPERS)
+}
+
+#[test]
+fn every_new_object_wakes_one_popper_also_in_front_of_a_refusal() {
+    let hasher = KeyHasher::fixed(0);
+    let put = |name| Put { key: Some(hasher.hashed(name)), object: Some((name, 1)) };
+    let keyed = |name| Keyed { key: hasher.hashed(name), object: (name, 1) };
+    let mut machine = HeapQueue::new(Arc::new(less));
+    assert_eq!(woken(&mut machine, put("a")), 1);
+    assert_eq!(woken(&mut machine, put("a")), 0);
+    let absent = AddIfAbsent { key: Some(hasher.hashed("b")), object: Some(("b", 1)) };
+    assert_eq!(woken(&mut machine, absent.clone()), 1);
+    assert_eq!(woken(&mut machine, absent), 0);
+    let refused = Some(KeyError::new(&"nothing", Arc::new(NoMetadata)));
+    let bulk = BulkAdd { objects: vec![keyed("c"), keyed("a"), keyed("d")], refused };
+    assert_eq!(woken(&mut machine, bulk), 2, "HP-3");
+    assert_eq!(woken(&mut machine, Close), Wakes::ALL);
+}
+
+#[test]
+fn pop_of_an_empty_open_heap_sleeps() {
+    let mut machine = HeapQueue::<&'static str, Object>::new(Arc::new(less));
+    let system = System::new();
+    let step = Pop.step(&mut machine, &mut Cx::new(&system));
+    assert_eq!(step, Step::Wait { on: POPPERS, until: None });
+}
