@@ -48,8 +48,8 @@ impl<F: Faults, H: Host<Election>> World<F, H> {
     }
 
     pub(super) fn sleep(&mut self, process: u16, until: Option<Instant>) {
-        let late = self.faults.lateness();
         let runner = &mut self.runners[usize::from(process)];
+        let late = self.faults.lateness(runner.node);
         runner.sleep += 1;
         runner.sleeping = true;
         if let Some(until) = until {

@@ -80,7 +80,7 @@ impl<F: Faults, H: Host<Election>> World<F, H> {
         self.note(process, What::Cancelled);
         self.ask_now(process, Cancel);
         if let Some(call) = call {
-            let late = self.faults.lateness();
+            let late = self.faults.lateness(node);
             self.agenda.at(self.now.saturating_add(late), Due::GivesUp { call });
         }
     }
