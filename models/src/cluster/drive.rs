@@ -18,7 +18,7 @@ impl<F: Faults, H: Host<Election>> World<F, H> {
         let runner = &mut self.runners[usize::from(process)];
         runner.running = true;
         runner.cancelled = false;
-        let turn = self.ask_now(process, Begin);
+        let turn = self.ask_now(process, Begin { cancelled: false });
         self.carry_out(process, turn, true);
     }
 
@@ -31,7 +31,7 @@ impl<F: Faults, H: Host<Election>> World<F, H> {
                 self.probe(process);
             }
             match turn.next {
-                Next::Call { io, deadline } => {
+                Next::Call { io, deadline, .. } => {
                     return self.call(process, io, deadline, first);
                 }
                 Next::Rest => {}
