@@ -91,7 +91,7 @@ impl Election {
         }
         self.attempt = Some(attempt);
         let deadline = self.call_deadline();
-        self.turn(Next::Call { io, deadline })
+        self.turn(Next::Call { io, deadline, releases: false })
     }
 
     pub(super) fn attempt_replied(

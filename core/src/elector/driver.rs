@@ -3,14 +3,17 @@
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
+use std::task::Wake;
 
+use crate::cancel::CancelToken;
 use crate::machine::{Host, Operation};
+use crate::monitor::Monitor;
 use crate::queue::WorkQueue;
 use crate::runtime::Runtime;
 
 use super::leadership::Leadership;
-use super::lock::{Call, Lock};
-use super::operations::{Abort, Begin, GiveUp, Reply, Report, Rest, Try};
+use super::lock::{Call, Lock, Token};
+use super::operations::{Abort, Begin, Cancel, GiveUp, Reply, Report, Rest, Runs, Try};
 use super::record::Name;
 use super::state::Election;
 use super::turn::{Io, Next, Notes, Turn};
@@ -46,20 +49,28 @@ impl fmt::Display for AlreadyRunning {
 impl std::error::Error for AlreadyRunning {}
 
 impl<L: Lock, R: Runtime, H: Host<Election>> Elector<L, R, H> {
-    /// Competes for the lease, leads once, and returns when that term or the run is over
-    /// (`election:LE-46`). Returns whether it led.
+    /// Competes for the lease, leads once, and returns when that term is over or the token has
+    /// ended (`election:LE-46`). Returns whether it led. Sleeps end with the token at once, and
+    /// leadership is revoked before a cancellation returns.
     ///
     /// # Errors
     /// This elector runs already.
     ///
     /// # Panics
     /// If a call on the lock or the stop callback does; the stop callback has run before.
-    pub fn run<C: Callbacks<R, H>>(&self, callbacks: &Arc<C>) -> Result<bool, AlreadyRunning> {
-        let first = self.monitor.call(Begin);
+    pub fn run<C: Callbacks<R, H>>(
+        &self,
+        token: &CancelToken<R>,
+        callbacks: &Arc<C>,
+    ) -> Result<bool, AlreadyRunning> {
+        let first = self.monitor.call(Begin { cancelled: token.is_cancelled() });
         if first.next == Next::Refused {
             return Err(AlreadyRunning);
         }
-        let ran = catch_unwind(AssertUnwindSafe(|| self.drive(first, callbacks)));
+        let run = self.monitor.call(Runs);
+        let end = token.on_end(Arc::new(EndRun { monitor: Arc::clone(&self.monitor), run }).into());
+        let ran = catch_unwind(AssertUnwindSafe(|| self.drive(first, token, callbacks)));
+        drop(end);
         if ran.is_err() {
             self.monitor.call(Abort);
         }
@@ -118,14 +129,16 @@ impl<L: Lock, R: Runtime, H: Host<Election>> Elector<L, R, H> {
                 metrics.slow_path(&self.name);
             }
             turn = match turn.next {
-                Next::Call { io, deadline } => self.call(&mut *lock, &io, Call { deadline }),
+                Next::Call { io, deadline, .. } => {
+                    self.call(&mut *lock, &io, Call { deadline, token: None })
+                }
                 Next::Rest => self.monitor.call(Rest),
                 next => return next == Next::Done(true),
             };
         }
     }
 
-    fn call(&self, lock: &mut L, io: &Io, call: Call) -> Turn {
+    fn call(&self, lock: &mut L, io: &Io, call: Call<'_>) -> Turn {
         let reply = match io {
             Io::Get => lock.get(call),
             Io::Create(record) => lock.create(record, call),
@@ -134,16 +147,26 @@ impl<L: Lock, R: Runtime, H: Host<Election>> Elector<L, R, H> {
         self.monitor.call(Reply(Some(reply)))
     }
 
-    fn drive<C: Callbacks<R, H>>(&self, first: Turn, callbacks: &Arc<C>) -> bool {
+    fn drive<C: Callbacks<R, H>>(
+        &self,
+        first: Turn,
+        token: &CancelToken<R>,
+        callbacks: &Arc<C>,
+    ) -> bool {
         let mut lock = self.runtime().lock(&self.lock);
         let mut turn = first;
         loop {
             self.tell(turn.notes, &*lock, callbacks);
             turn = match turn.next {
-                Next::Call { io, deadline } => self.call(&mut *lock, &io, Call { deadline }),
+                Next::Call { io, deadline, releases } => {
+                    // A release is not part of the run that was cancelled (LE-40).
+                    let token: Option<&dyn Token> = if releases { None } else { Some(token) };
+                    self.call(&mut *lock, &io, Call { deadline, token })
+                }
                 Next::Rest => self.monitor.call(Rest),
                 Next::Lead { term, fence } => {
-                    self.start_work(Leadership::new(&self.monitor, term, fence), callbacks);
+                    let leadership = Leadership::new(&self.monitor, term, fence, token);
+                    self.start_work(leadership, callbacks);
                     self.monitor.call(Rest)
                 }
                 Next::Ended { led } => return led,
@@ -227,6 +250,18 @@ impl<L: Lock, R: Runtime, H: Host<Election>> Elector<L, R, H> {
     }
 }
 
+/// Cancels a run when its token ends.
+struct EndRun<R: Runtime, H: Host<Election>> {
+    monitor: Arc<Monitor<Election, R, H>>,
+    run: u64,
+}
+
+impl<R: Runtime, H: Host<Election>> Wake for EndRun<R, H> {
+    fn wake(self: Arc<Self>) {
+        self.monitor.call(Cancel { run: self.run });
+    }
+}
+
 /// The one ordered channel to `new_leader` ([S] `election:LE-52`).
 pub(super) struct Reporter<R: Runtime> {
     queue: Option<Arc<WorkQueue<(u64, Name), R>>>,
@@ -251,6 +286,7 @@ impl<L: Lock, R: Runtime> Elector<L, R> {
         runtime: &R,
         lock: L,
         config: Config,
+        token: &CancelToken<R>,
         callbacks: &Arc<C>,
         watchdog: Option<&HealthCheck<R>>,
     ) -> Result<bool, ConfigError> {
@@ -258,7 +294,7 @@ impl<L: Lock, R: Runtime> Elector<L, R> {
         if let Some(watchdog) = watchdog {
             watchdog.attach(&elector);
         }
-        Ok(elector.run(callbacks).expect("a new elector does not run"))
+        Ok(elector.run(token, callbacks).expect("a new elector does not run"))
     }
 
     /// As [`run_new`](Self::run_new).
@@ -269,10 +305,11 @@ impl<L: Lock, R: Runtime> Elector<L, R> {
         runtime: &R,
         lock: L,
         config: Config,
+        token: &CancelToken<R>,
         callbacks: &Arc<C>,
         watchdog: Option<&HealthCheck<R>>,
     ) -> bool {
-        Self::run_new(runtime, lock, config, callbacks, watchdog)
+        Self::run_new(runtime, lock, config, token, callbacks, watchdog)
             .unwrap_or_else(|error| panic!("the elector cannot run: {error}"))
     }
 }

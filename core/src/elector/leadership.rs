@@ -3,6 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+use crate::cancel::CancelToken;
 use crate::machine::Host;
 use crate::monitor::Monitor;
 use crate::runtime::{Runtime, System};
@@ -20,11 +21,17 @@ pub struct Leadership<R: Runtime = System, H: Host<Election> = Election> {
     monitor: Arc<Monitor<Election, R, H>>,
     term: u64,
     fence: Fence,
+    run: CancelToken<R>,
 }
 
 impl<R: Runtime, H: Host<Election>> Leadership<R, H> {
-    pub(super) fn new(monitor: &Arc<Monitor<Election, R, H>>, term: u64, fence: Fence) -> Self {
-        Self { monitor: Arc::clone(monitor), term, fence }
+    pub(super) fn new(
+        monitor: &Arc<Monitor<Election, R, H>>,
+        term: u64,
+        fence: Fence,
+        run: &CancelToken<R>,
+    ) -> Self {
+        Self { monitor: Arc::clone(monitor), term, fence, run: run.clone() }
     }
 
     /// Returns the token to send with every effect on a protected resource (`election:SF-15`).
@@ -40,6 +47,20 @@ impl<R: Runtime, H: Host<Election>> Leadership<R, H> {
     /// Sleeps until this term is over.
     pub fn wait(&self) {
         self.monitor.call(Watch { term: self.term });
+    }
+
+    /// Returns a token that is cancelled when this term is over: the leading token of
+    /// `election:LE-46`, for parts that take one. A thread of its own, the watchdog, cancels it.
+    #[must_use]
+    pub fn token(&self) -> CancelToken<R> {
+        let leading = self.run.child();
+        let (term, cancelled) = (self.clone(), leading.clone());
+        let watchdog = self.monitor.runtime().spawn("watchdog", move || {
+            term.wait();
+            cancelled.cancel();
+        });
+        drop(watchdog); // detached: it ends with the term
+        leading
     }
 
     /// Returns a value that reports the end of the work when it drops, also by a panic.
@@ -61,7 +82,12 @@ impl<R: Runtime, H: Host<Election>> Drop for WorkEndedOnDrop<R, H> {
 
 impl<R: Runtime, H: Host<Election>> Clone for Leadership<R, H> {
     fn clone(&self) -> Self {
-        Self { monitor: Arc::clone(&self.monitor), term: self.term, fence: self.fence.clone() }
+        Self {
+            monitor: Arc::clone(&self.monitor),
+            term: self.term,
+            fence: self.fence.clone(),
+            run: self.run.clone(),
+        }
     }
 }
 

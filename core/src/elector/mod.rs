@@ -15,12 +15,13 @@
 //!
 //! ```
 //! use std::sync::Arc;
+//! use seatrial_core::cancel::CancelToken;
 //! use seatrial_core::elector::{
-//!     Callbacks, Config, Elector, LeaseLock, LeaseSpec, Leadership, MemoryStore,
+//!     Callbacks, Config, Elector, LeaseLock, Leadership, MemoryStore,
 //! };
 //! use seatrial_core::runtime::System;
 //!
-//! struct Worker(Arc<Elector<LeaseLock<Arc<MemoryStore<System, LeaseSpec>>>>>);
+//! struct Worker(CancelToken);
 //!
 //! impl Callbacks<System> for Worker {
 //!     fn started_leading(&self, leadership: &Leadership<System>) {
@@ -36,8 +37,9 @@
 //! let system = System::new();
 //! let store = Arc::new(MemoryStore::new(&system));
 //! let lock = LeaseLock::new(store, "default", "controller");
-//! let elector = Arc::new(Elector::new(&system, lock, Config::new("pod-1_4711")).unwrap());
-//! let led = elector.run(&Arc::new(Worker(Arc::clone(&elector)))).unwrap();
+//! let elector = Elector::new(&system, lock, Config::new("pod-1_4711")).unwrap();
+//! let token = CancelToken::new(&system);
+//! let led = elector.run(&token, &Arc::new(Worker(token.clone()))).unwrap();
 //! assert!(led);
 //! ```
 
@@ -74,12 +76,12 @@ pub use health::{HealthCheck, Wedged};
 pub use leadership::Leadership;
 pub use lock::{
     Call, Content, LeaseLock, LeaseSpec, Lock, MemoryStore, Meta, Object, ObjectName, ObjectStore,
-    StoreError, Stored, Version,
+    StoreError, Stored, Token, Version,
 };
 pub use metrics::{LeaderMetrics, set_leader_metrics};
 pub use operations::{
     Abort, Begin, Cancel, Check, GiveUp, Holds, IsLeader, Leader, Look, Op, Reply, Report, Rest,
-    Ret, Try, Watch, WorkEnded,
+    Ret, Runs, Try, Watch, WorkEnded,
 };
 pub use record::{Fields, JsonError, Name, Record, Timestamp};
 pub use sighting::Observed;
@@ -141,12 +143,6 @@ impl<L: Lock, R: Runtime, H: Host<Election>> Elector<L, R, H> {
     /// Returns the own identity.
     pub fn identity(&self) -> &Name {
         &self.identity
-    }
-
-    /// Ends the run; if there is none, the next one ends as it begins. Sleeps end at once, and
-    /// leadership is revoked before this returns.
-    pub fn cancel(&self) {
-        self.monitor.call(Cancel);
     }
 
     /// Tells whether this participant leads (`election:LE-12`). In the strict profile the answer

@@ -13,7 +13,14 @@ use super::turn::{Next, Turn};
 
 /// Begins a run.
 #[derive(Clone, Debug)]
-pub struct Begin;
+pub struct Begin {
+    /// Whether its token has ended already: then it makes no attempt.
+    pub cancelled: bool,
+}
+
+/// Counts the runs that were begun: the number of the current one.
+#[derive(Clone, Debug)]
+pub struct Runs;
 
 /// Makes one attempt outside of a run.
 #[derive(Clone, Debug)]
@@ -31,9 +38,12 @@ pub struct Reply(pub Option<Result<Stored, StoreError>>);
 #[derive(Clone, Debug)]
 pub struct Rest;
 
-/// Cancels the run; if there is none, the next one ends as it begins.
+/// Cancels the run of that number, if it is still under way.
 #[derive(Clone, Debug)]
-pub struct Cancel;
+pub struct Cancel {
+    /// The number.
+    pub run: u64,
+}
 
 /// Drops the run: its driver has failed.
 #[derive(Clone, Debug)]
@@ -86,6 +96,7 @@ pub struct Report;
 crate::operations! {
     [] Election: Op, Ret {
         Begin(Begin) -> Turn,
+        Runs(Runs) -> u64,
         Try(Try) -> Turn,
         GiveUp(GiveUp) -> Turn,
         Reply(Reply) -> Turn,
@@ -105,7 +116,13 @@ crate::operations! {
 
 impl Operation<Election> for Begin {
     fn step(&mut self, election: &mut Election, cx: &mut Cx<'_>) -> Step<Turn> {
-        Step::Done(election.begin_run(cx))
+        Step::Done(election.begin_run(self.cancelled, cx))
+    }
+}
+
+impl Operation<Election> for Runs {
+    fn step(&mut self, election: &mut Election, _: &mut Cx<'_>) -> Step<u64> {
+        Step::Done(election.runs)
     }
 }
 
@@ -152,7 +169,7 @@ impl Operation<Election> for Rest {
 
 impl Operation<Election> for Cancel {
     fn step(&mut self, election: &mut Election, cx: &mut Cx<'_>) -> Step<()> {
-        election.cancel_run(cx);
+        election.cancel_run(self.run, cx);
         Step::Done(())
     }
 }

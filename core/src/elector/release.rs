@@ -72,7 +72,7 @@ impl Election {
             release.stage = if io == Io::Get { Stage::Read } else { Stage::Write };
         }
         let deadline = self.call_deadline();
-        self.turn(Next::Call { io, deadline })
+        self.turn(Next::Call { io, deadline, releases: true })
     }
 
     pub(super) fn release_replied(

@@ -44,18 +44,24 @@ pub(super) struct Round {
 }
 
 impl Election {
-    pub(super) fn begin_run(&mut self, cx: &mut Cx<'_>) -> Turn {
+    pub(super) fn begin_run(&mut self, cancelled: bool, cx: &mut Cx<'_>) -> Turn {
         if self.phase != Phase::Idle {
             return self.turn(Next::Refused);
         }
+        self.runs += 1;
+        self.cancelled = cancelled;
         self.revoke(cx); // a term of single attempts does not go on in a run
         self.wrote = false;
         self.phase = Phase::Acquire { due: cx.now() };
         if self.cancelled { self.end_run(false, cx) } else { self.begin_attempt(cx) }
     }
 
-    /// Ends the run from outside (`election:ENV-5`): the leading token is a child of the run's.
-    pub(super) fn cancel_run(&mut self, cx: &mut Cx<'_>) {
+    /// Ends the run from outside (`election:ENV-5`): the leading token is a child of the run's. A
+    /// late cancellation of an earlier run changes nothing.
+    pub(super) fn cancel_run(&mut self, run: u64, cx: &mut Cx<'_>) {
+        if self.runs != run || matches!(self.phase, Phase::Idle | Phase::Once) {
+            return;
+        }
         self.cancelled = true;
         self.revoke(cx);
         cx.wakes.all(RUN);

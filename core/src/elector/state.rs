@@ -67,6 +67,9 @@ pub struct Election {
     pub(super) wrote: bool,
     /// The transitions of the last write sent: a record with others is not this elector's.
     pub(super) written_transitions: Option<i64>,
+    /// How many runs were begun.
+    pub(super) runs: u64,
+    /// Whether the current run was cancelled.
     pub(super) cancelled: bool,
     pub(super) term: Term,
     pub(super) notes: Notes,
@@ -98,6 +101,7 @@ impl Election {
             attempt: None,
             wrote: false,
             written_transitions: None,
+            runs: 0,
             cancelled: false,
             term: Term::default(),
             notes: Notes::default(),
@@ -261,10 +265,7 @@ impl Election {
         let in_call = self.attempt.is_some() || matches!(self.phase, Phase::Release(_));
         assert!(!(in_call && self.phase == Phase::Idle), "a call is part of a run or an attempt");
         assert!(!self.term.live || self.term.fence.is_some(), "a live term has a fencing token");
-        assert!(
-            !(self.cancelled && self.term.live && self.phase != Phase::Idle),
-            "cancelling a run revokes its leadership"
-        );
+        assert!(!(self.cancelled && self.term.live), "cancelling a run revokes its leadership");
         if self.is_strict() && self.term.live {
             let fence = self.term.fence.as_ref().expect("a live term has a fencing token");
             assert!(

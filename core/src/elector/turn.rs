@@ -27,6 +27,8 @@ pub enum Next {
         io: Io,
         /// When to give it up.
         deadline: Option<Instant>,
+        /// Whether it belongs to a release, which the token of the run does not end.
+        releases: bool,
     },
     /// Sleep until something is due ([`Rest`](super::operations::Rest)).
     Rest,

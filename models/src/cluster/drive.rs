@@ -18,7 +18,7 @@ impl<F: Faults, H: Host<Election>> World<F, H> {
         let runner = &mut self.runners[usize::from(process)];
         runner.running = true;
         runner.cancelled = false;
-        let turn = self.ask_now(process, Begin);
+        let turn = self.ask_now(process, Begin { cancelled: false });
         self.carry_out(process, turn, true);
     }
 
@@ -31,7 +31,7 @@ impl<F: Faults, H: Host<Election>> World<F, H> {
                 self.probe(process);
             }
             match turn.next {
-                Next::Call { io, deadline } => {
+                Next::Call { io, deadline, .. } => {
                     return self.call(process, io, deadline, first);
                 }
                 Next::Rest => {}
@@ -48,8 +48,8 @@ impl<F: Faults, H: Host<Election>> World<F, H> {
     }
 
     pub(super) fn sleep(&mut self, process: u16, until: Option<Instant>) {
-        let late = self.faults.lateness();
         let runner = &mut self.runners[usize::from(process)];
+        let late = self.faults.lateness(runner.node);
         runner.sleep += 1;
         runner.sleeping = true;
         if let Some(until) = until {

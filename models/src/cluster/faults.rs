@@ -113,8 +113,9 @@ pub trait Faults {
     /// Draws the random number that a step on a node may use, for example for its jitter.
     fn entropy(&mut self, node: u8, at: u64) -> u64;
 
-    /// Decides how late a due timer or a cancellation is served (up to ε).
-    fn lateness(&mut self) -> u64 {
+    /// Decides how late a due timer or a cancellation of a node is served (up to ε).
+    fn lateness(&mut self, node: u8) -> u64 {
+        let _ = node;
         0
     }
 
@@ -190,7 +191,7 @@ impl Faults for Weather {
         self.random.bits()
     }
 
-    fn lateness(&mut self) -> u64 {
+    fn lateness(&mut self, _: u8) -> u64 {
         self.random.up_to(self.lateness)
     }
 

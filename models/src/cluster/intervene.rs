@@ -1,6 +1,6 @@
 //! What is done to the cluster from outside.
 
-use seatrial_core::elector::{Cancel, Election, Name};
+use seatrial_core::elector::{Cancel, Election, Name, Runs};
 use seatrial_core::machine::Host;
 
 use super::faults::{Action, Faults};
@@ -78,9 +78,10 @@ impl<F: Faults, H: Host<Election>> World<F, H> {
         runner.cancelled = true;
         let call = runner.call;
         self.note(process, What::Cancelled);
-        self.ask_now(process, Cancel);
+        let run = self.ask_now(process, Runs);
+        self.ask_now(process, Cancel { run });
         if let Some(call) = call {
-            let late = self.faults.lateness();
+            let late = self.faults.lateness(node);
             self.agenda.at(self.now.saturating_add(late), Due::GivesUp { call });
         }
     }

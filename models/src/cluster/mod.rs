@@ -1,5 +1,6 @@
 //! The `cluster` engine: a discrete-event simulation of an election.
 
+pub mod boundary;
 mod campaign;
 mod clock;
 mod drive;
@@ -14,6 +15,9 @@ pub mod schedules;
 mod server;
 mod work;
 mod world;
+
+#[cfg(test)]
+mod tests;
 
 pub use campaign::{Campaign, simulate_plan};
 pub use clock::NodeClock;

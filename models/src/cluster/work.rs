@@ -12,8 +12,8 @@ use super::world::World;
 impl<F: Faults, H: Host<Election>> World<F, H> {
     pub(super) fn lead(&mut self, process: u16, term: u32, fence: Fence) {
         self.run.processes[usize::from(process)].fences.push((term, fence.clone()));
-        let late = self.faults.lateness();
         let runner = &mut self.runners[usize::from(process)];
+        let late = self.faults.lateness(runner.node);
         runner.leads = true;
         runner.starting = Some((term, fence));
         self.agenda.at(self.now.saturating_add(late), Due::Start { process });
@@ -43,8 +43,8 @@ impl<F: Faults, H: Host<Election>> World<F, H> {
         match self.ask(process, Watch { term: u64::from(term) }) {
             Step::Done(()) | Step::Held(()) => self.revoked(process, term),
             Step::Wait { until, .. } => {
-                let late = self.faults.lateness();
                 let runner = &mut self.runners[usize::from(process)];
+                let late = self.faults.lateness(runner.node);
                 runner.look += 1;
                 let look = runner.look;
                 if let Some(until) = until.filter(|until| *until != Instant::NEVER) {

@@ -283,14 +283,14 @@ impl Connection {
 }
 
 impl ObjectStore<LeaseSpec> for Connection {
-    fn get(&self, name: &ObjectName, call: Call) -> Result<Object<LeaseSpec>, StoreError> {
+    fn get(&self, name: &ObjectName, call: Call<'_>) -> Result<Object<LeaseSpec>, StoreError> {
         self.carry("get", || self.server.get(name, call))
     }
 
     fn create(
         &self,
         object: &Object<LeaseSpec>,
-        call: Call,
+        call: Call<'_>,
     ) -> Result<Object<LeaseSpec>, StoreError> {
         self.carry("create", || self.server.create(object, call))
     }
@@ -298,7 +298,7 @@ impl ObjectStore<LeaseSpec> for Connection {
     fn update(
         &self,
         object: &Object<LeaseSpec>,
-        call: Call,
+        call: Call<'_>,
     ) -> Result<Object<LeaseSpec>, StoreError> {
         self.carry("update", || self.server.update(object, call))
     }

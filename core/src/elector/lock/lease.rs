@@ -123,12 +123,12 @@ impl<S: ObjectStore<LeaseSpec>> LeaseLock<S> {
 }
 
 impl<S: ObjectStore<LeaseSpec>> Lock for LeaseLock<S> {
-    fn get(&mut self, call: Call) -> Result<Stored, StoreError> {
+    fn get(&mut self, call: Call<'_>) -> Result<Stored, StoreError> {
         let object = self.store.get(&self.name, call)?;
         Ok(self.remember(object))
     }
 
-    fn create(&mut self, record: &Record, call: Call) -> Result<Stored, StoreError> {
+    fn create(&mut self, record: &Record, call: Call<'_>) -> Result<Stored, StoreError> {
         let mut meta = Meta::new(self.name.clone());
         self.put_labels(&mut meta);
         let lease = Object { meta, content: LeaseSpec::from_record(record) };
@@ -140,7 +140,7 @@ impl<S: ObjectStore<LeaseSpec>> Lock for LeaseLock<S> {
         &mut self,
         record: &Record,
         version: &Version,
-        call: Call,
+        call: Call<'_>,
     ) -> Result<Stored, StoreError> {
         let remembered = self.remembered.as_ref().filter(|lease| lease.meta.version == *version);
         let mut lease = remembered.ok_or(StoreError::NotInitialised)?.clone();

@@ -61,12 +61,12 @@ impl<R: Runtime, C: Content> MemoryStore<R, C> {
 }
 
 impl<R: Runtime, C: Content> ObjectStore<C> for MemoryStore<R, C> {
-    fn get(&self, name: &ObjectName, _: Call) -> Result<Object<C>, StoreError> {
+    fn get(&self, name: &ObjectName, _: Call<'_>) -> Result<Object<C>, StoreError> {
         let objects = self.runtime.lock(&self.objects);
         objects.by_name.get(name).cloned().ok_or(StoreError::NotFound)
     }
 
-    fn create(&self, object: &Object<C>, _: Call) -> Result<Object<C>, StoreError> {
+    fn create(&self, object: &Object<C>, _: Call<'_>) -> Result<Object<C>, StoreError> {
         object.content.validate()?;
         let mut objects = self.runtime.lock(&self.objects);
         if objects.by_name.contains_key(&object.meta.name) {
@@ -80,7 +80,7 @@ impl<R: Runtime, C: Content> ObjectStore<C> for MemoryStore<R, C> {
         Ok(object)
     }
 
-    fn update(&self, object: &Object<C>, _: Call) -> Result<Object<C>, StoreError> {
+    fn update(&self, object: &Object<C>, _: Call<'_>) -> Result<Object<C>, StoreError> {
         object.content.validate()?;
         let mut objects = self.runtime.lock(&self.objects);
         let Objects { by_name, changes } = &mut *objects;

@@ -12,8 +12,11 @@ mod version;
 
 use std::fmt;
 use std::sync::Arc;
+use std::task::Waker;
 
-use crate::runtime::Instant;
+use crate::cancel::{CancelToken, Tree};
+use crate::machine::Host;
+use crate::runtime::{Instant, Runtime};
 
 use super::record::{Name, Record};
 
@@ -84,10 +87,48 @@ pub struct Stored {
 }
 
 /// How long a call may take.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Call {
+#[derive(Clone, Copy, Default)]
+pub struct Call<'a> {
     /// When to give up and answer [`StoreError::Timeout`]; `None` for the client's own limit.
     pub deadline: Option<Instant>,
+    /// What ends the call early, with [`StoreError::Cancelled`].
+    pub token: Option<&'a dyn Token>,
+}
+
+impl Call<'_> {
+    /// Tells whether the call was cancelled.
+    #[must_use]
+    pub fn is_cancelled(&self) -> bool {
+        self.token.is_some_and(Token::is_cancelled)
+    }
+}
+
+impl fmt::Debug for Call<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Call")
+            .field("deadline", &self.deadline)
+            .field("cancelled", &self.is_cancelled())
+            .finish()
+    }
+}
+
+/// A [`CancelToken`] whose runtime does not matter.
+pub trait Token: Send + Sync {
+    /// Tells whether the token has ended.
+    fn is_cancelled(&self) -> bool;
+
+    /// Wakes `waker` when the token ends; dropping the result takes the waker back.
+    fn on_end(&self, waker: Waker) -> Box<dyn Send + '_>;
+}
+
+impl<R: Runtime, H: Host<Tree>> Token for CancelToken<R, H> {
+    fn is_cancelled(&self) -> bool {
+        self.is_cancelled()
+    }
+
+    fn on_end(&self, waker: Waker) -> Box<dyn Send + '_> {
+        Box::new(self.on_end(waker))
+    }
 }
 
 /// A lock object of one kind (`election:LK-1`).
@@ -96,13 +137,13 @@ pub trait Lock: Send + 'static {
     ///
     /// # Errors
     /// [`StoreError`].
-    fn get(&mut self, call: Call) -> Result<Stored, StoreError>;
+    fn get(&mut self, call: Call<'_>) -> Result<Stored, StoreError>;
 
     /// Creates the lock object.
     ///
     /// # Errors
     /// [`StoreError`].
-    fn create(&mut self, record: &Record, call: Call) -> Result<Stored, StoreError>;
+    fn create(&mut self, record: &Record, call: Call<'_>) -> Result<Stored, StoreError>;
 
     /// Replaces the record in the remembered object and sends it, if that object still has
     /// `version`.
@@ -113,7 +154,7 @@ pub trait Lock: Send + 'static {
         &mut self,
         record: &Record,
         version: &Version,
-        call: Call,
+        call: Call<'_>,
     ) -> Result<Stored, StoreError>;
 
     /// Tells the world, for people to read, what happened to a participant (`election:LK-16`).
@@ -126,11 +167,11 @@ pub trait Lock: Send + 'static {
 }
 
 impl<L: Lock + ?Sized> Lock for Box<L> {
-    fn get(&mut self, call: Call) -> Result<Stored, StoreError> {
+    fn get(&mut self, call: Call<'_>) -> Result<Stored, StoreError> {
         (**self).get(call)
     }
 
-    fn create(&mut self, record: &Record, call: Call) -> Result<Stored, StoreError> {
+    fn create(&mut self, record: &Record, call: Call<'_>) -> Result<Stored, StoreError> {
         (**self).create(record, call)
     }
 
@@ -138,7 +179,7 @@ impl<L: Lock + ?Sized> Lock for Box<L> {
         &mut self,
         record: &Record,
         version: &Version,
-        call: Call,
+        call: Call<'_>,
     ) -> Result<Stored, StoreError> {
         (**self).update(record, version, call)
     }

@@ -84,32 +84,32 @@ pub trait ObjectStore<C>: Send + 'static {
     ///
     /// # Errors
     /// [`StoreError`].
-    fn get(&self, name: &ObjectName, call: Call) -> Result<Object<C>, StoreError>;
+    fn get(&self, name: &ObjectName, call: Call<'_>) -> Result<Object<C>, StoreError>;
 
     /// Stores a new object and returns it with its version.
     ///
     /// # Errors
     /// [`StoreError`].
-    fn create(&self, object: &Object<C>, call: Call) -> Result<Object<C>, StoreError>;
+    fn create(&self, object: &Object<C>, call: Call<'_>) -> Result<Object<C>, StoreError>;
 
     /// Replaces the object if it still has the version that `object` carries, and returns it with
     /// its new version.
     ///
     /// # Errors
     /// [`StoreError`].
-    fn update(&self, object: &Object<C>, call: Call) -> Result<Object<C>, StoreError>;
+    fn update(&self, object: &Object<C>, call: Call<'_>) -> Result<Object<C>, StoreError>;
 }
 
 impl<C, S: ObjectStore<C> + Sync + ?Sized> ObjectStore<C> for Arc<S> {
-    fn get(&self, name: &ObjectName, call: Call) -> Result<Object<C>, StoreError> {
+    fn get(&self, name: &ObjectName, call: Call<'_>) -> Result<Object<C>, StoreError> {
         (**self).get(name, call)
     }
 
-    fn create(&self, object: &Object<C>, call: Call) -> Result<Object<C>, StoreError> {
+    fn create(&self, object: &Object<C>, call: Call<'_>) -> Result<Object<C>, StoreError> {
         (**self).create(object, call)
     }
 
-    fn update(&self, object: &Object<C>, call: Call) -> Result<Object<C>, StoreError> {
+    fn update(&self, object: &Object<C>, call: Call<'_>) -> Result<Object<C>, StoreError> {
         (**self).update(object, call)
     }
 }

@@ -4,8 +4,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use crate::elector::{
-    Config, Election, Io, Name, Next, Notes, Observed, Record, Reply, Rest, StoreError, Stored,
-    Turn, Version,
+    Begin, Cancel, Config, Election, Io, Name, Next, Notes, Observed, Record, Reply, Rest,
+    StoreError, Stored, Turn, Version,
 };
 use crate::machine::{Cx, Operation, Step};
 use crate::runtime::{Ambient, Instant, WallTime};
@@ -27,6 +27,10 @@ impl Ambient for Clock {
         self.entropy.load(Ordering::Relaxed)
     }
 }
+
+pub(super) const BEGIN: Begin = Begin { cancelled: false };
+/// Cancels the first run.
+pub(super) const CANCEL: Cancel = Cancel { run: 1 };
 
 pub(super) struct Bench {
     pub(super) election: Election,

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use crate::cancel::CancelToken;
 use crate::elector::{
     AlreadyRunning, Bounds, Call, Callbacks, Config, Elector, HealthCheck, Leadership, LeaseLock,
     LeaseSpec, Lock, MemoryStore, Name, ObjectName, Profile, Record, StoreError, Stored, Timing,
@@ -72,25 +73,33 @@ fn elector(store: &Store, config: Config) -> Arc<Elector<LeaseLock<Store>>> {
     Arc::new(Elector::new(&System::new(), lock, config).unwrap())
 }
 
+fn token() -> CancelToken {
+    CancelToken::new(&System::new())
+}
+
+type Ran = <System as Runtime>::Join<Result<bool, AlreadyRunning>>;
+
+fn run(elector: &Arc<Elector<LeaseLock<Store>>>, token: &CancelToken, log: &Arc<Log>) -> Ran {
+    let (elector, token, log) = (Arc::clone(elector), token.clone(), Arc::clone(log));
+    System::new().spawn("run", move || elector.run(&token, &log))
+}
+
 #[test]
 fn leadership_passes_on_when_the_leader_is_cancelled() {
     let store: Store = Arc::new(MemoryStore::new(&System::new()));
     for profile in [Profile::Classic, config("").profile] {
         let [a, b] = ["a", "b"].map(|id| elector(&store, Config { profile, ..config(id) }));
         let [log_a, log_b] = [Log::new(), Log::new()];
-        let run = |elector: &Arc<Elector<_>>, log: &Arc<Log>| {
-            let (elector, log) = (Arc::clone(elector), Arc::clone(log));
-            System::new().spawn("run", move || elector.run(&log))
-        };
-        let run_a = run(&a, &log_a);
+        let [token_a, token_b] = [token(), token()];
+        let run_a = run(&a, &token_a, &log_a);
         let mut first = [log_a.next(), log_a.next()];
         first.sort();
         assert_eq!(first[0], "leader a");
         assert!(first[1].starts_with("started"));
         assert!(a.is_leader());
-        let run_b = run(&b, &log_b);
+        let run_b = run(&b, &token_b, &log_b);
         assert_eq!(log_b.next(), "leader a");
-        a.cancel();
+        token_a.cancel();
         assert_eq!(System::new().join(run_a).unwrap(), Ok(true));
         assert!(!a.is_leader());
         loop {
@@ -100,7 +109,7 @@ fn leadership_passes_on_when_the_leader_is_cancelled() {
             }
         }
         assert!(b.is_leader());
-        b.cancel();
+        token_b.cancel();
         assert_eq!(System::new().join(run_b).unwrap(), Ok(true));
         store.delete(&ObjectName::new("ns", "lease"));
     }
@@ -111,8 +120,9 @@ fn a_run_that_never_leads_calls_the_stop_callback_alone() {
     let store: Store = Arc::new(MemoryStore::new(&System::new()));
     let elector = elector(&store, config("a"));
     let log = Log::new();
-    elector.cancel();
-    assert_eq!(elector.run(&log), Ok(false));
+    let token = token();
+    token.cancel();
+    assert_eq!(elector.run(&token, &log), Ok(false));
     assert_eq!(log.next(), "stopped");
     assert_eq!(log.0.len(), 0);
 }
@@ -122,14 +132,12 @@ fn a_second_run_is_refused() {
     let store: Store = Arc::new(MemoryStore::new(&System::new()));
     let elector = elector(&store, config("a"));
     let log = Log::new();
-    let run = {
-        let (elector, log) = (Arc::clone(&elector), Arc::clone(&log));
-        System::new().spawn("run", move || elector.run(&log))
-    };
+    let token = token();
+    let run = run(&elector, &token, &log);
     log.next();
-    assert_eq!(elector.run(&log), Err(AlreadyRunning));
+    assert_eq!(elector.run(&token, &log), Err(AlreadyRunning));
     assert_eq!(elector.attempt(), Err(AlreadyRunning));
-    elector.cancel();
+    token.cancel();
     System::new().join(run).unwrap().unwrap();
 }
 
@@ -143,12 +151,10 @@ fn cancelling_wakes_a_long_sleep_at_once() {
     );
     let elector = elector(&store, slow);
     let log = Log::new();
-    let run = {
-        let (elector, log) = (Arc::clone(&elector), Arc::clone(&log));
-        System::new().spawn("run", move || elector.run(&log))
-    };
+    let token = token();
+    let run = run(&elector, &token, &log);
     assert_eq!(log.next(), "leader a");
-    elector.cancel();
+    token.cancel();
     assert_eq!(System::new().join(run).unwrap(), Ok(false));
 }
 
@@ -156,13 +162,13 @@ fn cancelling_wakes_a_long_sleep_at_once() {
 struct Broken;
 
 impl Lock for Broken {
-    fn get(&mut self, _: Call) -> Result<Stored, StoreError> {
+    fn get(&mut self, _: Call<'_>) -> Result<Stored, StoreError> {
         panic!("the lock breaks")
     }
-    fn create(&mut self, _: &Record, _: Call) -> Result<Stored, StoreError> {
+    fn create(&mut self, _: &Record, _: Call<'_>) -> Result<Stored, StoreError> {
         unreachable!()
     }
-    fn update(&mut self, _: &Record, _: &Version, _: Call) -> Result<Stored, StoreError> {
+    fn update(&mut self, _: &Record, _: &Version, _: Call<'_>) -> Result<Stored, StoreError> {
         unreachable!()
     }
     fn describe(&self) -> String {
@@ -175,7 +181,7 @@ fn a_panic_stops_leading_first_and_is_passed_on() {
     let elector = Elector::new(&System::new(), Broken, config("a")).unwrap();
     let log = Log::new();
     for _ in 0..2 {
-        let ran = catch_unwind(AssertUnwindSafe(|| elector.run(&log)));
+        let ran = catch_unwind(AssertUnwindSafe(|| elector.run(&token(), &log)));
         assert!(ran.is_err(), "each time: the elector is ready for another run");
         assert_eq!(log.next(), "stopped");
     }
@@ -224,13 +230,67 @@ fn a_health_check_finds_a_leader_that_neither_renews_nor_stops() {
 struct AnySeconds<L>(L);
 
 impl<L: Lock> Lock for AnySeconds<L> {
-    fn get(&mut self, call: Call) -> Result<Stored, StoreError> {
+    fn get(&mut self, call: Call<'_>) -> Result<Stored, StoreError> {
         self.0.get(call)
     }
-    fn create(&mut self, record: &Record, call: Call) -> Result<Stored, StoreError> {
+    fn create(&mut self, record: &Record, call: Call<'_>) -> Result<Stored, StoreError> {
         self.0.create(&Record { duration_seconds: 1, ..record.clone() }, call)
     }
-    fn update(&mut self, _: &Record, _: &Version, _: Call) -> Result<Stored, StoreError> {
+    fn update(&mut self, _: &Record, _: &Version, _: Call<'_>) -> Result<Stored, StoreError> {
+        Err(StoreError::Timeout)
+    }
+    fn describe(&self) -> String {
+        self.0.describe()
+    }
+}
+
+/// Hands its leading token out.
+struct Handover(Arc<WorkQueue<u8>>);
+
+impl Callbacks<System> for Handover {
+    fn started_leading(&self, leadership: &Leadership<System>) {
+        let token = leadership.token();
+        assert!(!token.is_cancelled());
+        self.0.add(1);
+        token.wait();
+        assert!(!leadership.is_valid());
+        self.0.add(2);
+    }
+
+    fn stopped_leading(&self) {}
+}
+
+#[test]
+fn the_leading_token_ends_with_the_term_although_the_run_does_not_hear_of_it() {
+    let store: Store = Arc::new(MemoryStore::new(&System::new()));
+    let lock = Hanging(LeaseLock::new(store, "ns", "lease"));
+    let elector = Elector::new(&System::new(), lock, config("a")).unwrap();
+    let told = Arc::new(WorkQueue::new(&System::new()));
+    let callbacks = Arc::new(Handover(Arc::clone(&told)));
+    let token = token();
+    assert_eq!(elector.run(&token, &callbacks), Ok(true), "the hanging call ends with the term");
+    for expected in [1, 2] {
+        let (work, key) = told.take().unwrap();
+        assert_eq!(key, expected);
+        told.done(work);
+    }
+    assert!(!token.is_cancelled(), "only its child");
+}
+
+/// Never answers an update before its deadline.
+struct Hanging<L>(L);
+
+impl<L: Lock> Lock for Hanging<L> {
+    fn get(&mut self, call: Call<'_>) -> Result<Stored, StoreError> {
+        self.0.get(call)
+    }
+    fn create(&mut self, record: &Record, call: Call<'_>) -> Result<Stored, StoreError> {
+        self.0.create(record, call)
+    }
+    fn update(&mut self, _: &Record, _: &Version, call: Call<'_>) -> Result<Stored, StoreError> {
+        assert!(!call.is_cancelled());
+        System::new().sleep_until(System::new().now() + Duration::from_millis(50));
+        let _ = call.deadline.expect("a renewal has a deadline");
         Err(StoreError::Timeout)
     }
     fn describe(&self) -> String {

@@ -1,8 +1,8 @@
 //! Giving the lease up: whose, when, and how often it is tried.
 
-use super::bench::{Bench, s, stored, written};
+use super::bench::{BEGIN, Bench, CANCEL, s, stored, written};
 use crate::elector::{
-    Begin, Cancel, Config, GiveUp, Holds, Io, IsLeader, Next, Rest, StoreError, Stored, WorkEnded,
+    Config, GiveUp, Holds, Io, IsLeader, Next, Rest, StoreError, Stored, WorkEnded,
 };
 use crate::machine::Step;
 
@@ -12,7 +12,7 @@ fn releasing(config: Config) -> Bench {
 
 /// Runs until the callback is started and the first renewal has succeeded, with version 2.
 fn renewed(mut bench: Bench) -> (Bench, Stored) {
-    bench.io(Begin);
+    bench.io(BEGIN);
     let create = bench.reply_io(Err(StoreError::NotFound));
     bench.accept(create, 1);
     let update = bench.rest_io();
@@ -25,7 +25,7 @@ fn renewed(mut bench: Bench) -> (Bench, Stored) {
 fn a_released_record_names_nobody_and_keeps_its_transitions() {
     for config in [Config::classic("me"), Config::new("me")] {
         let (mut bench, held) = renewed(releasing(config));
-        bench.call(Cancel);
+        bench.call(CANCEL);
         bench.call(WorkEnded { term: 1 });
         assert_eq!(bench.rest(), call(Io::Get, &bench));
         let Io::Update(record, version) = bench.reply_io(Ok(held.clone())) else {
@@ -43,14 +43,14 @@ fn a_released_record_names_nobody_and_keeps_its_transitions() {
 
 /// A call with the deadline of a release that begins now.
 fn call(io: Io, bench: &Bench) -> Next {
-    Next::Call { io, deadline: Some(bench.now() + s(10.0)) }
+    Next::Call { io, deadline: Some(bench.now() + s(10.0)), releases: true }
 }
 
 #[test]
 fn classic_blanks_the_lease_of_another_and_strict_does_not() {
     for (config, blanks) in [(Config::classic("me"), true), (Config::new("me"), false)] {
         let (mut bench, _) = renewed(releasing(config));
-        bench.call(Cancel);
+        bench.call(CANCEL);
         bench.call(WorkEnded { term: 1 });
         bench.rest();
         let next = bench.reply(Ok(stored("other", 3.0, 9)));
@@ -83,7 +83,7 @@ fn classic_releases_while_the_work_still_runs() {
 #[test]
 fn strict_waits_for_the_work_before_it_releases_but_not_for_ever() {
     let (mut bench, _) = renewed(releasing(Config::new("me")));
-    bench.call(Cancel);
+    bench.call(CANCEL);
     assert_eq!(bench.turn(Rest), Next::Rest, "draining");
     assert!(bench.notes.metric_off);
     assert_eq!(bench.sleeps(), s(0.9));
@@ -91,7 +91,7 @@ fn strict_waits_for_the_work_before_it_releases_but_not_for_ever() {
     assert_eq!(bench.turn(Rest), call(Io::Get, &bench));
 
     let (mut bench, _) = renewed(releasing(Config::new("me")));
-    bench.call(Cancel);
+    bench.call(CANCEL);
     bench.turn(Rest);
     bench.call(WorkEnded { term: 7 }); // not this term's
     assert_eq!(bench.sleeps(), s(0.9));
@@ -104,7 +104,7 @@ fn strict_waits_for_the_work_before_it_releases_but_not_for_ever() {
 fn a_conflict_is_tried_again_at_once_by_classic_and_after_a_pause_by_strict() {
     for (config, pause) in [(Config::classic("me"), None), (Config::new("me"), Some(s(0.1)))] {
         let (mut bench, held) = renewed(releasing(config));
-        bench.call(Cancel);
+        bench.call(CANCEL);
         bench.call(WorkEnded { term: 1 });
         bench.rest();
         bench.reply_io(Ok(held.clone()));
@@ -125,7 +125,7 @@ fn a_conflict_is_tried_again_at_once_by_classic_and_after_a_pause_by_strict() {
 fn a_release_gives_up_at_its_deadline() {
     for config in [Config::classic("me"), Config::new("me")] {
         let (mut bench, held) = renewed(releasing(config));
-        bench.call(Cancel);
+        bench.call(CANCEL);
         bench.call(WorkEnded { term: 1 });
         bench.rest();
         bench.reply_io(Ok(held));
@@ -143,7 +143,7 @@ fn a_read_that_fails_ends_the_release() {
     for error in [StoreError::NotFound, StoreError::Timeout] {
         for config in [Config::classic("me"), Config::new("me")] {
             let (mut bench, _) = renewed(releasing(config));
-            bench.call(Cancel);
+            bench.call(CANCEL);
             bench.call(WorkEnded { term: 1 });
             bench.rest();
             assert_eq!(bench.reply(Err(error.clone())), Next::Ended { led: true });
@@ -155,9 +155,9 @@ fn a_read_that_fails_ends_the_release() {
 fn only_strict_takes_back_a_lease_that_it_may_have_won_after_its_cancellation() {
     for (config, releases) in [(Config::classic("me"), false), (Config::new("me"), true)] {
         let mut bench = releasing(config);
-        bench.io(Begin);
+        bench.io(BEGIN);
         let create = bench.reply_io(Err(StoreError::NotFound));
-        bench.call(Cancel);
+        bench.call(CANCEL);
         let next = bench.reply(Err(StoreError::Cancelled)); // and yet it was applied
         if !releases {
             assert_eq!(next, Next::Ended { led: false }, "CX-10");

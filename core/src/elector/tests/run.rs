@@ -1,14 +1,14 @@
 //! The loops: when the next attempt is due, what ends a term, what is told.
 
-use super::bench::{Bench, s, stored};
+use super::bench::{BEGIN, Bench, CANCEL, s, stored};
 use crate::elector::{
-    Abort, Begin, Cancel, Config, Holds, Io, IsLeader, Next, Profile, Rest, StoreError, Try, Watch,
+    Abort, Begin, Config, Holds, Io, IsLeader, Next, Profile, Rest, StoreError, Try, Watch,
 };
 use crate::machine::Step;
 
 /// Begins a run that wins by creating the lock, up to the start of the callback.
 fn leading(mut bench: Bench) -> Bench {
-    bench.io(Begin);
+    bench.io(BEGIN);
     let create = bench.reply_io(Err(StoreError::NotFound));
     assert!(matches!(bench.accept(create, 1), Next::Lead { term: 1, .. }));
     bench
@@ -29,7 +29,7 @@ fn both() -> [Bench; 2] {
 #[test]
 fn a_candidate_polls_every_jittered_retry_period() {
     for mut bench in both() {
-        bench.io(Begin);
+        bench.io(BEGIN);
         assert_eq!(bench.reply(Err(StoreError::Timeout)), Next::Rest);
         assert_eq!(bench.sleeps(), s(2.0));
         bench.set_entropy(u64::MAX);
@@ -119,25 +119,27 @@ fn calls_of_a_round_carry_its_deadline_and_in_strict_that_of_the_term() {
         assert_eq!(deadline.since(bench.now()), limit.min(s(10.0)));
     }
     let mut bench = Bench::classic();
-    assert!(matches!(bench.turn(Begin), Next::Call { deadline: None, .. }), "LE-34");
+    assert!(matches!(bench.turn(BEGIN), Next::Call { deadline: None, .. }), "LE-34");
 }
 
 #[test]
 fn cancelling_before_the_first_attempt_makes_none() {
     for mut bench in both() {
-        bench.call(Cancel);
-        assert_eq!(bench.turn(Begin), Next::Ended { led: false });
+        assert_eq!(bench.turn(Begin { cancelled: true }), Next::Ended { led: false });
         assert!(!bench.notes.stopped_leading, "no event without a renew loop");
-        assert_eq!(bench.io(Begin), Io::Get, "only that run was cancelled");
+        assert_eq!(bench.io(BEGIN), Io::Get, "only that run was cancelled");
+        bench.call(CANCEL);
+        bench.reply(Err(StoreError::Timeout));
+        assert_eq!(bench.sleeps(), s(2.0), "a late cancellation of another run changes nothing");
     }
 }
 
 #[test]
 fn cancelling_a_candidate_ends_its_sleep() {
     for mut bench in both() {
-        bench.io(Begin);
+        bench.io(BEGIN);
         bench.reply(Err(StoreError::Timeout));
-        bench.call(Cancel);
+        bench.call(CANCEL);
         assert_eq!(bench.turn(Rest), Next::Ended { led: false });
     }
 }
@@ -147,7 +149,7 @@ fn cancelling_a_leader_revokes_its_leadership_before_the_run_ends() {
     for (bench, strict) in [(Bench::classic(), false), (Bench::strict(), true)] {
         let mut bench = renewed(bench);
         assert!(matches!(bench.step(Watch { term: 1 }), Step::Wait { .. }));
-        bench.call(Cancel);
+        bench.call(CANCEL);
         assert!(!bench.call(Holds { term: 1 }));
         bench.call(Watch { term: 1 });
         assert_eq!(bench.turn(Rest), Next::Ended { led: true });
@@ -159,9 +161,9 @@ fn cancelling_a_leader_revokes_its_leadership_before_the_run_ends() {
 #[test]
 fn a_write_that_is_answered_after_the_cancellation_leads_with_a_token_that_has_ended() {
     for mut bench in both() {
-        bench.io(Begin);
+        bench.io(BEGIN);
         let create = bench.reply_io(Err(StoreError::NotFound));
-        bench.call(Cancel);
+        bench.call(CANCEL);
         assert!(matches!(bench.accept(create, 1), Next::Lead { .. }), "LE-32");
         assert!(!bench.call(Holds { term: 1 }));
         assert_eq!(bench.turn(Rest), Next::Ended { led: true });
@@ -171,8 +173,8 @@ fn a_write_that_is_answered_after_the_cancellation_leads_with_a_token_that_has_e
 #[test]
 fn a_cancelled_attempt_makes_no_further_call() {
     for mut bench in both() {
-        bench.io(Begin);
-        bench.call(Cancel);
+        bench.io(BEGIN);
+        bench.call(CANCEL);
         assert_eq!(bench.reply(Err(StoreError::NotFound)), Next::Ended { led: false });
     }
 }
@@ -220,8 +222,8 @@ fn a_strict_term_ends_in_the_middle_of_a_round_and_of_a_call() {
 #[test]
 fn a_run_refuses_a_second_one_and_single_attempts() {
     for mut bench in both() {
-        bench.io(Begin);
-        assert_eq!(bench.turn(Begin), Next::Refused);
+        bench.io(BEGIN);
+        assert_eq!(bench.turn(BEGIN), Next::Refused);
         assert_eq!(bench.turn(Try), Next::Refused);
         assert_eq!(bench.turn(Rest), Next::Refused, "an answer is awaited");
         bench.reply_io(Err(StoreError::NotFound));
@@ -229,7 +231,7 @@ fn a_run_refuses_a_second_one_and_single_attempts() {
         assert_eq!(bench.reply(Err(StoreError::Timeout)), Next::Refused, "nothing was asked");
         bench.call(Abort);
         assert_eq!(bench.turn(Rest), Next::Refused);
-        assert_eq!(bench.io(Begin), Io::Get);
+        assert_eq!(bench.io(BEGIN), Io::Get);
     }
 }
 
@@ -237,9 +239,9 @@ fn a_run_refuses_a_second_one_and_single_attempts() {
 fn classic_runs_again_with_what_it_remembers_and_strict_reads_first() {
     for (bench, reads) in [(Bench::classic(), false), (Bench::strict(), true)] {
         let mut bench = renewed(bench);
-        bench.call(Cancel);
+        bench.call(CANCEL);
         bench.turn(Rest);
-        assert_eq!(bench.io(Begin) == Io::Get, reads, "LE-54");
+        assert_eq!(bench.io(BEGIN) == Io::Get, reads, "LE-54");
     }
 }
 
