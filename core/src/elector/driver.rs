@@ -34,6 +34,12 @@ pub trait Callbacks<R: Runtime, H: Host<Election> = Election>: Send + Sync + 'st
     fn new_leader(&self, leader: &Name) {
         let _ = leader;
     }
+
+    /// Tells whether [`new_leader`](Self::new_leader) is to be called at all; where it is not, no
+    /// thread is started for it.
+    fn wants_new_leader(&self) -> bool {
+        true
+    }
 }
 
 /// The elector runs already, or makes a single attempt.
@@ -196,7 +202,9 @@ impl<L: Lock, R: Runtime, H: Host<Election>> Elector<L, R, H> {
         {
             metrics.slow_path(&self.name);
         }
-        if let Some(leader) = notes.new_leader {
+        if let Some(leader) = notes.new_leader
+            && callbacks.wants_new_leader()
+        {
             self.report(leader, callbacks);
         }
         if notes.became_leader {

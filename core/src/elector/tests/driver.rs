@@ -127,6 +127,48 @@ fn a_run_that_never_leads_calls_the_stop_callback_alone() {
     assert_eq!(log.0.len(), 0);
 }
 
+/// Leads, and is not interested in who else does.
+struct Incurious(Arc<Log>);
+
+impl Callbacks<System> for Incurious {
+    fn started_leading(&self, leadership: &Leadership<System>) {
+        self.0.started_leading(leadership);
+    }
+
+    fn stopped_leading(&self) {
+        self.0.stopped_leading();
+    }
+
+    fn new_leader(&self, leader: &Name) {
+        self.0.new_leader(leader);
+    }
+
+    fn wants_new_leader(&self) -> bool {
+        false
+    }
+}
+
+#[test]
+fn who_wants_no_reports_gets_none() {
+    let store: Store = Arc::new(MemoryStore::new(&System::new()));
+    for profile in [Profile::Classic, config("").profile] {
+        let elector = elector(&store, Config { profile, ..config("a") });
+        let log = Log::new();
+        let run = {
+            let (elector, callbacks) =
+                (Arc::clone(&elector), Arc::new(Incurious(Arc::clone(&log))));
+            System::new().spawn("run", move || elector.run(&callbacks))
+        };
+        assert!(log.next().starts_with("started"));
+        elector.cancel();
+        assert_eq!(System::new().join(run).unwrap(), Ok(true));
+        let mut rest = [log.next(), log.next()];
+        rest.sort();
+        assert_eq!(rest, ["stopped", "work ended"]);
+        store.delete(&ObjectName::new("ns", "lease"));
+    }
+}
+
 #[test]
 fn a_second_run_is_refused() {
     let store: Store = Arc::new(MemoryStore::new(&System::new()));
