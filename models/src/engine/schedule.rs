@@ -151,7 +151,7 @@ mod tests {
 
     #[test]
     fn a_schedule_survives_its_text() {
-        let text = "a4b2!=13c=0a12B[77]3[127]!!";
+        let text = "a4b2.=13c=0a12B[77]3[127]..";
         let schedule: Schedule = text.parse().unwrap();
         assert_eq!(schedule.choices.len(), 4 + 2 + 1 + 1 + 1 + 1 + 12 + 1 + 3 + 1 + 2);
         assert_eq!(schedule.to_string(), text);

@@ -176,6 +176,13 @@ const RULES: &[Mutant<Queue>] = &[
     ),
     mistake!(
         Seeded,
+        "shutdown_waits_for_items",
+        "workqueue:SE-6",
+        [ShutdownWaitsForItems],
+        ["terminates"]
+    ),
+    mistake!(
+        Seeded,
         "done_by_value",
         "workqueue:WQ-22",
         [DoneByValue],

@@ -55,6 +55,8 @@ pub(super) enum Mistake {
     StrictDrainMissesReturning,
     /// A drain says nothing about shutdown until it returns.
     DrainHidesShutdown,
+    /// Shutdown waits for what is in processing.
+    ShutdownWaitsForItems,
     /// Done ends whatever delivery of the item is under way.
     DoneByValue,
 }
@@ -267,6 +269,12 @@ impl<K: Key + Ord> Machine for ThreeSets<K> {
             },
             Op::Done(Done(token)) => Ret::Done(self.done_token(*token, &mut cx.wakes)),
             Op::DoneKey(DoneKey { key, .. }) => Ret::DoneKey(self.done_key(key, &mut cx.wakes)),
+            Op::ShutDown(_) if self.makes(ShutdownWaitsForItems) && !self.processing.is_empty() => {
+                if !self.shutting_down {
+                    self.begin_shutdown(&mut cx.wakes);
+                }
+                return Step::Wait { on: DRAINS, until: None };
+            }
             Op::ShutDown(_) => {
                 self.shut_down(&mut cx.wakes);
                 Ret::ShutDown(())

@@ -154,13 +154,14 @@ fn who_wants_no_reports_gets_none() {
     for profile in [Profile::Classic, config("").profile] {
         let elector = elector(&store, Config { profile, ..config("a") });
         let log = Log::new();
+        let token = token();
         let run = {
-            let (elector, callbacks) =
-                (Arc::clone(&elector), Arc::new(Incurious(Arc::clone(&log))));
-            System::new().spawn("run", move || elector.run(&callbacks))
+            let (elector, token) = (Arc::clone(&elector), token.clone());
+            let callbacks = Arc::new(Incurious(Arc::clone(&log)));
+            System::new().spawn("run", move || elector.run(&token, &callbacks))
         };
         assert!(log.next().starts_with("started"));
-        elector.cancel();
+        token.cancel();
         assert_eq!(System::new().join(run).unwrap(), Ok(true));
         let mut rest = [log.next(), log.next()];
         rest.sort();
