@@ -425,11 +425,7 @@ fn a_replay_of_other_code_says_where_it_diverges() {
     assert_eq!(nothing, "the schedule ends after 0 decisions, the program goes on");
     let other_answer = "a=7".parse().unwrap();
     let answer = replay_of(&other_answer, |runtime| {
-<<<<<<< HEAD
-        let _answer = runtime.choose(2);
-=======
         assert!(runtime.choose(2) < 2);
->>>>>>> 36740df (seam: what every runtime promises, and runtimes that break it)
     });
     assert_eq!(answer, "decision 2 of the schedule, `=7`, cannot be taken");
 }
