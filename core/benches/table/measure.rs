@@ -1,5 +1,7 @@
 //! How things are measured: alternating rounds, medians.
 
+#![expect(clippy::disallowed_types, reason = "a bench measures the machine itself")]
+
 use std::hint::black_box;
 use std::sync::Arc;
 use std::time::Instant;

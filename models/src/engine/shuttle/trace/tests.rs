@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use super::super::{Body, Config, ShuttleRuntime, Strategy, WakeUps, explore};
 use crate::engine::End;
-use crate::toy::{Mistake, Program, queue_with_workers};
+use crate::toy::Program;
 
 /// What a search found.
 #[derive(Default, Debug)]
