@@ -23,6 +23,9 @@ impl Wake for Counter {
     }
 }
 
+/// How often [`Again`] is woken before it has enough.
+const TIMES: usize = 20;
+
 /// Arms itself anew whenever it is woken, and notes on which threads that happens.
 struct Again {
     runtime: Manual,
@@ -44,7 +47,7 @@ impl Wake for Again {
     fn wake(self: Arc<Self>) {
         let mut woken = self.woken.lock();
         woken.push(std::thread::current().id());
-        let enough = woken.len() == 3;
+        let enough = woken.len() == TIMES;
         drop(woken);
         if !enough {
             self.arm();
@@ -115,7 +118,7 @@ fn a_step_ends_although_its_wakers_arm_others_that_are_due() {
     again.runtime.advance(SECOND);
     let woken = loop {
         let woken = again.woken.lock().clone();
-        if woken.len() == 3 {
+        if woken.len() == TIMES {
             break woken;
         }
         std::thread::yield_now();

@@ -34,7 +34,8 @@ pub struct Config {
     pub max_executions: u64,
     /// The longest time; it is looked at between two executions.
     pub max_duration: Option<Duration>,
-    /// The most steps of one execution; one that takes more is [`End::Endless`].
+    /// The most steps of one execution; one that takes more is [`End::Endless`]. loom counts in 16
+    /// bits, so it is never more than 20,000.
     pub max_steps: u64,
 }
 
@@ -125,8 +126,7 @@ impl Driver {
     fn run_loom(self: &Arc<Self>, judge: &mut Judge<'_>) -> bool {
         let mut builder = ::loom::model::Builder::new();
         // Besides its steps, an execution makes two branches per thread and some on the way down.
-        builder.max_branches =
-            usize::try_from(self.config.max_steps).unwrap_or(usize::MAX / 2) + 100;
+        builder.max_branches = self.max_steps() as usize + 100;
         builder.preemption_bound = self.config.preemption_bound.map(|bound| bound.min(255));
         builder.max_permutations = None;
         builder.max_duration = None;
@@ -171,13 +171,17 @@ impl Driver {
         if JUDGE_LAST.with(|judge_last| judge_last()).is_break() || self.is_spent() {
             panic::resume_unwind(Box::new(Leave));
         }
-        let record = Record::new(self.config.max_steps, self.script.clone());
+        let record = Record::new(self.max_steps(), self.script.clone());
         let session = Arc::new(Session::new(record, Arc::clone(&self.answers)));
         lock(&self.progress).session = Some(Arc::clone(&session));
         session.spawned(0, ::loom::thread::current());
         let runtime = LoomRuntime::new(Arc::clone(&session));
         let returned = session.run(0, || (self.body)(&runtime));
         session.end(0, returned.err().and_then(|payload| message(&*payload)));
+    }
+
+    fn max_steps(&self) -> u64 {
+        self.config.max_steps.min(20_000)
     }
 
     fn is_spent(&self) -> bool {

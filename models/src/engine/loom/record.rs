@@ -30,6 +30,11 @@ impl Record {
         self.prescribed().is_none_or(|next| next == Some(Choice::Thread(thread)))
     }
 
+    /// Tells whether the clock may jump: always, unless a replay prescribes something else.
+    pub(super) fn allows_jump(&self) -> bool {
+        self.prescribed().is_none_or(|next| next == Some(Choice::Clock))
+    }
+
     /// Returns the next answer of a replay; the inner `None` if it prescribes something else.
     pub(super) fn prescribed_answer(&self, options: u32) -> Option<Option<u32>> {
         self.prescribed().map(|next| match next {
@@ -66,6 +71,10 @@ impl Record {
         self.steps += 1;
         self.preemptions += u32::from(preempted);
         self.schedule.choices.push(Choice::Thread(thread));
+    }
+
+    pub(super) fn jumped(&mut self) {
+        self.schedule.choices.push(Choice::Clock);
     }
 
     pub(super) fn is_too_long(&self) -> bool {

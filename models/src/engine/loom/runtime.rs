@@ -155,7 +155,7 @@ impl fmt::Debug for LoomTimer {
 
 impl Ambient for LoomRuntime {
     fn now(&self) -> Instant {
-        self.session.world().now()
+        self.session.now()
     }
 
     fn wall(&self) -> WallTime {

@@ -204,16 +204,16 @@ impl Session {
         world.sleep(me, asleep);
         drop(world);
         self.pause(me);
-        self.world().threads[me].relock = None;
+        self.world().awake(me);
     }
 
     pub(super) fn notify(&self, condvar: usize, at_most: usize) {
-        let _me = self.enter();
-        self.world().notify(condvar, at_most);
+        let me = self.enter();
+        self.world().notify(me, condvar, at_most);
     }
 
     pub(super) fn arm(&self, deadline: Instant, waker: Waker) -> (Instant, u64) {
-        let _me = self.enter();
+        self.enter();
         self.timers.get_or_init(|| Point::new(()));
         self.world().arm(deadline, waker)
     }
@@ -232,6 +232,12 @@ impl Session {
         drop(waker); // outside the bookkeeping: dropping a waker runs foreign code
     }
 
+    pub(super) fn now(&self) -> Instant {
+        let now = self.world().now();
+        self.enter(); // unless it was read too often
+        now
+    }
+
     pub(super) fn choose(&self, options: u32) -> u32 {
         let me = self.enter();
         let mut world = self.world();
@@ -241,8 +247,7 @@ impl Session {
             None => lock(&self.answers).answer(thread, nth, options),
             Some(Some(answer)) => answer,
             Some(None) => {
-                let misfit = world.record.misfit();
-                world.abort(End::Diverged(misfit));
+                world.diverge();
                 0
             }
         };

@@ -277,6 +277,31 @@ fn an_execution_without_end_is_cut_short() {
 }
 
 #[test]
+fn whoever_waits_for_a_clock_that_stands_is_endless() {
+    let ends = all(&unbounded(), |runtime| while runtime.now() == Instant::ZERO {});
+    let text = "main reads the clock for ever".to_owned();
+    assert_eq!(ends.iter().map(|end| &end.0).collect::<Vec<_>>(), [&End::Endless(text)]);
+}
+
+#[test]
+fn a_notification_without_the_lock_is_refused() {
+    let refused = End::Panicked("main: a notification without the lock".to_owned());
+    for used_before in [false, true] {
+        let ends = all(&unbounded(), move |runtime| {
+            let (lock, other) = (runtime.mutex(()), runtime.mutex(()));
+            let condvar = runtime.condvar();
+            if used_before {
+                let guard = runtime.lock(&lock);
+                drop(runtime.wait_until(&condvar, guard, Instant::ZERO + MS));
+            }
+            let _wrong = used_before.then(|| runtime.lock(&other));
+            runtime.notify_one(&condvar);
+        });
+        assert_eq!(ends.iter().map(|end| &end.0).collect::<Vec<_>>(), [&refused]);
+    }
+}
+
+#[test]
 fn every_answer_is_tried_under_every_schedule() {
     let seen = outcomes(&unbounded(), |runtime| {
         let log = Arc::new(runtime.mutex(vec![]));

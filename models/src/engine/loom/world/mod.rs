@@ -1,0 +1,184 @@
+//! Who waits for what, and what time it is: the bookkeeping of one execution.
+//!
+//! loom knows nothing of deadlines, and a panic poisons its mutexes. So locks, condition variables
+//! and joins are kept here, in plain data, and loom is only told who is runnable: a thread that is
+//! *blocked* here is parked there. When the last thread blocks, time jumps to the earliest
+//! deadline; if there is none, nobody will ever move again, and that is a deadlock.
+
+mod clock;
+mod ending;
+mod thread;
+mod turns;
+
+use std::collections::{BTreeMap, VecDeque};
+use std::task::Waker;
+
+use seatrial_core::runtime::Instant;
+
+use super::numbers::number;
+use super::record::Record;
+use crate::engine::End;
+
+pub(super) use thread::{Asleep, Thread, Unwinding};
+pub(super) use turns::Next;
+
+/// The state of one execution.
+#[derive(Debug)]
+pub(super) struct World {
+    pub(super) threads: Vec<Thread>,
+    pub(super) running: usize,
+    pub(super) record: Record,
+    /// How the execution ended, once it is being brought down before its threads have ended.
+    pub(super) abort: Option<End>,
+    /// The thread that took the last recorded step.
+    last: usize,
+    now: Instant,
+    /// How often the clock was read since the last step.
+    reads: u32,
+    holders: Vec<Option<usize>>,
+    condvars: Vec<Condvar>,
+    timers: BTreeMap<(Instant, u64), Waker>,
+    armed: u64,
+}
+
+#[derive(Debug, Default)]
+struct Condvar {
+    /// The longest sleeper first.
+    sleepers: VecDeque<usize>,
+    /// The lock that it is used with, once a thread has slept on it.
+    lock: Option<usize>,
+}
+
+impl World {
+    pub(super) fn new(record: Record) -> Self {
+        let main = Thread { name: "main".to_owned(), ..Thread::default() };
+        Self {
+            threads: vec![main],
+            running: 0,
+            record,
+            abort: None,
+            last: 0,
+            now: Instant::ZERO,
+            reads: 0,
+            holders: Vec::new(),
+            condvars: Vec::new(),
+            timers: BTreeMap::new(),
+            armed: 0,
+        }
+    }
+
+    /// Adds a thread as a child of `parent`.
+    pub(super) fn spawn(&mut self, parent: usize, name: &str) -> usize {
+        self.threads[parent].children += 1;
+        let mut way = self.threads[parent].way.clone();
+        way.push(self.threads[parent].children);
+        self.threads.push(Thread {
+            name: name.to_owned(),
+            number: number(&way),
+            way,
+            ..Thread::default()
+        });
+        self.threads.len() - 1
+    }
+
+    pub(super) fn new_lock(&mut self) -> usize {
+        let maker = &mut self.threads[self.running];
+        self.record.new_lock(maker.number, maker.locks);
+        maker.locks += 1;
+        self.holders.push(None);
+        self.holders.len() - 1
+    }
+
+    pub(super) fn new_condvar(&mut self) -> usize {
+        self.condvars.push(Condvar::default());
+        self.condvars.len() - 1
+    }
+
+    /// Takes a lock if it is free.
+    pub(super) fn try_take(&mut self, me: usize, lock: usize) -> bool {
+        let free = !self.is_held(lock);
+        if free {
+            self.holders[lock] = Some(me);
+            self.record.acquired(self.threads[me].number, lock);
+        }
+        self.threads[me].wants = (!free).then_some(lock);
+        free
+    }
+
+    pub(super) fn release(&mut self, lock: usize) {
+        self.holders[lock] = None;
+        self.unpark_ready();
+    }
+
+    fn is_held(&self, lock: usize) -> bool {
+        self.holders[lock].is_some()
+    }
+
+    /// Puts a thread to sleep; a deadline that has passed already lets it time out at once.
+    pub(super) fn sleep(&mut self, me: usize, asleep: Asleep) {
+        self.threads[me].timed_out = asleep.until() <= self.now;
+        if self.threads[me].timed_out {
+            return;
+        }
+        self.threads[me].asleep = Some(asleep);
+        if let Asleep::Notified { condvar, lock, .. } = asleep {
+            let condvar = &mut self.condvars[condvar];
+            condvar.sleepers.push_back(me);
+            condvar.lock = Some(lock);
+        }
+    }
+
+    /// Wakes those who sleep on a condition variable, the longest sleeper first.
+    ///
+    /// # Panics
+    /// If the lock is not held: loom could not see that the notification depends on the sleep.
+    pub(super) fn notify(&mut self, me: usize, condvar: usize, at_most: usize) {
+        let is_held = match self.condvars[condvar].lock {
+            Some(lock) => self.holders[lock] == Some(me),
+            None => self.holders.contains(&Some(me)), // it will be one of these
+        };
+        assert!(is_held, "a notification without the lock");
+        for _ in 0..at_most {
+            let Some(&sleeper) = self.condvars[condvar].sleepers.front() else { break };
+            self.wake(sleeper);
+        }
+        self.unpark_ready();
+    }
+
+    /// Ends the sleep of a thread. One that slept on a condition variable needs the lock next.
+    fn wake(&mut self, sleeper: usize) {
+        if let Some(Asleep::Notified { condvar, lock, .. }) = self.threads[sleeper].asleep.take() {
+            self.condvars[condvar].sleepers.retain(|&other| other != sleeper);
+            self.threads[sleeper].relock = Some(lock);
+        }
+    }
+
+    /// Notes that a thread is awake and goes on to take the lock, if it needs one.
+    pub(super) fn awake(&mut self, me: usize) {
+        self.threads[me].relock = None;
+    }
+
+    /// Marks a thread as ended and wakes those who wait for that.
+    pub(super) fn end(&mut self, me: usize) {
+        self.threads[me].ended = true;
+        self.threads[me].unwinding = Unwinding::No;
+        for other in 0..self.threads.len() {
+            if self.threads[other].asleep == Some(Asleep::Ended(me)) {
+                self.wake(other);
+            }
+        }
+        self.unpark_ready();
+    }
+
+    pub(super) fn all_ended(&self) -> bool {
+        self.threads.iter().all(|thread| thread.ended)
+    }
+
+    /// Tells whether a thread cannot move.
+    fn is_blocked(&self, at: usize) -> bool {
+        let thread = &self.threads[at];
+        let is_held = |lock| self.is_held(lock);
+        let rests = thread.ended || thread.asleep.is_some() || thread.relock.is_some_and(is_held);
+        thread.wants.is_some_and(is_held) || (rests && thread.serving == 0)
+    }
+}

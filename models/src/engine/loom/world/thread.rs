@@ -1,0 +1,80 @@
+//! What is known of one thread.
+
+use seatrial_core::runtime::Instant;
+
+/// What a thread sleeps for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(in crate::engine::loom) enum Asleep {
+    /// A notification, at most until the deadline; then the lock.
+    Notified { condvar: usize, lock: usize, until: Instant },
+    /// A point in time.
+    Until(Instant),
+    /// The end of a thread.
+    Ended(usize),
+}
+
+impl Asleep {
+    pub(super) fn until(self) -> Instant {
+        match self {
+            Self::Notified { until, .. } | Self::Until(until) => until,
+            Self::Ended(_) => Instant::NEVER,
+        }
+    }
+}
+
+/// Whether a panic is on its way through the stack of a thread.
+///
+/// loom runs all threads on one thread of the machine. As soon as one of them unwinds, the machine
+/// says so of all of them; then it is sure for the first and a guess for the others.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(in crate::engine::loom) enum Unwinding {
+    #[default]
+    No,
+    Perhaps,
+    Surely,
+}
+
+/// One thread.
+#[derive(Debug, Default)]
+pub(in crate::engine::loom) struct Thread {
+    pub(in crate::engine::loom) name: String,
+    pub(in crate::engine::loom) number: u8,
+    /// Its handle in loom, once it has one.
+    pub(in crate::engine::loom) handle: Option<::loom::thread::Thread>,
+    /// The lock that it is about to try.
+    pub(in crate::engine::loom) aim: Option<usize>,
+    /// Whether its last sleep was ended by the deadline.
+    pub(in crate::engine::loom) timed_out: bool,
+    /// How many wakers it runs for the clock, one inside the other.
+    pub(in crate::engine::loom) serving: u32,
+    pub(in crate::engine::loom) ended: bool,
+    /// What it said if it panicked.
+    pub(in crate::engine::loom) panicked: Option<String>,
+    pub(in crate::engine::loom) joined: bool,
+    pub(in crate::engine::loom) unwinding: Unwinding,
+    /// How often it was made to unwind.
+    pub(in crate::engine::loom) thrown: u32,
+    /// Questions asked, random numbers drawn, locks made: all counted per thread, so that they do
+    /// not depend on the schedule.
+    pub(in crate::engine::loom) questions: u32,
+    pub(in crate::engine::loom) draws: u32,
+    pub(super) locks: u32,
+    /// The lock that it found held.
+    pub(super) wants: Option<usize>,
+    /// The lock that it has to take again after its sleep.
+    pub(super) relock: Option<usize>,
+    pub(super) asleep: Option<Asleep>,
+    pub(super) parked: bool,
+    /// Which child of whom it is, from main on.
+    pub(super) way: Vec<u8>,
+    pub(super) children: u8,
+}
+
+impl Thread {
+    pub(super) fn unpark(&mut self) {
+        self.parked = false;
+        if let Some(handle) = &self.handle {
+            handle.unpark();
+        }
+    }
+}

@@ -1,0 +1,113 @@
+//! Who goes on: whoever can, in the order that loom explores or a replay prescribes.
+
+use super::clock::Due;
+use super::{End, World};
+
+/// What a thread that came to a pause does next.
+#[derive(Debug)]
+pub(in crate::engine::loom) enum Next {
+    /// It goes on.
+    Go,
+    /// It parks until it is unparked.
+    Park,
+    /// It runs the wakers that are due: nobody else can.
+    Serve,
+    /// It unwinds, since the execution is being brought down.
+    Unwind,
+}
+
+impl World {
+    /// Decides what a thread does that came to a pause. `parked` says whether it has been parked
+    /// since: if so it has to be its turn, where a schedule is replayed.
+    pub(in crate::engine::loom) fn settle(&mut self, me: usize, parked: bool) -> Next {
+        self.running = me;
+        loop {
+            self.note_unwinding(me);
+            if self.is_thrown(me) {
+                return Next::Unwind;
+            }
+            if !self.is_blocked(me) && (!parked || self.has_turn(me)) {
+                return Next::Go;
+            }
+            if self.someone_can_move() {
+                self.check_turn();
+                if self.is_thrown(me) {
+                    return Next::Unwind;
+                }
+                self.unpark_ready();
+                self.threads[me].parked = true;
+                return Next::Park;
+            }
+            match self.advance() {
+                Some(Due::Threads) => {}
+                Some(Due::Wakers) => return Next::Serve,
+                None => self.deadlock(),
+            }
+        }
+    }
+
+    /// As [`settle`](Self::settle), for a thread that has ended; true if wakers are to be served.
+    pub(in crate::engine::loom) fn settle_after_end(&mut self) -> bool {
+        while !self.all_ended() {
+            if self.someone_can_move() {
+                self.check_turn();
+                self.unpark_ready();
+                return false;
+            }
+            match self.advance() {
+                Some(Due::Threads) => {}
+                Some(Due::Wakers) => return true,
+                None => self.deadlock(),
+            }
+        }
+        false
+    }
+
+    fn someone_can_move(&self) -> bool {
+        (0..self.threads.len()).any(|at| !self.is_blocked(at) || self.is_thrown(at))
+    }
+
+    /// Notes that a thread starts its next step.
+    pub(in crate::engine::loom) fn resume(&mut self, me: usize) {
+        self.running = me;
+        if self.abort.is_some() {
+            return;
+        }
+        let before = std::mem::replace(&mut self.last, me);
+        let aim_is_free = self.threads[before].aim.is_none_or(|lock| !self.is_held(lock));
+        let preempted = before != me && !self.is_blocked(before) && aim_is_free;
+        self.record.step(self.threads[me].number, preempted);
+        self.threads[me].aim = None;
+        self.reads = 0;
+        if self.record.is_too_long() {
+            self.abort(End::Endless(self.describe()));
+        }
+    }
+
+    /// Tells whether the replayed schedule, if there is one, names this thread next.
+    fn has_turn(&self, at: usize) -> bool {
+        self.abort.is_some() || self.record.allows(self.threads[at].number)
+    }
+
+    /// Notices that the replayed schedule names a thread that cannot move.
+    pub(in crate::engine::loom) fn check_turn(&mut self) {
+        let mut movable = (0..self.threads.len()).filter(|&at| !self.is_blocked(at));
+        if self.abort.is_none() && !movable.any(|at| self.has_turn(at)) {
+            self.diverge();
+        }
+    }
+
+    /// Notes that the execution does not follow the replayed schedule.
+    pub(in crate::engine::loom) fn diverge(&mut self) {
+        self.abort(End::Diverged(self.record.misfit()));
+    }
+
+    /// Unparks whoever can go on.
+    pub(super) fn unpark_ready(&mut self) {
+        for at in 0..self.threads.len() {
+            if self.threads[at].parked && !self.is_blocked(at) && self.has_turn(at) {
+                self.threads[at].unpark();
+            }
+        }
+    }
+}
