@@ -1,0 +1,4 @@
+//! The machine against a map and against recorded traces.
+
+mod conformance;
+mod proptest;

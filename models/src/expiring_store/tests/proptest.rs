@@ -1,0 +1,45 @@
+//! Random calls: the machine that ships agrees with the map.
+
+use ::proptest::collection::vec;
+use ::proptest::prelude::*;
+use ::proptest::test_runner::FileFailurePersistence;
+
+use crate::expiring_store::{Op, check, decode};
+use crate::objects::Object;
+
+const SEEDS: &str =
+    concat!(env!("CARGO_MANIFEST_DIR"), "/../proptest-regressions/expiring_store.txt");
+
+fn object() -> impl Strategy<Value = Object> {
+    (prop_oneof![1 => Just(0_u8), 20 => 1..6_u8], any::<u8>())
+}
+
+fn op() -> impl Strategy<Value = Op> {
+    prop_oneof![
+        6 => object().prop_map(Op::Add),
+        2 => object().prop_map(Op::Delete),
+        1 => (0..6_u8).prop_map(Op::DeleteUnseen),
+        1 => vec(object(), 0..5).prop_map(Op::Replace),
+        4 => (0..6_u8).prop_map(Op::Get),
+        1 => Just(Op::List),
+        4 => (0..24_u8).prop_map(Op::Advance),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig {
+        cases: 512,
+        failure_persistence: Some(Box::new(FileFailurePersistence::Direct(SEEDS))),
+        ..ProptestConfig::default()
+    })]
+
+    #[test]
+    fn the_machine_agrees_with_the_map(ops in vec(op(), 0..80)) {
+        check(&ops);
+    }
+
+    #[test]
+    fn whatever_bytes_say_the_two_agree(bytes in vec(any::<u8>(), 0..200)) {
+        check(&decode(&bytes));
+    }
+}

@@ -1,0 +1,158 @@
+//! Sequences of calls, and the property that the heap agrees with the sequential object.
+
+use std::sync::Arc;
+
+use seatrial_core::fifo::Intake;
+use seatrial_core::machine::Boxed;
+use seatrial_core::runtime::System;
+use seatrial_core::store::heap::HeapQueue;
+use seatrial_core::store::{HeapError, KeyHasher, KeyedHeap};
+
+use super::Spec;
+use crate::objects::{Checked, Object, key_of};
+
+/// The machine that is compared. Its order is by version, then by key, so it is total.
+pub type Machine = HeapQueue<u8, Object>;
+
+/// A call.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[expect(missing_docs, reason = "the variants are the calls of the heap")]
+pub enum Op {
+    Add(Object),
+    AddIfAbsent(Object),
+    BulkAdd(Vec<Object>),
+    Delete(Object),
+    Pop,
+    Get(u8),
+    Close,
+}
+
+fn rank(object: &Object) -> (u8, u8) {
+    (object.1, object.0)
+}
+
+/// Runs calls on the machine that ships and on the sequential object.
+///
+/// # Panics
+/// If the two disagree, or the machine breaks a rule of its own.
+pub fn check(ops: &[Op]) {
+    check_on(ops, |machine| Boxed(Box::new(Checked(machine))));
+}
+
+/// As [`check`], on a machine that `change` may have put in place of the one that ships.
+///
+/// # Panics
+/// As [`check`].
+pub fn check_on(ops: &[Op], change: impl FnOnce(Machine) -> Boxed<Machine>) {
+    let machine = HeapQueue::new(Arc::new(|one: &Object, other| rank(one) < rank(other)));
+    let intake = Intake::with_hasher(KeyHasher::fixed(7), key_of);
+    let heap = KeyedHeap::with_host(&System::new(), intake, change(machine));
+    let mut pair = Pair { heap, spec: Spec::default() };
+    for op in ops {
+        pair.step(op);
+        pair.compare();
+    }
+}
+
+/// The heap and the sequential object, led through the same calls.
+struct Pair {
+    heap: KeyedHeap<u8, Object, System, Boxed<Machine>>,
+    spec: Spec<u8, Object>,
+}
+
+impl Pair {
+    fn step(&mut self, op: &Op) {
+        match op {
+            Op::Add(object) => {
+                let said = said(self.heap.add(*object));
+                let expected = self.expected(*object, Spec::put);
+                assert_eq!(said, expected);
+            }
+            Op::AddIfAbsent(object) => {
+                let said = said(self.heap.add_if_absent(*object));
+                let expected = self.expected(*object, Spec::add_if_absent);
+                assert_eq!(said, expected);
+            }
+            Op::BulkAdd(objects) => self.bulk_add(objects),
+            Op::Delete(object) => {
+                let got = self.heap.delete(object).map_err(|error| said(Err(error)));
+                let error = if object.0 == 0 { "key" } else { "absent" };
+                assert_eq!(got, self.spec.items.remove(&object.0).ok_or(error));
+            }
+            Op::Pop if self.spec.items.is_empty() && !self.spec.closed => {} // it would sleep
+            Op::Pop => {
+                let got = self.heap.pop().map_err(|error| said(Err(error)));
+                assert_eq!(got, self.spec.pop(rank).ok_or("closed"));
+            }
+            Op::Get(key) => assert_eq!(self.heap.get(key), self.spec.items.get(key).copied()),
+            Op::Close => {
+                self.heap.close();
+                self.spec.closed = true;
+            }
+        }
+    }
+
+    fn expected(
+        &mut self,
+        object: Object,
+        add: impl Fn(&mut Spec<u8, Object>, u8, Object) -> bool,
+    ) -> &'static str {
+        match object.0 {
+            0 => "key",
+            key if add(&mut self.spec, key, object) => "ok",
+            _ => "closed",
+        }
+    }
+
+    fn bulk_add(&mut self, objects: &[Object]) {
+        let got = said(self.heap.bulk_add(objects.to_vec()));
+        let with_key = objects.iter().take_while(|object| object.0 != 0);
+        let added = with_key.filter(|object| self.spec.put(object.0, **object)).count();
+        let expected = if self.spec.closed {
+            "closed"
+        } else if added < objects.len() {
+            "key"
+        } else {
+            "ok"
+        };
+        assert_eq!(got, expected);
+    }
+
+    fn compare(&self) {
+        let mut listed = self.heap.list();
+        listed.sort_unstable();
+        assert_eq!(listed, Vec::from_iter(self.spec.items.clone()));
+        assert_eq!(self.heap.len(), listed.len());
+        assert_eq!(self.heap.is_closed(), self.spec.closed);
+    }
+}
+
+fn said(result: Result<(), HeapError>) -> &'static str {
+    match result {
+        Ok(()) => "ok",
+        Err(HeapError::Key(_)) => "key",
+        Err(HeapError::Closed) => "closed",
+        Err(HeapError::NotFound) => "absent",
+    }
+}
+
+/// Reads calls from the bytes of a fuzzer; every input means something.
+pub fn decode(bytes: &[u8]) -> Vec<Op> {
+    let mut bytes = bytes.iter().copied();
+    std::iter::from_fn(|| decode_op(&mut bytes)).collect()
+}
+
+fn decode_op(bytes: &mut impl Iterator<Item = u8>) -> Option<Op> {
+    let code = bytes.next()?;
+    let mut object = || Some((bytes.next()? % 16, bytes.next()?));
+    Some(match code % 16 {
+        0..6 => Op::Add(object()?),
+        6 => Op::AddIfAbsent(object()?),
+        7 => Op::BulkAdd((0..code >> 5).map_while(|_| object()).collect()),
+        8..11 => Op::Delete(object()?),
+        11..14 => Op::Pop,
+        14 => Op::Get(bytes.next()? % 16),
+        _ if code < 240 => Op::Pop,
+        _ => Op::Close,
+    })
+}

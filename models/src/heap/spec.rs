@@ -1,0 +1,34 @@
+//! The keyed heap as a sequential object.
+
+use std::collections::BTreeMap;
+
+/// Objects by key; the least is looked for (`cache:HP`).
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Spec<K, O> {
+    /// The objects.
+    pub items: BTreeMap<K, O>,
+    /// Whether new objects are refused.
+    pub closed: bool,
+}
+
+impl<K: Ord + Clone, O: Clone> Spec<K, O> {
+    /// Adds an object, in place of another; false if the heap is closed.
+    pub fn put(&mut self, key: K, object: O) -> bool {
+        if !self.closed {
+            self.items.insert(key, object);
+        }
+        !self.closed
+    }
+
+    /// Adds an object unless its key has one; false if the heap is closed.
+    pub fn add_if_absent(&mut self, key: K, object: O) -> bool {
+        if self.items.contains_key(&key) { !self.closed } else { self.put(key, object) }
+    }
+
+    /// Takes the least object.
+    pub fn pop<R: Ord>(&mut self, rank: impl Fn(&O) -> R) -> Option<O> {
+        let least = self.items.iter().min_by_key(|(_, object)| rank(object));
+        let key = least.map(|(key, _)| key.clone())?;
+        self.items.remove(&key)
+    }
+}
