@@ -34,6 +34,13 @@ impl Timing {
         }
     }
 
+    /// Returns when a client of its own for the lock gives a request up: after half the renew
+    /// deadline, but not within a second (`election:LK-6`, `LK-28`).
+    #[must_use]
+    pub fn request_timeout(&self) -> Duration {
+        (self.renew / 2).max(Duration::from_secs(1))
+    }
+
     /// Returns the whole seconds of the lease: what is stored and obeyed.
     #[must_use]
     pub const fn stored_lease(&self) -> Duration {

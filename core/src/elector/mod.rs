@@ -75,8 +75,10 @@ pub use fence::{Fence, Gate};
 pub use health::{HealthCheck, Wedged};
 pub use leadership::Leadership;
 pub use lock::{
-    Call, Content, LeaseLock, LeaseSpec, Lock, MemoryStore, Meta, Object, ObjectName, ObjectStore,
-    StoreError, Stored, Token, Version,
+    ANNOTATION, AnnotationLock, Call, ConfigMap, ConfigMapLock, Content, Endpoints, EndpointsLock,
+    EventRecorder, Kind, LeaseLock, LeaseSpec, Lock, LockEvent, LockKind, LockKindError,
+    MemoryStore, Meta, Object, ObjectName, ObjectStore, PairLock, StoreError, Stored, Token,
+    UNKNOWN_HOLDER, Version,
 };
 pub use metrics::{LeaderMetrics, set_leader_metrics};
 pub use operations::{

@@ -1,10 +1,12 @@
 //! The lock that keeps the record in a Lease object (`election:LK-11` to `LK-16`).
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use crate::elector::record::{Name, Record, Timestamp};
 
-use super::{Call, Lock, Meta, Object, ObjectName, ObjectStore, StoreError, Stored, Version};
+use super::slot::{EventRecorder, Kind, Slot};
+use super::{Call, Lock, Object, ObjectStore, StoreError, Stored, Version};
 
 /// The spec of a Lease. Every field is optional; an absent one reads as empty (`election:LK-11`).
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -78,62 +80,63 @@ fn fit(number: i64) -> i32 {
     i32::try_from(number).unwrap_or(if number < 0 { i32::MIN } else { i32::MAX })
 }
 
+impl Kind for LeaseSpec {
+    const KIND: &'static str = "Lease";
+    const API_VERSION: &'static str = "coordination.k8s.io/v1";
+}
+
 /// A lock in a Lease object.
 #[derive(Clone, Debug)]
 pub struct LeaseLock<S> {
-    store: S,
-    name: ObjectName,
+    slot: Slot<S, LeaseSpec>,
     labels: BTreeMap<String, String>,
-    remembered: Option<Object<LeaseSpec>>,
 }
 
 impl<S: ObjectStore<LeaseSpec>> LeaseLock<S> {
     /// Makes a lock in the Lease of that name.
     pub fn new(store: S, namespace: &str, name: &str) -> Self {
-        Self::with_labels(store, namespace, name, BTreeMap::new())
+        Self { slot: Slot::new(store, namespace, name), labels: BTreeMap::new() }
     }
 
-    /// As [`new`](Self::new); every write puts these labels on the Lease (`election:LK-15`).
-    pub fn with_labels(
-        store: S,
-        namespace: &str,
-        name: &str,
-        labels: BTreeMap<String, String>,
-    ) -> Self {
-        Self { store, name: ObjectName::new(namespace, name), labels, remembered: None }
+    /// Puts these labels on the Lease with every write (`election:LK-15`).
+    #[must_use]
+    pub fn with_labels(self, labels: BTreeMap<String, String>) -> Self {
+        Self { labels, ..self }
     }
 
-    fn remember(&mut self, object: Object<LeaseSpec>) -> Stored {
-        let stored = Stored {
-            record: object.content.to_record(),
-            version: object.meta.version.clone(),
-            uid: object.meta.uid.clone(),
-            text: None,
-        };
-        self.remembered = Some(object);
-        stored
+    /// Records events with this recorder (`election:LK-16`).
+    #[must_use]
+    pub fn with_recorder(mut self, recorder: Arc<dyn EventRecorder>) -> Self {
+        self.slot.set_recorder(recorder);
+        self
     }
+}
 
-    fn put_labels(&self, meta: &mut Meta) {
-        if !self.labels.is_empty() {
-            let labels = meta.labels.get_or_insert_default();
-            labels.extend(self.labels.iter().map(|(key, value)| (key.clone(), value.clone())));
-        }
+fn stored(lease: &Object<LeaseSpec>) -> Stored {
+    Stored {
+        record: lease.content.to_record(),
+        version: lease.meta.version.clone(),
+        uid: lease.meta.uid.clone(),
+        text: None,
+    }
+}
+
+/// Writes the record, and adds the configured labels to those that the object has.
+fn write(lease: &mut Object<LeaseSpec>, record: &Record, labels: &BTreeMap<String, String>) {
+    lease.content = LeaseSpec::from_record(record);
+    if !labels.is_empty() {
+        let present = lease.meta.labels.get_or_insert_default();
+        present.extend(labels.iter().map(|(key, value)| (key.clone(), value.clone())));
     }
 }
 
 impl<S: ObjectStore<LeaseSpec>> Lock for LeaseLock<S> {
     fn get(&mut self, call: Call<'_>) -> Result<Stored, StoreError> {
-        let object = self.store.get(&self.name, call)?;
-        Ok(self.remember(object))
+        self.slot.get(call).map(stored)
     }
 
     fn create(&mut self, record: &Record, call: Call<'_>) -> Result<Stored, StoreError> {
-        let mut meta = Meta::new(self.name.clone());
-        self.put_labels(&mut meta);
-        let lease = Object { meta, content: LeaseSpec::from_record(record) };
-        let created = self.store.create(&lease, call)?;
-        Ok(self.remember(created))
+        self.slot.create(call, |lease| write(lease, record, &self.labels)).map(stored)
     }
 
     fn update(
@@ -142,15 +145,14 @@ impl<S: ObjectStore<LeaseSpec>> Lock for LeaseLock<S> {
         version: &Version,
         call: Call<'_>,
     ) -> Result<Stored, StoreError> {
-        let remembered = self.remembered.as_ref().filter(|lease| lease.meta.version == *version);
-        let mut lease = remembered.ok_or(StoreError::NotInitialised)?.clone();
-        lease.content = LeaseSpec::from_record(record);
-        self.put_labels(&mut lease.meta);
-        let updated = self.store.update(&lease, call)?;
-        Ok(self.remember(updated))
+        self.slot.update(version, call, |lease| write(lease, record, &self.labels)).map(stored)
+    }
+
+    fn record_event(&self, identity: &Name, text: &'static str) {
+        self.slot.record_event(identity, text);
     }
 
     fn describe(&self) -> String {
-        self.name.to_string()
+        self.slot.name.to_string()
     }
 }

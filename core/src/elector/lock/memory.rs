@@ -7,6 +7,7 @@ use std::fmt;
 use crate::elector::record::Name;
 use crate::runtime::Runtime;
 
+use super::annotation::{ConfigMap, Endpoints};
 use super::{Call, LeaseSpec, Object, ObjectName, ObjectStore, StoreError, Version};
 
 /// What a store checks before it keeps an object.
@@ -24,8 +25,13 @@ impl Content for LeaseSpec {
     }
 }
 
-/// An object without content of its own, for example a ConfigMap that carries a lock.
-impl Content for () {
+impl Content for ConfigMap {
+    fn validate(&self) -> Result<(), StoreError> {
+        Ok(())
+    }
+}
+
+impl Content for Endpoints {
     fn validate(&self) -> Result<(), StoreError> {
         Ok(())
     }
@@ -89,12 +95,13 @@ impl<R: Runtime, C: Content> ObjectStore<C> for MemoryStore<R, C> {
             return Err(StoreError::Conflict);
         }
         *changes += 1;
-        let uid = stored.meta.uid.clone();
-        let mut object = object.clone();
-        object.meta.version = Version::Number(*changes);
-        object.meta.uid = uid;
-        *stored = object.clone();
-        Ok(object)
+        let mut updated = object.clone();
+        updated.meta.version = Version::Number(*changes);
+        updated.meta.uid.clone_from(&stored.meta.uid);
+        let replaced = std::mem::replace(stored, updated.clone());
+        drop(objects);
+        drop(replaced); // outside the lock: it may hold foreign values
+        Ok(updated)
     }
 }
 

@@ -5,9 +5,13 @@
 //! so that an update sends the whole of it with only the election content replaced
 //! (`election:LK-2`).
 
+mod annotation;
+mod kind;
 mod lease;
 mod memory;
 mod object;
+mod pair;
+mod slot;
 mod version;
 
 use std::fmt;
@@ -20,9 +24,15 @@ use crate::runtime::{Instant, Runtime};
 
 use super::record::{Name, Record};
 
+pub use annotation::{
+    ANNOTATION, AnnotationLock, ConfigMap, ConfigMapLock, Endpoints, EndpointsLock,
+};
+pub use kind::{LockKind, LockKindError};
 pub use lease::{LeaseLock, LeaseSpec};
 pub use memory::{Content, MemoryStore};
 pub use object::{Meta, Object, ObjectName, ObjectStore};
+pub use pair::{PairLock, UNKNOWN_HOLDER};
+pub use slot::{EventRecorder, Kind, LockEvent};
 pub use version::Version;
 
 /// What a store says when it does not do what it was asked.

@@ -2,10 +2,14 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
 use crate::elector::{
-    Call, LeaseLock, LeaseSpec, Lock, MemoryStore, Meta, Name, Object, ObjectName, ObjectStore,
-    Record, StoreError, Version,
+    ANNOTATION, Call, Config, ConfigMap, ConfigMapLock, Elector, Endpoints, EndpointsLock,
+    EventRecorder, Fields, LeaseLock, LeaseSpec, Lock, LockEvent, LockKind, LockKindError,
+    MemoryStore, Meta, Name, Object, ObjectName, ObjectStore, PairLock, Record, StoreError, Timing,
+    UNKNOWN_HOLDER, Version,
 };
 use crate::runtime::System;
 
@@ -92,7 +96,7 @@ fn an_update_keeps_what_others_put_on_the_object_and_adds_configured_labels() {
     store.create(&object, Call::default()).unwrap();
 
     let labels = BTreeMap::from([("app".to_owned(), "x".to_owned())]);
-    let mut lock = LeaseLock::with_labels(Arc::clone(&store), "ns", "lease", labels);
+    let mut lock = LeaseLock::new(Arc::clone(&store), "ns", "lease").with_labels(labels);
     let read = lock.get(Call::default()).unwrap();
     lock.update(&record("a"), &read.version, Call::default()).unwrap();
 
@@ -111,4 +115,200 @@ fn a_failed_call_leaves_the_remembered_object() {
     assert_eq!(lock.get(Call::default()), Err(StoreError::NotFound));
     let update = lock.update(&record("a"), &created.version, Call::default());
     assert_eq!(update, Err(StoreError::NotFound), "the call was made (LK-3)");
+}
+
+/// Remembers what it is told.
+#[derive(Default)]
+struct Events(AtomicUsize);
+
+impl EventRecorder for Events {
+    fn record(&self, event: LockEvent) {
+        assert_eq!((event.kind, event.api_version), ("Lease", "coordination.k8s.io/v1"));
+        assert_eq!((event.reason, event.object), ("LeaderElection", name()));
+        assert_eq!(event.message, "100%_{} became leader", "it is data, not a format");
+        let received = usize::from(!event.uid.is_empty());
+        self.0.fetch_add(1 + 10 * received, Ordering::Relaxed);
+    }
+}
+
+#[test]
+fn an_event_needs_no_remembered_object() {
+    let events = Arc::new(Events::default());
+    let mut lock = LeaseLock::new(store(), "ns", "lease")
+        .with_recorder(Arc::clone(&events) as Arc<dyn EventRecorder>);
+    let who = Name::new("100%_{}");
+    lock.record_event(&who, "became leader");
+    assert_eq!(events.0.load(Ordering::Relaxed), 1, "LK-16");
+    lock.create(&record("a"), Call::default()).unwrap();
+    lock.record_event(&who, "became leader");
+    assert_eq!(events.0.load(Ordering::Relaxed), 12, "with the uid of what was received");
+}
+
+#[test]
+fn retired_kinds_are_known_and_refused() {
+    assert_eq!(LockKind::current("leases"), Ok(LockKind::Leases));
+    for kind in LockKind::ALL {
+        assert_eq!(kind.name().parse(), Ok(kind));
+        if let Some(replacement) = kind.replacement() {
+            let error = LockKind::current(kind.name()).unwrap_err();
+            assert_eq!(error, LockKindError::Retired { kind, replacement });
+            assert!(error.to_string().contains(replacement.name()));
+        }
+    }
+    assert!(LockKind::current("files").unwrap_err().to_string().contains("leases"));
+}
+
+type ConfigMaps = Arc<MemoryStore<System, ConfigMap>>;
+
+fn config_maps(annotation: Option<&str>) -> ConfigMaps {
+    let store = Arc::new(MemoryStore::new(&System::new()));
+    let mut meta = Meta::new(name());
+    meta.rest = Some(Arc::new("data"));
+    meta.annotations =
+        annotation.map(|text| BTreeMap::from([(ANNOTATION.to_owned(), text.to_owned())]));
+    store.create(&Object { meta, content: ConfigMap }, Call::default()).unwrap();
+    store
+}
+
+#[test]
+fn an_annotation_holds_the_record_and_the_rest_of_the_object_stays() {
+    let store = config_maps(None);
+    let mut lock = ConfigMapLock::new(Arc::clone(&store), "ns", "lease");
+    let read = lock.get(Call::default()).unwrap();
+    assert_eq!((&read.record, read.text.as_deref()), (&Record::default(), Some("")), "LK-19");
+    let written = lock.update(&record("a"), &read.version, Call::default()).unwrap();
+    assert_eq!(written.record, record("a"));
+    let meta = store.get(&name(), Call::default()).unwrap().meta;
+    let text = &meta.annotations.unwrap()[ANNOTATION];
+    assert!(text.starts_with(r#"{"holderIdentity":"a","#) && !text.contains("strategy"), "{text}");
+    assert!(meta.rest.unwrap().is::<&str>(), "LK-18");
+    assert_eq!(written.text.as_deref(), Some(text.as_str()), "exactly as stored");
+}
+
+#[test]
+fn a_new_object_with_an_annotation_alone_is_created() {
+    let store: Arc<MemoryStore<System, Endpoints>> = Arc::new(MemoryStore::new(&System::new()));
+    let mut lock = EndpointsLock::new(store, "ns", "lease").with_fields(Fields::Current);
+    assert_eq!(lock.get(Call::default()), Err(StoreError::NotFound));
+    let created = lock.create(&record("a"), Call::default()).unwrap();
+    assert!(created.text.unwrap().contains("preferredHolder"));
+    assert_eq!(lock.get(Call::default()).unwrap().record, record("a"));
+}
+
+#[test]
+fn a_corrupt_annotation_blocks_the_election() {
+    let mut lock = ConfigMapLock::new(config_maps(Some("{")), "ns", "lease");
+    assert!(matches!(lock.get(Call::default()), Err(StoreError::Invalid(_))));
+    let mut lock = ConfigMapLock::new(config_maps(Some("")), "ns", "lease");
+    assert!(matches!(lock.get(Call::default()), Err(StoreError::Invalid(_))));
+}
+
+#[test]
+fn an_object_without_the_annotation_is_taken_at_once_as_the_first_transition() {
+    for config in [Config::classic("a"), Config::new("a")] {
+        let lock = ConfigMapLock::new(config_maps(None), "ns", "lease");
+        let elector = Elector::new(&System::new(), lock, config).unwrap();
+        assert_eq!(elector.attempt(), Ok(true));
+        assert_eq!(elector.observed().record.transitions, 1, "LK-21");
+        assert_eq!(elector.attempt(), Ok(true));
+    }
+}
+
+#[test]
+fn a_change_of_format_counts_as_a_change() {
+    let text = record("other").to_json(Fields::Older);
+    let store = config_maps(Some(&text));
+    let lock = ConfigMapLock::new(Arc::clone(&store), "ns", "lease");
+    let elector = Elector::new(&System::new(), lock, Config::classic("a")).unwrap();
+    assert_eq!(elector.attempt(), Ok(false));
+    let first = elector.observed().at;
+    assert_eq!(elector.attempt(), Ok(false));
+    assert_eq!(elector.observed().at, first);
+    let mut object = store.get(&name(), Call::default()).unwrap();
+    object.meta.annotations = Some(BTreeMap::from([(ANNOTATION.to_owned(), format!(" {text}"))]));
+    store.update(&object, Call::default()).unwrap();
+    assert_eq!(elector.attempt(), Ok(false));
+    assert!(elector.observed().at > first, "LK-19");
+}
+
+type Pair = PairLock<ConfigMapLock<ConfigMaps>, LeaseLock<Store>>;
+
+fn pair(identity: &str, maps: &ConfigMaps, leases: &Store) -> Pair {
+    PairLock::new(
+        identity.into(),
+        ConfigMapLock::new(Arc::clone(maps), "ns", "lease"),
+        LeaseLock::new(Arc::clone(leases), "ns", "lease"),
+    )
+}
+
+#[test]
+fn a_pair_writes_both_and_reads_the_first() {
+    let (maps, leases) = (config_maps(None), store());
+    let mut lock = pair("a", &maps, &leases);
+    let read = lock.get(Call::default()).unwrap();
+    let written = lock.update(&record("a"), &read.version, Call::default()).unwrap();
+    assert_eq!(written.record.holder.as_str(), "a");
+    let second = leases.get(&name(), Call::default()).unwrap();
+    assert_eq!(second.content.to_record().holder.as_str(), "a", "created: it was missing");
+    let stale = lock.update(&record("a"), &read.version, Call::default());
+    assert_eq!(stale, Err(StoreError::NotInitialised));
+    let again = lock.update(&record("a"), &written.version, Call::default()).unwrap();
+    assert_ne!(again.version, written.version);
+    let both = lock.get(Call::default()).unwrap().text.unwrap();
+    assert_eq!(both.matches("\"holderIdentity\":\"a\"").count(), 2, "{both}");
+}
+
+#[test]
+fn a_pair_creates_both_although_the_first_exists() {
+    let (maps, leases) = (config_maps(None), store());
+    let mut lock = pair("a", &maps, &leases);
+    lock.create(&record("a"), Call::default()).unwrap();
+    assert!(leases.get(&name(), Call::default()).is_ok());
+    let again = lock.create(&record("a"), Call::default());
+    assert_eq!(again, Err(StoreError::AlreadyExists), "the second decides");
+}
+
+#[test]
+fn a_pair_respects_who_knows_the_first_alone() {
+    let maps = config_maps(Some(&record("old").to_json(Fields::Older)));
+    let leases = store();
+    let mut other = pair("a", &maps, &leases);
+    assert_eq!(other.get(Call::default()).unwrap().record.holder.as_str(), "old");
+    let mut own = pair("old", &maps, &leases);
+    assert_eq!(own.get(Call::default()), Err(StoreError::NotFound), "it must create the second");
+}
+
+#[test]
+fn a_pair_that_disagrees_is_held_by_nobody_known() {
+    let maps = config_maps(Some(&record("a").to_json(Fields::Older)));
+    let leases = store();
+    LeaseLock::new(Arc::clone(&leases), "ns", "lease")
+        .create(&record("b"), Call::default())
+        .unwrap();
+    for identity in ["a", "b", "c"] {
+        let mut lock = pair(identity, &maps, &leases);
+        let read = lock.get(Call::default()).unwrap();
+        assert_eq!(read.record.holder.as_str(), UNKNOWN_HOLDER);
+        assert!(
+            read.text.unwrap().starts_with(r#"{"holderIdentity":"leaderelection.k8s.io/unknown""#)
+        );
+    }
+}
+
+#[test]
+fn an_election_over_a_pair_leads_and_renews() {
+    let (maps, leases) = (config_maps(None), store());
+    for config in [Config::classic("a"), Config::new("b")] {
+        let lock = pair(config.identity.as_str(), &maps, &leases);
+        let elector = Elector::new(&System::new(), lock, config).unwrap();
+        assert_eq!(elector.attempt(), Ok(true));
+        assert_eq!(elector.attempt(), Ok(true), "renews");
+        assert_eq!(elector.release(), Ok(true));
+    }
+}
+
+#[test]
+fn an_own_client_gives_up_after_half_the_renew_deadline() {
+    assert_eq!(Timing::seconds(15, 10, 2).request_timeout(), Duration::from_secs(5));
+    assert_eq!(Timing::seconds(3, 1, 1).request_timeout(), Duration::from_secs(1), "LK-28");
 }

@@ -1,0 +1,118 @@
+//! The locks that keep the record in an annotation of another object (`election:LK-18` to
+//! `LK-23`). Retired: they are here for the migration away from them.
+
+use std::sync::Arc;
+
+use crate::elector::record::{Fields, Name, Record};
+
+use super::slot::{EventRecorder, Kind, Slot};
+use super::{Call, Lock, Object, ObjectStore, StoreError, Stored, Version};
+
+/// The annotation that holds the record.
+pub const ANNOTATION: &str = "control-plane.alpha.kubernetes.io/leader";
+
+/// A ConfigMap, of which only the metadata matters here.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct ConfigMap;
+
+impl Kind for ConfigMap {
+    const KIND: &'static str = "ConfigMap";
+    const API_VERSION: &'static str = "v1";
+}
+
+/// An Endpoints object, of which only the metadata matters here. Many agents watch them, so that
+/// every renewal is broadcast (`election:LK-22`).
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Endpoints;
+
+impl Kind for Endpoints {
+    const KIND: &'static str = "Endpoints";
+    const API_VERSION: &'static str = "v1";
+}
+
+/// A lock in an annotation of a ConfigMap.
+pub type ConfigMapLock<S> = AnnotationLock<S, ConfigMap>;
+/// A lock in an annotation of an Endpoints object.
+pub type EndpointsLock<S> = AnnotationLock<S, Endpoints>;
+
+/// A lock in an annotation of an object of kind `C`.
+#[derive(Clone, Debug)]
+pub struct AnnotationLock<S, C> {
+    slot: Slot<S, C>,
+    fields: Fields,
+}
+
+impl<C: Kind, S: ObjectStore<C>> AnnotationLock<S, C> {
+    /// Makes a lock in the object of that name. It writes the five fields that all generations
+    /// know.
+    pub fn new(store: S, namespace: &str, name: &str) -> Self {
+        let slot = Slot::new(store, namespace, name);
+        Self { slot, fields: Fields::Older }
+    }
+
+    /// Writes these fields.
+    #[must_use]
+    pub fn with_fields(self, fields: Fields) -> Self {
+        Self { fields, ..self }
+    }
+
+    /// Records events with this recorder (`election:LK-16`).
+    #[must_use]
+    pub fn with_recorder(mut self, recorder: Arc<dyn EventRecorder>) -> Self {
+        self.slot.set_recorder(recorder);
+        self
+    }
+}
+
+/// Reads the record. An absent annotation is an empty record, a corrupt one an error that blocks
+/// the election until it is repaired (`election:LK-19`).
+fn stored<C>(object: &Object<C>) -> Result<Stored, StoreError> {
+    let annotations = object.meta.annotations.as_ref();
+    let text = annotations.and_then(|annotations| annotations.get(ANNOTATION));
+    let record = match text {
+        None => Record::default(),
+        Some(text) => Record::from_json(text).map_err(|error| {
+            StoreError::Invalid(format!("annotation {ANNOTATION}: {error}").into())
+        })?,
+    };
+    Ok(Stored {
+        record,
+        version: object.meta.version.clone(),
+        uid: object.meta.uid.clone(),
+        text: Some(Arc::from(text.map_or("", String::as_str))),
+    })
+}
+
+fn write<C>(object: &mut Object<C>, record: &Record, fields: Fields) {
+    let annotations = object.meta.annotations.get_or_insert_default();
+    annotations.insert(ANNOTATION.to_owned(), record.to_json(fields));
+}
+
+impl<C: Kind + Sync, S: ObjectStore<C>> Lock for AnnotationLock<S, C> {
+    fn get(&mut self, call: Call<'_>) -> Result<Stored, StoreError> {
+        self.slot.get(call).and_then(stored)
+    }
+
+    fn create(&mut self, record: &Record, call: Call<'_>) -> Result<Stored, StoreError> {
+        let fields = self.fields;
+        self.slot.create(call, |object| write(object, record, fields)).and_then(stored)
+    }
+
+    fn update(
+        &mut self,
+        record: &Record,
+        version: &Version,
+        call: Call<'_>,
+    ) -> Result<Stored, StoreError> {
+        let fields = self.fields;
+        self.slot.update(version, call, |object| write(object, record, fields)).and_then(stored)
+    }
+
+    fn record_event(&self, identity: &Name, text: &'static str) {
+        self.slot.record_event(identity, text);
+    }
+
+    fn describe(&self) -> String {
+        self.slot.name.to_string()
+    }
+}
