@@ -35,7 +35,7 @@ mod combine;
 mod failures;
 mod flow;
 mod locked;
-mod nanos;
+pub(crate) mod nanos;
 mod per_item;
 #[cfg(test)]
 mod tests;
