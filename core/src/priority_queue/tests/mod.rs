@@ -2,6 +2,7 @@
 
 mod delays;
 mod ends;
+mod meter;
 mod order;
 
 use super::*;
