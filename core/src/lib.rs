@@ -11,6 +11,8 @@
 //! | [`priority_queue`] | the same again, the highest priority first |
 //! | [`cancel`] | cancellation tokens: a tree, with deadlines |
 //! | [`wait`] | loops that run again and again until a token ends |
+//! | [`polling`] | back-off steps, loops with a period, polls |
+//! | [`parallel`] | the bounded parallel loop |
 //! | [`limiter`] | how long to wait: per item, shared, token bucket, back-off |
 //! | [`store`] | keys, tombstones and what a consumer knows |
 //! | [`fifo`] | the queue of newest objects, and what queues of objects share |
@@ -31,6 +33,8 @@ pub mod limiter;
 pub mod machine;
 pub mod monitor;
 pub mod ordered_fifo;
+pub mod parallel;
+pub mod polling;
 pub mod priority_queue;
 pub mod queue;
 pub mod runtime;

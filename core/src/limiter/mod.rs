@@ -1,4 +1,5 @@
-//! How long to wait: limiters per item and shared, the token bucket, the keyed back-off.
+//! How long to wait: limiters per item and shared, the token bucket, flow control, the keyed
+//! back-off.
 //!
 //! | part | what it answers |
 //! |---|---|
@@ -8,10 +9,11 @@
 //! | [`MaxOf`], [`WithMaxWait`] | a combination |
 //! | [`RateLimiter`] | any of them under a lock, for any number of threads |
 //! | [`TokenBucket`] | the arithmetic of so many tokens per second |
+//! | [`FlowLimiter`] | whether, or when, a caller may go on |
 //! | [`KeyedBackoff`] | how long a key backs off after the events it had |
 //!
-//! All of them are plain values: a call says what time it is and never waits. Delays saturate at
-//! [`FOREVER`] and are exact to the nanosecond.
+//! Limiters, bucket and back-off are plain values: a call says what time it is and never waits.
+//! Delays saturate at [`FOREVER`] and are exact to the nanosecond.
 //!
 //! ```
 //! use std::time::Duration;
@@ -31,8 +33,9 @@ mod backoff;
 mod bucket;
 mod combine;
 mod failures;
+mod flow;
 mod locked;
-mod nanos;
+pub(crate) mod nanos;
 mod per_item;
 #[cfg(test)]
 mod tests;
@@ -46,6 +49,10 @@ pub use crate::slab::Item;
 pub use backoff::{BackoffTable, Expired, KeyedBackoff};
 pub use bucket::Bucket;
 pub use combine::{MaxOf, WithMaxWait};
+pub use flow::{
+    AlwaysAccept, FlowLimiter, Gate, GateOp, GateRet, NeverAccept, Pass, Stop, TokenBucketFlow,
+    WaitError,
+};
 pub use locked::RateLimiter;
 pub use nanos::FOREVER;
 pub use per_item::{Exponential, FastSlow};

@@ -8,17 +8,17 @@ use crate::runtime::Instant;
 pub const FOREVER: Duration = Duration::from_nanos(i64::MAX as u64);
 
 /// Returns a duration as nanoseconds, at most [`FOREVER`].
-pub(super) fn nanos(d: Duration) -> i64 {
+pub(crate) fn nanos(d: Duration) -> i64 {
     i64::try_from(d.as_nanos()).unwrap_or(i64::MAX)
 }
 
 /// Returns nanoseconds as a duration; zero if they are negative.
-pub(super) fn duration(nanos: i64) -> Duration {
+pub(crate) fn duration(nanos: i64) -> Duration {
     Duration::from_nanos(u64::try_from(nanos).unwrap_or(0))
 }
 
 /// Returns the time from `earlier` to `later`, negative if they are the other way round.
-pub(super) fn between(earlier: Instant, later: Instant) -> i64 {
+pub(crate) fn between(earlier: Instant, later: Instant) -> i64 {
     let difference = i128::from(later.as_nanos()) - i128::from(earlier.as_nanos());
     i64::try_from(difference).unwrap_or(if difference < 0 { i64::MIN } else { i64::MAX })
 }

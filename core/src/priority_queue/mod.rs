@@ -22,6 +22,7 @@
 //! Other than the rate-limiting queue, this one stops at once: after shutdown nothing is handed
 //! out any more, whatever is left (`workqueue:PQ-31`).
 
+mod meter;
 mod observer;
 mod operations;
 mod places;
@@ -44,6 +45,7 @@ use crate::queue::{Token, Work};
 use crate::runtime::{Instant, Runtime, System};
 use crate::slab::hasher;
 
+pub use meter::{Figures, Label, Meter};
 pub use observer::Observer;
 pub use operations::{Add, AddBatch, Get, Op, Ret, Retries, Settle};
 pub use state::{AddOptions, GETTERS, Prioritized};

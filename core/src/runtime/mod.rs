@@ -39,6 +39,12 @@ pub trait Ambient: Send + Sync {
         assert!(options > 0, "a choice needs at least one option");
         (self.entropy() % u64::from(options)) as u32
     }
+
+    /// Returns a random number, uniform between zero and one, which it is not.
+    fn uniform(&self) -> f64 {
+        // The upper 53 bits, as many as a fraction below one can hold.
+        (self.entropy() >> 11) as f64 / (1_u64 << 53) as f64
+    }
 }
 
 /// What a thread left behind when it panicked.

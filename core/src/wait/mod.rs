@@ -11,7 +11,8 @@ mod poll;
 mod repeat;
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
+pub(crate) use poll::Ticker;
 pub use poll::poll;
 pub use repeat::repeat;

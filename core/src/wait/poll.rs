@@ -23,8 +23,9 @@ pub fn poll<R: Runtime, H: Host<Tree>, T>(
     mut run: impl FnMut(&CancelToken<R, H>) -> ControlFlow<T>,
 ) -> Result<T, Reason> {
     let runtime = token.runtime();
-    let mut ticker = Ticker { began: runtime.now(), interval, taken: 0 };
-    let child = token.child_with_deadline(ticker.began + timeout);
+    let began = runtime.now();
+    let mut ticker = Ticker::new(began, interval);
+    let child = token.child_with_deadline(began + timeout);
     loop {
         if let ControlFlow::Break(value) = run(&child) {
             return Ok(value);
@@ -37,7 +38,7 @@ pub fn poll<R: Runtime, H: Host<Tree>, T>(
 }
 
 /// Ticks at a fixed rate and keeps one tick that was not taken, not more (`workqueue:CK-3`).
-struct Ticker {
+pub(crate) struct Ticker {
     began: Instant,
     interval: Duration,
     /// How many ticks had come when one was taken last.
@@ -45,15 +46,19 @@ struct Ticker {
 }
 
 impl Ticker {
+    pub(crate) fn new(began: Instant, interval: Duration) -> Self {
+        Self { began, interval, taken: 0 }
+    }
+
     /// Returns when the next tick can be taken; in the past, if one is kept.
-    fn next(&self) -> Instant {
+    pub(crate) fn next(&self) -> Instant {
         let ticks = u128::from(self.taken) + 1;
         let nanos = self.interval.as_nanos().saturating_mul(ticks);
         self.began + Duration::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX))
     }
 
     /// Takes a tick; others that came until now are dropped. Without an interval all are now.
-    fn take(&mut self, now: Instant) {
+    pub(crate) fn take(&mut self, now: Instant) {
         let came = now.since(self.began).as_nanos().checked_div(self.interval.as_nanos());
         self.taken = u64::try_from(came.unwrap_or(0)).unwrap_or(u64::MAX);
     }

@@ -30,10 +30,8 @@ pub fn repeat<R: Runtime, H: Host<Tree>>(
 /// Returns a random part of `jitter * period`, never the whole.
 fn part(runtime: &dyn Ambient, period: Duration, jitter: f64) -> Duration {
     if jitter > 0.0 {
-        // The upper 53 bits, as many as a fraction below one can hold.
-        let uniform = (runtime.entropy() >> 11) as f64 / (1_u64 << 53) as f64;
         // A conversion from a number that is too large saturates.
-        Duration::from_nanos((uniform * jitter * period.as_nanos() as f64) as u64)
+        Duration::from_nanos((runtime.uniform() * jitter * period.as_nanos() as f64) as u64)
     } else {
         Duration::ZERO
     }

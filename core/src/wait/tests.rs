@@ -14,7 +14,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Runs a loop on a thread of its own and moves the clock in steps of a tenth of a second, each
 /// time after the loop has gone to sleep, until the loop ends.
-fn drive<T: Send + 'static>(
+pub(crate) fn drive<T: Send + 'static>(
     runtime: &Manual,
     body: impl FnOnce(&Manual) -> T + Send + 'static,
 ) -> T {

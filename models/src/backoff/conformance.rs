@@ -73,7 +73,7 @@ impl Driven<'_> {
         let event = || step.args.integer("event_ms").map(instant);
         match step.op.as_str() {
             "next" => {
-                self.table.next(item, event()?, now, || 0);
+                self.table.next(item, event()?, now, || 0.0);
                 Ok(json!({ "backoff_ns": self.get(&key) }))
             }
             "get" => Ok(json!(self.get(&key))),

@@ -96,7 +96,7 @@ impl Pair {
             Op::Next(key, units) => {
                 let event = self.event(units);
                 self.spec.next(key, event, spec_now);
-                let none = || unreachable!("without jitter no random bits are drawn");
+                let none = || unreachable!("without jitter nothing is drawn");
                 let delay = self.ours.next(item(&key), instant(event), now, none);
                 assert_eq!(wide(delay), self.spec.get(key));
             }

@@ -40,7 +40,7 @@ impl<K: Eq + Hash + Clone + Send + 'static, R: Runtime, B: BuildHasher> KeyedBac
     /// Takes note of an event and returns the back-off that follows from it (`workqueue:BO-2`).
     pub fn next(&self, key: &K, event: Instant) -> Duration {
         let item = self.item(key);
-        self.lock().next(item, event, self.runtime.now(), || self.runtime.entropy())
+        self.lock().next(item, event, self.runtime.now(), || self.runtime.uniform())
     }
 
     /// Tells whether the back-off of a key, counted from the event, is still going on

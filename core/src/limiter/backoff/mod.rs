@@ -81,13 +81,13 @@ impl<K: Eq + Clone> BackoffTable<K> {
     }
 
     /// Takes note of an event and returns the back-off that follows from it (`workqueue:BO-2`).
-    /// `random` is asked for 64 random bits if there is a jitter.
+    /// `random` is asked for a number between zero and one if there is a jitter.
     pub fn next(
         &mut self,
         item: Item<'_, K>,
         event: Instant,
         now: Instant,
-        random: impl FnOnce() -> u64,
+        random: impl FnOnce() -> f64,
     ) -> Duration {
         let known = self.find(item).filter(|entry| !self.has_expired(event, entry.last_update));
         let backoff = match known {
@@ -167,14 +167,9 @@ impl<K: Eq + Clone> BackoffTable<K> {
     }
 
     /// Returns a random part of `factor * delay`, truncated.
-    fn jitter(&self, delay: i64, random: impl FnOnce() -> u64) -> i64 {
-        if self.jitter > 0.0 { (unit(random()) * self.jitter * delay as f64) as i64 } else { 0 }
+    fn jitter(&self, delay: i64, random: impl FnOnce() -> f64) -> i64 {
+        if self.jitter > 0.0 { (random() * self.jitter * delay as f64) as i64 } else { 0 }
     }
-}
-
-/// Converts random bits to a number that is uniform in [0, 1).
-pub(crate) fn unit(random: u64) -> f64 {
-    (random >> 11) as f64 / (1_u64 << 53) as f64
 }
 
 impl<K> fmt::Debug for BackoffTable<K> {

@@ -123,13 +123,20 @@ impl TokenBucket {
         }
         let balance = self.advance(t) - n as f64;
         let wait = if balance < 0.0 { self.rate.nanos_for(-balance) } else { 0 };
-        if n > self.burst || wait > nanos(patience) {
+        if self.never_grants(n) || wait > nanos(patience) {
             return Reservation { granted: false, ..granted(Instant::NEVER, true) };
         }
         let reservation = granted(t + duration(wait), wait == i64::MAX);
         self.settle(t, balance);
         self.last_event = reservation.act;
         reservation
+    }
+
+    /// Tells whether so many tokens are never granted, however patient the caller is
+    /// (`workqueue:TB-12`).
+    #[must_use]
+    pub fn never_grants(&self, n: u64) -> bool {
+        n > self.burst && !self.rate.is_unlimited()
     }
 
     /// Gives back what a reservation has not used, at the latest at the time it may act.

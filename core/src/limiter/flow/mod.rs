@@ -1,0 +1,82 @@
+//! Flow control: whether, or when, a caller may go on (client-go `util/flowcontrol`).
+//!
+//! ```
+//! use seatrial_core::cancel::CancelToken;
+//! use seatrial_core::limiter::{FlowLimiter, TokenBucketFlow, WaitError};
+//! use seatrial_core::runtime::{Ambient, System};
+//!
+//! let system = System::new();
+//! let limiter = TokenBucketFlow::new(&system, 5.0, 1);
+//! assert!(limiter.try_accept()); // it starts full
+//! let impatient = CancelToken::with_deadline(&system, system.now());
+//! assert!(limiter.wait(&impatient).is_err());
+//! limiter.accept(); // sleeps a fifth of a second
+//! ```
+
+mod bucket;
+mod fakes;
+#[cfg(test)]
+mod tests;
+
+use std::fmt;
+
+use crate::cancel::{CancelToken, Reason};
+use crate::runtime::Runtime;
+
+pub use bucket::TokenBucketFlow;
+pub use fakes::{AlwaysAccept, Gate, GateOp, GateRet, NeverAccept, Pass, Stop};
+
+/// Decides whether, or when, callers may go on; object-safe, so that requests can share one
+/// whatever it is.
+pub trait FlowLimiter<R: Runtime>: Send + Sync {
+    /// Lets the caller go on now or not at all; a refusal leaves no trace (`workqueue:FC-3`).
+    fn try_accept(&self) -> bool;
+
+    /// Sleeps until the caller may go on (`workqueue:FC-4`).
+    fn accept(&self);
+
+    /// Sleeps until the caller may go on or the token has ended (`workqueue:FC-7`).
+    ///
+    /// # Errors
+    /// The caller may not go on: why. What it would have taken is given back.
+    fn wait(&self, token: &CancelToken<R>) -> Result<(), WaitError>;
+
+    /// Returns how many callers a second may go on, as configured (`workqueue:FC-6`).
+    fn qps(&self) -> f32;
+
+    /// Says that the limiter is not needed any more.
+    fn stop(&self) {}
+}
+
+/// Why a caller may not go on (`workqueue:TB-15`).
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum WaitError {
+    /// It asked for more than ever fits.
+    ExceedsBurst,
+    /// Its turn would come after its token's deadline.
+    WouldExceedDeadline,
+    /// Its token ended before its turn came.
+    Ended(Reason),
+    /// Nobody may go on.
+    Closed,
+}
+
+impl fmt::Display for WaitError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::ExceedsBurst => f.write_str("more was asked for than the burst"),
+            Self::WouldExceedDeadline => f.write_str("the wait would exceed the deadline"),
+            Self::Ended(reason) => fmt::Display::fmt(reason, f),
+            Self::Closed => f.write_str("nobody may go on"),
+        }
+    }
+}
+
+impl std::error::Error for WaitError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Ended(reason) => Some(reason),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,126 @@
+//! The bounded parallel loop (client-go `util/workqueue`, `ParallelizeUntil`).
+//!
+//! ```
+//! use std::num::NonZeroUsize;
+//! use std::sync::Arc;
+//! use std::sync::atomic::{AtomicUsize, Ordering};
+//! use seatrial_core::cancel::CancelToken;
+//! use seatrial_core::parallel::parallelize_until;
+//! use seatrial_core::runtime::System;
+//!
+//! let sum = Arc::new(AtomicUsize::new(0));
+//! let (inner, workers) = (Arc::clone(&sum), NonZeroUsize::new(4).unwrap());
+//! parallelize_until(&CancelToken::new(&System::new()), workers, 100, 10, move |piece| {
+//!     inner.fetch_add(piece, Ordering::Relaxed);
+//! });
+//! assert_eq!(sum.load(Ordering::Relaxed), 4950);
+//! ```
+
+#[cfg(test)]
+mod tests;
+
+use std::num::NonZeroUsize;
+use std::ops::Range;
+use std::panic::resume_unwind;
+use std::sync::Arc;
+
+use crate::cancel::{CancelToken, Tree};
+use crate::machine::Host;
+use crate::runtime::{Panic, Runtime};
+
+/// Calls `process` for every number below `pieces`, on up to `workers` threads, and returns when
+/// all of them have ended. The calling thread is one of them.
+///
+/// The pieces are cut into chunks of `chunk` neighbours, zero counting as one; a worker takes one
+/// chunk after the other and goes through it in order (`workqueue:PZ-2`, `PZ-3`). With one worker
+/// all goes in order on the calling thread.
+///
+/// A worker looks at the token before every piece and stops if it has ended; a piece that has
+/// begun is finished (`workqueue:PZ-4`). There is no way to ask for no workers (`PZ-6`).
+///
+/// # Panics
+/// If `process` does: after the other workers have finished (`workqueue:PZ-8`). The rest of the
+/// chunk in which it happened is lost.
+pub fn parallelize_until<R: Runtime, H: Host<Tree>>(
+    token: &CancelToken<R, H>,
+    workers: NonZeroUsize,
+    pieces: usize,
+    chunk: usize,
+    process: impl Fn(usize) + Send + Sync + 'static,
+) {
+    let runtime = token.runtime();
+    let chunk = chunk.max(1);
+    let chunks = pieces.div_ceil(chunk);
+    let others = workers.get().min(chunks).saturating_sub(1);
+    let next = runtime.mutex(Chunks { next: 0, chunk, pieces });
+    let shared = Arc::new(Shared { token: token.clone(), next, process });
+    let start = |_| {
+        let shared = Arc::clone(&shared);
+        runtime.spawn("parallel", move || shared.work())
+    };
+    let mut team = Team { runtime, threads: (0..others).map(start).collect() };
+    shared.work();
+    if let Some(panic) = team.join() {
+        resume_unwind(panic);
+    }
+}
+
+/// What the workers share.
+struct Shared<R: Runtime, H: Host<Tree>, F> {
+    token: CancelToken<R, H>,
+    next: R::Mutex<Chunks>,
+    process: F,
+}
+
+impl<R: Runtime, H: Host<Tree>, F: Fn(usize)> Shared<R, H, F> {
+    fn work(&self) {
+        while let Some(chunk) = self.take() {
+            for piece in chunk {
+                if self.token.is_cancelled() {
+                    return;
+                }
+                (self.process)(piece);
+            }
+        }
+    }
+
+    fn take(&self) -> Option<Range<usize>> {
+        self.token.runtime().lock(&self.next).take()
+    }
+}
+
+/// The chunks that nobody has taken yet.
+struct Chunks {
+    next: usize,
+    chunk: usize,
+    pieces: usize,
+}
+
+impl Chunks {
+    fn take(&mut self) -> Option<Range<usize>> {
+        let start = self.next;
+        self.next = start.saturating_add(self.chunk).min(self.pieces);
+        (start < self.next).then_some(start..self.next)
+    }
+}
+
+/// The started threads; joined also when the calling thread panics.
+struct Team<'r, R: Runtime> {
+    runtime: &'r R,
+    threads: Vec<R::Join<()>>,
+}
+
+impl<R: Runtime> Team<'_, R> {
+    /// Waits for all threads; returns the first panic.
+    fn join(&mut self) -> Option<Panic> {
+        let ends = self.threads.drain(..).map(|thread| self.runtime.join(thread));
+        ends.filter_map(Result::err).fold(None, |first, panic| first.or(Some(panic)))
+    }
+}
+
+impl<R: Runtime> Drop for Team<'_, R> {
+    fn drop(&mut self) {
+        let panic = self.join();
+        drop(panic); // the calling thread has one of its own
+    }
+}

@@ -1,0 +1,79 @@
+//! Waiting between attempts: back-off steps, loops with a period, polls (apimachinery
+//! `util/wait`).
+//!
+//! | to | use |
+//! |---|---|
+//! | compute growing delays | [`Backoff`], and the [`Delays`] made of it |
+//! | run something again and again | [`backoff_until`], [`jitter_until`], [`until`], [`forever`] |
+//! | try something until it works, a number of times | [`retry`] |
+//! | try something until it works, as long as a token lives | [`poll_until`] |
+//! | the reference's older polls | [`poll_immediate_until`], [`poll_for`] |
+//!
+//! All of them run on the calling thread, sleep on its token, and leave nothing behind when they
+//! return or when what they run panics (`workqueue:WT-19`, `WT-26`).
+//!
+//! ```
+//! use std::ops::ControlFlow;
+//! use std::time::Duration;
+//! use seatrial_core::cancel::CancelToken;
+//! use seatrial_core::polling::{Backoff, retry};
+//! use seatrial_core::runtime::System;
+//!
+//! let backoff = Backoff { factor: 2.0, steps: 5, ..Backoff::new(Duration::from_millis(1)) };
+//! let mut attempts = 0;
+//! let answer = retry(backoff, &CancelToken::new(&System::new()), || {
+//!     attempts += 1;
+//!     if attempts < 3 { ControlFlow::Continue(()) } else { ControlFlow::Break("worked") }
+//! });
+//! assert_eq!(answer, Ok("worked"));
+//! ```
+
+mod backoff;
+mod delays;
+mod poll;
+mod until;
+
+#[cfg(test)]
+mod tests;
+
+use std::fmt;
+
+use crate::cancel::Reason;
+
+pub use backoff::{Backoff, jitter};
+pub use delays::{Delays, ExponentialDelays, Jittered, Resetting, Stepping};
+pub use poll::{poll_for, poll_immediate_until, poll_until, retry};
+pub use until::{backoff_until, forever, jitter_until, non_sliding_until, until};
+
+/// Why an attempt did not come to an end of its own (`workqueue:WT-27`).
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Interrupted {
+    /// There were no attempts left, or the time was over.
+    TimedOut,
+    /// The token ended.
+    Ended(Reason),
+}
+
+impl fmt::Display for Interrupted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::TimedOut => f.write_str("timed out"),
+            Self::Ended(reason) => fmt::Display::fmt(reason, f),
+        }
+    }
+}
+
+impl std::error::Error for Interrupted {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::TimedOut => None,
+            Self::Ended(reason) => Some(reason),
+        }
+    }
+}
+
+impl From<Reason> for Interrupted {
+    fn from(reason: Reason) -> Self {
+        Self::Ended(reason)
+    }
+}

@@ -1,0 +1,164 @@
+//! Attempts that are repeated until one comes to an end: `run` breaks with a value, which may be
+//! an error, or continues.
+
+use std::ops::ControlFlow;
+use std::time::Duration;
+
+use crate::cancel::{CancelToken, Tree};
+use crate::machine::Host;
+use crate::runtime::{Instant, Runtime};
+use crate::wait::Ticker;
+
+use super::Interrupted;
+use super::backoff::Backoff;
+
+/// Runs `run` until it breaks, at most as often as `backoff` has steps, with its delays between
+/// (`workqueue:WT-10` to `WT-12`).
+///
+/// A delay that reaches the cap is the last one, and nothing is run after it (`WT-11`).
+///
+/// # Errors
+/// No steps are left, or the token ended before a run or during a delay.
+pub fn retry<R: Runtime, H: Host<Tree>, T>(
+    mut backoff: Backoff,
+    token: &CancelToken<R, H>,
+    mut run: impl FnMut() -> ControlFlow<T>,
+) -> Result<T, Interrupted> {
+    let runtime = token.runtime();
+    while backoff.steps > 0 {
+        check(token)?;
+        if let ControlFlow::Break(value) = run() {
+            return Ok(value);
+        }
+        if backoff.steps == 1 {
+            break; // there is nothing to wait for
+        }
+        let delay = backoff.step(runtime);
+        sleep(token, runtime.now() + delay)?;
+    }
+    Err(Interrupted::TimedOut)
+}
+
+/// Runs `run` until it breaks, at the pace of `backoff`, as long as `token` has not ended
+/// (`workqueue:WT-20`).
+///
+/// A back-off that grows or has jitter gives each delay in turn, counted from when the one before
+/// was over. Otherwise its duration is a fixed rate: a run that misses its time follows the one
+/// before at once, and further missed ones are dropped (`WT-22`, `WT-23`). If `immediate`, the
+/// first run is at once and looks at no token; otherwise it is after the first delay.
+///
+/// # Errors
+/// The token ended before a run.
+pub fn poll_until<R: Runtime, H: Host<Tree>, T>(
+    backoff: Backoff,
+    immediate: bool,
+    token: &CancelToken<R, H>,
+    mut run: impl FnMut() -> ControlFlow<T>,
+) -> Result<T, Interrupted> {
+    let runtime = token.runtime();
+    let mut pace = Pace::new(backoff, runtime); // begins before the first run
+    if immediate && let ControlFlow::Break(value) = run() {
+        return Ok(value);
+    }
+    loop {
+        sleep(token, pace.next())?;
+        check(token)?;
+        pace.take(runtime);
+        if let ControlFlow::Break(value) = run() {
+            return Ok(value);
+        }
+    }
+}
+
+/// Runs `run` at once and then every `interval` until it breaks or `token` ends: an older form
+/// (`workqueue:WT-24`).
+///
+/// The first run looks at no token. After the token has ended `run` is not run any more.
+///
+/// # Errors
+/// The token ended; that counts as a time-out.
+pub fn poll_immediate_until<R: Runtime, H: Host<Tree>, T>(
+    interval: Duration,
+    token: &CancelToken<R, H>,
+    run: impl FnMut() -> ControlFlow<T>,
+) -> Result<T, Interrupted> {
+    let ended = poll_until(Backoff::new(interval), true, token, run);
+    ended.map_err(|_| Interrupted::TimedOut)
+}
+
+/// Runs `run` every `interval` until it breaks or `timeout` is over: an older form
+/// (`workqueue:WT-25`).
+///
+/// When the time is over `run` gets one last chance. A time-out of zero is none. If `immediate`,
+/// the first run is at once; otherwise it is after one interval.
+///
+/// # Errors
+/// The time was over and the last run did not break.
+pub fn poll_for<R: Runtime, T>(
+    runtime: &R,
+    interval: Duration,
+    timeout: Duration,
+    immediate: bool,
+    mut run: impl FnMut() -> ControlFlow<T>,
+) -> Result<T, Interrupted> {
+    if immediate && let ControlFlow::Break(value) = run() {
+        return Ok(value);
+    }
+    let began = runtime.now();
+    let end = if timeout.is_zero() { Instant::NEVER } else { began + timeout };
+    let mut ticker = Ticker::new(began, interval);
+    loop {
+        runtime.sleep_until(ticker.next().min(end));
+        let now = runtime.now();
+        ticker.take(now);
+        if let ControlFlow::Break(value) = run() {
+            return Ok(value);
+        }
+        if now >= end {
+            return Err(Interrupted::TimedOut);
+        }
+    }
+}
+
+/// When runs begin (`workqueue:WT-23`).
+enum Pace {
+    Variable { backoff: Backoff, next: Instant },
+    Fixed(Ticker),
+}
+
+impl Pace {
+    fn new<R: Runtime>(mut backoff: Backoff, runtime: &R) -> Self {
+        let now = runtime.now();
+        if backoff.steps > 1 || backoff.jitter != 0.0 {
+            let next = now + backoff.step(runtime);
+            return Self::Variable { backoff, next };
+        }
+        Self::Fixed(Ticker::new(now, backoff.duration)) // without a duration always ready
+    }
+
+    fn next(&self) -> Instant {
+        match self {
+            Self::Variable { next, .. } => *next,
+            Self::Fixed(ticker) => ticker.next(),
+        }
+    }
+
+    fn take<R: Runtime>(&mut self, runtime: &R) {
+        let now = runtime.now();
+        match self {
+            Self::Variable { backoff, next } => *next = now + backoff.step(runtime),
+            Self::Fixed(ticker) => ticker.take(now),
+        }
+    }
+}
+
+fn check<R: Runtime, H: Host<Tree>>(token: &CancelToken<R, H>) -> Result<(), Interrupted> {
+    token.reason().map_or(Ok(()), |reason| Err(reason.into()))
+}
+
+fn sleep<R: Runtime, H: Host<Tree>>(
+    token: &CancelToken<R, H>,
+    until: Instant,
+) -> Result<(), Interrupted> {
+    if token.wait_until(until) { check(token) } else { Ok(()) }
+}

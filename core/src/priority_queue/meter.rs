@@ -1,0 +1,134 @@
+//! The figures of a priority queue, by priority (`workqueue:PQ-37` to `PQ-41`).
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use crate::machine::Cx;
+use crate::runtime::Instant;
+use crate::slab::{Chunked, Slot};
+
+use super::Observer;
+
+/// After so many distinct priorities all entries share one label (`workqueue:PQ-41`).
+const MOST_LABELS: usize = 25;
+
+/// What an entry is counted under.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Label {
+    /// Its priority.
+    Priority(i32),
+    /// One of too many to tell apart.
+    Other,
+}
+
+/// Where figures go: a metrics library of your choice. Called under the queue's lock, so it must
+/// not call back (`workqueue:CV-6`).
+pub trait Figures: Send + 'static {
+    /// One more entry is ready under this label. Libraries without labels count it as it is.
+    fn more(&mut self, label: Label);
+
+    /// One entry less is ready under this label.
+    fn less(&mut self, label: Label);
+
+    /// An entry became ready.
+    fn added(&mut self) {}
+
+    /// An entry was handed out; it had been ready for so long.
+    fn latency(&mut self, ready: Duration) {
+        let _ = ready;
+    }
+
+    /// An item is done; it had been in processing for so long.
+    fn work(&mut self, took: Duration) {
+        let _ = took;
+    }
+
+    /// An item was given a delay.
+    fn retried(&mut self) {}
+}
+
+/// Turns what a queue tells into figures, with the queue's clock (`workqueue:PQ-34`).
+#[derive(Clone, Debug)]
+pub struct Meter<F> {
+    figures: F,
+    seen: BTreeSet<i32>,
+    /// Under the number of a slot.
+    entries: Chunked<Entry>,
+}
+
+#[derive(Clone, Debug)]
+struct Entry {
+    /// What the entry was counted under when it became ready or rose: it is counted down under the
+    /// same label, whatever was seen in between.
+    label: Label,
+    ready: Instant,
+    handed_out: Instant,
+}
+
+impl Default for Entry {
+    fn default() -> Self {
+        Self { label: Label::Other, ready: Instant::ZERO, handed_out: Instant::ZERO }
+    }
+}
+
+impl<F> Meter<F> {
+    /// Makes a meter that has seen nothing.
+    pub const fn new(figures: F) -> Self {
+        Self { figures, seen: BTreeSet::new(), entries: Chunked::new() }
+    }
+
+    /// Returns the figures.
+    pub const fn figures(&self) -> &F {
+        &self.figures
+    }
+
+    fn label(&mut self, priority: i32) -> Label {
+        if self.seen.len() <= MOST_LABELS {
+            self.seen.insert(priority); // one more than may be seen tells that they are too many
+        }
+        if self.seen.len() > MOST_LABELS { Label::Other } else { Label::Priority(priority) }
+    }
+
+    fn entry(&mut self, slot: Slot) -> &mut Entry {
+        while self.entries.len() <= slot.0 as usize {
+            self.entries.push(Entry::default());
+        }
+        &mut self.entries[slot.0]
+    }
+}
+
+impl<F: Figures> Observer for Meter<F> {
+    fn ready(&mut self, slot: Slot, priority: i32, cx: &mut Cx<'_>) {
+        let (label, now) = (self.label(priority), cx.now());
+        let entry = self.entry(slot);
+        (entry.label, entry.ready) = (label, now);
+        self.figures.added();
+        self.figures.more(label);
+    }
+
+    fn rose(&mut self, slot: Slot, priority: i32) {
+        let label = self.label(priority);
+        let before = std::mem::replace(&mut self.entry(slot).label, label);
+        self.figures.less(before);
+        self.figures.more(label);
+    }
+
+    fn handed_out(&mut self, slot: Slot, cx: &mut Cx<'_>) {
+        let now = cx.now();
+        let entry = self.entry(slot);
+        entry.handed_out = now;
+        let (label, ready) = (entry.label, entry.ready);
+        self.figures.less(label);
+        self.figures.latency(now.since(ready));
+    }
+
+    fn done(&mut self, slot: Slot, cx: &mut Cx<'_>) {
+        let now = cx.now();
+        let took = now.since(self.entry(slot).handed_out);
+        self.figures.work(took);
+    }
+
+    fn retried(&mut self) {
+        self.figures.retried();
+    }
+}

@@ -1,0 +1,100 @@
+//! How deliveries end, and the queue.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use super::*;
+use crate::machine::Wakes;
+use crate::runtime::Ambient;
+
+#[test]
+fn after_shutdown_nothing_is_added_or_handed_out() {
+    let mut queue = machine();
+    queue.add(1, priority(0));
+    let (token, ..) = queue.get();
+    queue.add_all(&[1, 2], priority(0));
+    queue.add(3, after(0, 10));
+    queue.call(ShutDown);
+    assert_eq!(queue.woken.get(GETTERS), Wakes::ALL);
+    assert!(queue.call(ShuttingDown));
+    queue.add(4, failed(0));
+    queue.add_all(&[5], priority(0));
+    assert_eq!(queue.failures(4), 0, "PQ-2: the limiter is not asked");
+    queue.advance(ms(10));
+    assert_eq!((queue.len(), queue.call(Get).is_none()), (2, true), "PQ-31");
+    queue.done(token); // PQ-35
+    assert_eq!(queue.len(), 2);
+    queue.call(ShutDown); // PQ-33
+}
+
+#[test]
+fn done_of_what_is_not_locked_is_harmless() {
+    let mut queue = machine();
+    queue.add(1, priority(0));
+    assert_eq!(queue.call(DoneKey { key: 1, hash: 1 }), Finished::NotInProcessing);
+    assert_eq!(queue.call(DoneKey { key: 2, hash: 2 }), Finished::NotInProcessing);
+    let (token, ..) = queue.get();
+    assert_eq!(queue.call(DoneKey { key: 1, hash: 1 }), Finished::Ended(Some(1)));
+    assert_eq!(queue.call(Done(token)), Finished::NotInProcessing);
+    let settle = Settle { token, outcome: Outcome::Retry, priority: 0 };
+    assert_eq!(queue.call(settle), Finished::NotInProcessing);
+    assert_eq!(queue.failures(1), 0);
+}
+
+#[test]
+fn threads_receive_every_item_until_shutdown() {
+    let runtime = System::new();
+    let queue = Arc::new(PriorityQueue::new(&runtime));
+    let processed = Arc::new(AtomicUsize::new(0));
+    let workers: Vec<_> = (0..2)
+        .map(|_| {
+            let (queue, processed) = (Arc::clone(&queue), Arc::clone(&processed));
+            runtime.spawn("worker", move || {
+                let mut seen = vec![];
+                queue.work(|key, priority| {
+                    assert_eq!(priority, i32::from(*key % 3));
+                    seen.push(*key);
+                    processed.fetch_add(1, Ordering::Relaxed);
+                    Outcome::Success
+                });
+                seen
+            })
+        })
+        .collect();
+    for key in 0..30_u8 {
+        let options = after(i32::from(key % 3), u64::from(key % 10));
+        queue.add_with(key, options);
+    }
+    while processed.load(Ordering::Relaxed) < 30 {
+        runtime.sleep_until(runtime.now() + ms(1));
+    }
+    assert_eq!(queue.retries(), 27, "zero delays do not count");
+    queue.shut_down();
+    let seen = workers.into_iter().map(|worker| runtime.join(worker).unwrap());
+    let mut seen: Vec<_> = seen.flatten().collect();
+    seen.sort_unstable();
+    assert_eq!(seen, (0..30).collect::<Vec<_>>());
+}
+
+#[test]
+fn a_panicking_worker_unlocks_its_item() {
+    let queue = PriorityQueue::new(&System::new());
+    queue.add(1);
+    let worker = AssertUnwindSafe(|| queue.work(|_, _| panic!("reconcile failed")));
+    assert!(catch_unwind(worker).is_err());
+    assert_eq!(queue.num_requeues(&1), 0);
+    queue.add_rate_limited(1);
+    assert_eq!(queue.num_requeues(&1), 1);
+    queue.forget(&1);
+    queue.add_after(1, ms(1));
+    let (work, priority) = queue.get().unwrap();
+    assert_eq!((*work, priority), (1, 0));
+    drop(work);
+    queue.add(1);
+    assert_eq!(queue.take().map(|(token, key)| (queue.done(token), key)), Some((true, 1)));
+    assert!(!queue.done_key(&1));
+    queue.add_all([], AddOptions::default());
+    queue.shut_down();
+    assert!(queue.take().is_none() && queue.is_shutting_down());
+}
