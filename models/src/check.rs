@@ -84,6 +84,7 @@ impl<C: Component> Check<C> {
                 budget: self.budget.clone(),
                 seed: self.seed,
                 stop_at: StopAt::FirstViolation,
+                minimise: true,
                 time: self.budget.time,
             };
             self.judge(engine, &self.case.run(&plan));

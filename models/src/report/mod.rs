@@ -116,6 +116,12 @@ pub struct Row {
     /// Scheduling points passed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub steps: Option<u64>,
+    /// Preemptions in the violating execution, after it was made small.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub preemptions: Option<u32>,
+    /// Whether no execution with fewer preemptions violates the invariant; absent if unknown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub proved_minimum: Option<bool>,
     /// The way back to the violation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub witness: Option<String>,
@@ -150,6 +156,9 @@ pub struct Kill {
     /// Preemptions in the convicting execution, where the engine can tell.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub preemptions: Option<u32>,
+    /// Whether no execution with fewer preemptions convicts it; absent if that is not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub proved_minimum: Option<bool>,
     /// The scenario that convicted it.
     pub scenario: String,
     /// The invariant that convicted it.
@@ -157,6 +166,13 @@ pub struct Kill {
     /// The way back.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub witness: Option<String>,
+}
+
+impl Kill {
+    /// Tells whether no execution with fewer preemptions convicts the mutant.
+    pub fn is_least(&self) -> bool {
+        self.preemptions == Some(0) || self.proved_minimum == Some(true)
+    }
 }
 
 /// What became of a mutant.

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::{Coverage, Fate, MutantRow, Report, Row, Summary, Verdict};
+use super::{Coverage, Fate, Kill, MutantRow, Report, Row, Summary, Verdict};
 use crate::engine::Engine;
 use crate::picture::picture;
 use crate::trial::Expect;
@@ -177,9 +177,7 @@ fn mutant_line(row: &MutantRow, engines: &[Engine], colour: Colour) -> String {
         (Fate::Equivalent, _) => {
             colour.dim(&format!("equivalent: {}", row.because.as_deref().unwrap_or_default()))
         }
-        (Fate::Killed, Some(kill)) if row.as_expected() => {
-            format!("{} in {}", kill.invariant, kill.scenario)
-        }
+        (Fate::Killed, Some(_)) if row.as_expected() => convicted_by(row),
         (Fate::Killed, kill) => {
             let by = kill.map_or("", |kill| kill.invariant.as_str());
             colour.bad(&format!("CONVICTED although listed as equivalent: {by}"))
@@ -187,6 +185,21 @@ fn mutant_line(row: &MutantRow, engines: &[Engine], colour: Colour) -> String {
         (Fate::Survived, _) => colour.bad("SURVIVED"),
     };
     format!("{line}  {verdict}\n")
+}
+
+/// Says what convicted a mutant, and how few preemptions that takes.
+fn convicted_by(row: &MutantRow) -> String {
+    let size = |kill: &&Kill| (kill.preemptions.unwrap_or(u32::MAX), !kill.is_least());
+    let least = row.kills.iter().min_by_key(size);
+    let Some(kill) = least else { return String::new() };
+    let preemptions = match kill.preemptions {
+        Some(0) => ", without a preemption".to_owned(),
+        Some(1) => ", 1 preemption".to_owned(),
+        Some(count) => format!(", {count} preemptions"),
+        None => String::new(),
+    };
+    let least = if kill.is_least() { ", the least" } else { "" };
+    format!("{} in {}{preemptions}{least}", kill.invariant, kill.scenario)
 }
 
 /// Renders the last line: what it all comes to.

@@ -42,6 +42,7 @@ impl Request {
             budget: self.budget.clone(),
             seed: self.seed,
             stop_at,
+            minimise: true,
             time: self.budget.time.map(share),
         }
     }

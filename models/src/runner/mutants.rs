@@ -149,6 +149,7 @@ fn kill(
         engine,
         executions: conviction.executions,
         preemptions: finding.preemptions,
+        proved_minimum: finding.proved_minimum,
         scenario: scenario.to_owned(),
         invariant: finding.invariant.to_owned(),
         witness: witness(subject.name(), scenario, Some(mutant), engine, finding),

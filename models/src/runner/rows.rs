@@ -87,6 +87,8 @@ fn blank(subject: &dyn Subject, scenario: &str, plan: &Plan) -> Row {
         executions: None,
         traces: None,
         steps: None,
+        preemptions: None,
+        proved_minimum: None,
         witness: None,
         because: None,
         history: Vec::new(),
@@ -120,6 +122,8 @@ fn convicted(row: &mut Row, finding: &Finding, mutant: Option<&str>) {
     }
     row.because = Some(finding.violation.because.clone());
     row.at = finding.violation.at;
+    row.preemptions = finding.preemptions;
+    row.proved_minimum = finding.proved_minimum;
     row.history.clone_from(&finding.lines);
     row.witness = witness(&row.component, &row.scenario, mutant, row.engine, finding);
 }
@@ -156,6 +160,7 @@ pub(super) fn not_held(subject: &dyn Subject, scenario: &str, engine: Engine, re
         budget: Budget::default(),
         seed: 0,
         stop_at: crate::trial::StopAt::End,
+        minimise: false,
         time: None,
     };
     Row {

@@ -13,10 +13,12 @@ use super::judge::{Jury, StopAt};
 use super::looming;
 use super::recorder::Log;
 use super::scenario::DynScenario;
-#[cfg(feature = "shuttle")]
-use super::shuttling;
 use super::world::{MachineMaker, Observed, World};
+#[cfg(feature = "shuttle")]
+use super::{minimise, shuttling};
 use crate::engine::{End, Engine, Execution, Exploration, Schedule, threads};
+#[cfg(feature = "shuttle")]
+use crate::engine::{Judge, shuttle::ShuttleRuntime};
 
 /// What is to be run: an engine, how much of it, and from which seed.
 #[derive(Clone, Debug)]
@@ -29,6 +31,8 @@ pub struct Plan {
     pub seed: u64,
     /// When to end early.
     pub stop_at: StopAt,
+    /// Whether findings are made small, where the engine can.
+    pub minimise: bool,
     /// The share of the time budget that this case gets, where time is the budget.
     pub time: Option<Duration>,
 }
@@ -94,7 +98,10 @@ impl<C: Component> Case<C> {
                 _ => ControlFlow::Continue(()),
             }
         });
-        let Jury { findings, reached, traces, .. } = jury;
+        let Jury { mut findings, reached, traces, .. } = jury;
+        if plan.minimise && matches!(plan.engine, Engine::Sample | Engine::Trace) {
+            findings = findings.into_iter().map(|finding| self.minimised(finding)).collect();
+        }
         Trial {
             traces: (!traces.is_empty()).then_some(traces.len() as u64),
             exploration,
@@ -151,6 +158,65 @@ impl<C: Component> Case<C> {
         let (slot, make) = (Arc::clone(slot), Arc::clone(&self.make));
         let scenario = Arc::clone(&self.scenario);
         Arc::new(move |runtime| run_in(runtime, &slot, &make, |world| run(&*scenario, world)))
+    }
+
+    #[cfg(not(feature = "shuttle"))]
+    fn minimised(&self, finding: Finding) -> Finding {
+        finding
+    }
+
+    /// Makes a finding small, and proves that it is if that is cheap.
+    #[cfg(feature = "shuttle")]
+    fn minimised(&self, finding: Finding) -> Finding {
+        let name = finding.invariant;
+        let small = minimise::minimise(finding, &mut |schedule| {
+            self.first_of(name, |body, judge| shuttling::follow(schedule, body, judge)).0
+        });
+        self.proved(small)
+    }
+
+    /// Tries every schedule with fewer preemptions, if they are few enough.
+    #[cfg(feature = "shuttle")]
+    fn proved(&self, small: Finding) -> Finding {
+        let Some(fewer) = small.preemptions.map(|count| count.checked_sub(1)) else {
+            return small;
+        };
+        let Some(fewer) = fewer else {
+            return Finding { proved_minimum: Some(true), ..small };
+        };
+        let (better, exhausted) = self.first_of(small.invariant, |body, judge| {
+            shuttling::explore_bounded(fewer, minimise::PROOF, body, judge).exhausted
+        });
+        match better {
+            Some(better) => {
+                let execution = small.execution;
+                self.proved(Finding { execution, ..better })
+            }
+            None => Finding { proved_minimum: exhausted.then_some(true), ..small },
+        }
+    }
+
+    /// Runs something on the runtime over shuttle until an execution breaks one invariant.
+    #[cfg(feature = "shuttle")]
+    fn first_of<T>(
+        &self,
+        invariant: &str,
+        run: impl FnOnce(&Arc<dyn Fn(&ShuttleRuntime) + Send + Sync>, &mut Judge<'_>) -> T,
+    ) -> (Option<Finding>, T) {
+        let slot: Slot<C> = Arc::default();
+        let body = self.body(&slot, |scenario, world| scenario.on_shuttle(world));
+        let mut found = None;
+        let ran = run(&body, &mut |execution| {
+            let left = slot.lock().unwrap_or_else(PoisonError::into_inner).take();
+            let left = left.expect("an execution leaves its log before all else");
+            let history = left.log.close(execution.end.clone());
+            let (scenario, invariants) = (Arc::clone(&self.scenario), Arc::clone(&self.invariants));
+            let mut jury = Jury::new(scenario, invariants, StopAt::End);
+            let _goes_on = jury.judge(execution, &history, &*left.thread_name);
+            found = jury.findings.into_iter().find(|finding| finding.invariant == invariant);
+            if found.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        });
+        (found, ran)
     }
 
     /// Runs the one execution of a schedule; `None` if the code does not follow it.

@@ -37,6 +37,9 @@ pub struct Finding {
     pub execution: u64,
     /// How many preemptions that execution had, where the engine can tell.
     pub preemptions: Option<u32>,
+    /// Whether no execution with fewer preemptions breaks the invariant; `None` if that is not
+    /// known.
+    pub proved_minimum: Option<bool>,
     /// The way back to it, where there is one.
     pub schedule: Option<Schedule>,
     /// What happened.

@@ -54,6 +54,7 @@ impl<C: Component> Jury<C> {
                 violation,
                 execution: execution.number,
                 preemptions: execution.preemptions,
+                proved_minimum: None,
                 schedule: execution.schedule.cloned(),
                 lines: lines::<C>(history, thread_name),
                 end: history.end.clone(),

@@ -9,6 +9,8 @@ mod invariant;
 mod judge;
 #[cfg(feature = "loom")]
 mod looming;
+#[cfg(feature = "shuttle")]
+mod minimise;
 mod mutant;
 mod recorder;
 mod scenario;

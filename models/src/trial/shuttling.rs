@@ -34,6 +34,22 @@ pub(super) fn explore_all(plan: &Plan, body: &Body, judge: &mut Judge<'_>) -> Ex
     run(&Config::default(), strategy, Arc::clone(body), judge)
 }
 
+/// Runs an execution as near to a schedule as the code can follow it.
+pub(super) fn follow(schedule: &Schedule, body: &Body, judge: &mut Judge<'_>) {
+    run(&Config::default(), Strategy::Follow(schedule.clone()), Arc::clone(body), judge);
+}
+
+/// Runs every schedule with at most so many preemptions, if they are few enough.
+pub(super) fn explore_bounded(
+    preemptions: u32,
+    executions: u64,
+    body: &Body,
+    judge: &mut Judge<'_>,
+) -> Exploration {
+    let strategy = Strategy::All { preemptions: Some(preemptions), executions };
+    run(&Config::default(), strategy, Arc::clone(body), judge)
+}
+
 /// Runs the execution of a schedule.
 pub(super) fn replay(schedule: &Schedule, body: &Body, judge: &mut Judge<'_>) {
     run(&Config::default(), Strategy::Replay(schedule.clone()), Arc::clone(body), judge);

@@ -1,0 +1,135 @@
+//! Makes a failing schedule small enough for a person to read.
+//!
+//! 1. Runs of one thread are left out, half of them at a time, then fewer, then single ones.
+//! 2. A thread that was stopped and goes on later goes on at once instead.
+//! 3. After every success the execution is recorded anew and both begin again, until no single
+//!    step makes it smaller, or the replays are spent.
+//! 4. Every schedule with fewer preemptions is tried, if they are few enough: then the number of
+//!    preemptions is *proved* to be the least.
+//!
+//! A candidate counts only if it was run and broke the same invariant. What is measured is
+//! replays, never time, so the result does not depend on the machine.
+
+use super::finding::Finding;
+use crate::engine::{Choice, Schedule};
+
+/// Replays that one minimisation may spend.
+pub(super) const REPLAYS: u32 = 2_000;
+/// Executions that the proof of a minimum may spend.
+pub(super) const PROOF: u64 = 5_000;
+
+/// Runs something near to a schedule; returns what it found if that breaks the same invariant.
+pub(super) type Retry<'a> = dyn FnMut(&Schedule) -> Option<Finding> + 'a;
+
+/// What is to be made small: preemptions first, then switches, then length.
+fn size(finding: &Finding) -> (u32, usize, usize) {
+    let preemptions = finding.preemptions.unwrap_or(u32::MAX);
+    match &finding.schedule {
+        Some(schedule) => (preemptions, runs(&schedule.choices).len(), schedule.choices.len()),
+        None => (preemptions, usize::MAX, usize::MAX),
+    }
+}
+
+/// Cuts a schedule into runs of equal decisions.
+fn runs(choices: &[Choice]) -> Vec<&[Choice]> {
+    choices.chunk_by(|a, b| a == b).collect()
+}
+
+/// Makes a finding as small as it goes.
+pub(super) fn minimise(found: Finding, retry: &mut Retry<'_>) -> Finding {
+    let mut best = found;
+    let mut replays = 0;
+    while let Some(smaller) = smaller(&best, &mut replays, retry) {
+        // The number of the execution that found it says how long the search took: it stays.
+        best = Finding { execution: best.execution, ..smaller };
+    }
+    best
+}
+
+/// Returns the first candidate that is smaller and still fails.
+fn smaller(best: &Finding, replays: &mut u32, retry: &mut Retry<'_>) -> Option<Finding> {
+    let schedule = best.schedule.as_ref()?;
+    let runs = runs(&schedule.choices);
+    for candidate in shortened(&runs).chain(joined(&runs)) {
+        if *replays >= REPLAYS {
+            return None;
+        }
+        *replays += 1;
+        match retry(&candidate) {
+            Some(found) if size(&found) < size(best) => return Some(found),
+            _ => {}
+        }
+    }
+    None
+}
+
+/// Returns the schedule without half of its runs, a quarter of them, and so on to single ones.
+fn shortened<'a>(runs: &'a [&'a [Choice]]) -> impl Iterator<Item = Schedule> + 'a {
+    let halves = std::iter::successors(Some(runs.len() / 2), |size| Some(size / 2));
+    halves.take_while(|size| *size > 0).flat_map(move |size| {
+        (0..runs.len().div_ceil(size)).map(move |part| {
+            let (from, to) = (part * size, (part + 1) * size);
+            let kept = runs.iter().enumerate().filter(|(at, _)| *at < from || *at >= to);
+            Schedule { choices: kept.flat_map(|(_, run)| run.iter().copied()).collect() }
+        })
+    })
+}
+
+/// Returns the schedule with one run moved up to the one before it of the same thread.
+fn joined<'a>(runs: &'a [&'a [Choice]]) -> impl Iterator<Item = Schedule> + 'a {
+    (0..runs.len()).filter_map(move |first| {
+        let next = (first + 2..runs.len()).find(|next| runs[*next][0] == runs[first][0])?;
+        let mut order: Vec<usize> = (0..runs.len()).filter(|at| *at != next).collect();
+        order.insert(first + 1, next);
+        let choices = order.into_iter().flat_map(|at| runs[at].iter().copied()).collect();
+        Some(Schedule { choices })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::End;
+    use crate::trial::Violation;
+
+    fn finding(schedule: &Schedule) -> Finding {
+        let switches = runs(&schedule.choices).len() as u32;
+        Finding {
+            invariant: "test",
+            violation: Violation::overall("fails"),
+            execution: 7,
+            preemptions: Some(switches.saturating_sub(1)),
+            proved_minimum: None,
+            schedule: Some(schedule.clone()),
+            lines: Vec::new(),
+            end: End::Finished,
+        }
+    }
+
+    /// Fails if some `b` comes between two `a`.
+    fn fails(schedule: &Schedule) -> bool {
+        let text = schedule.to_string();
+        let first = text.find('a');
+        let b = first.and_then(|first| text[first..].find('b').map(|at| at + first));
+        b.is_some_and(|b| text[b..].contains('a'))
+    }
+
+    #[test]
+    fn a_long_schedule_shrinks_to_what_matters() {
+        let long: Schedule = "c3a2d4b2c1a1b7d2a5c2b1a1d9".parse().unwrap();
+        assert!(fails(&long));
+        let small =
+            minimise(finding(&long), &mut |candidate| fails(candidate).then(|| finding(candidate)));
+        let schedule = small.schedule.unwrap();
+        assert!(fails(&schedule));
+        assert_eq!(runs(&schedule.choices).len(), 3, "{schedule}");
+        assert_eq!(small.execution, 7);
+    }
+
+    #[test]
+    fn nothing_is_believed_that_was_not_run() {
+        let long: Schedule = "abababab".parse().unwrap();
+        let kept = minimise(finding(&long), &mut |_| None);
+        assert_eq!(kept.schedule, Some(long));
+    }
+}
