@@ -1,0 +1,76 @@
+//! The virtual clock and timers.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use seatrial_core::runtime::{Ambient, Instant, Runtime};
+
+use super::{MS, all, outcomes, unbounded};
+use crate::engine::End;
+
+#[test]
+fn time_jumps_to_the_earliest_deadline_when_nobody_can_move() {
+    let woken = outcomes(&unbounded(), |runtime| {
+        let log = Arc::new(runtime.mutex(vec![]));
+        let threads: Vec<_> = [20, 10]
+            .map(|ms| {
+                let (inner, log) = (runtime.clone(), Arc::clone(&log));
+                runtime.spawn("sleeper", move || {
+                    inner.sleep_until(Instant::ZERO + ms * MS);
+                    inner.lock(&log).push(inner.now().as_nanos() / 1_000_000);
+                })
+            })
+            .into();
+        threads.into_iter().for_each(|thread| runtime.join(thread).unwrap());
+        runtime.lock(&log).clone()
+    });
+    assert_eq!(woken, BTreeSet::from([vec![10, 20]]));
+}
+
+#[test]
+fn time_jumps_although_a_thread_waits_for_a_lock() {
+    let seen = outcomes(&unbounded(), |runtime| {
+        let lock = Arc::new(runtime.mutex(()));
+        let (inner, other) = (runtime.clone(), Arc::clone(&lock));
+        let thread = runtime.spawn("holder", move || {
+            let _guard = inner.lock(&other);
+            inner.sleep_until(inner.now() + MS);
+        });
+        drop(runtime.lock(&lock));
+        let before_sleep = runtime.now() == Instant::ZERO;
+        runtime.join(thread).unwrap();
+        before_sleep
+    });
+    assert_eq!(seen, BTreeSet::from([false, true]), "main may come first or second");
+}
+
+#[test]
+fn wakers_run_at_their_deadline_unless_disarmed() {
+    let seen = outcomes(&unbounded(), |runtime| {
+        let inner = runtime.clone();
+        let thread = runtime.spawn("sleeper", move || inner.sleep_until(Instant::ZERO + 3 * MS));
+        let now = runtime.block_on(async {
+            let mut armed = None;
+            std::future::poll_fn(|context| {
+                if runtime.now() >= Instant::ZERO + 2 * MS {
+                    return std::task::Poll::Ready(runtime.now());
+                }
+                let waker = context.waker().clone();
+                drop(runtime.wake_at(Instant::ZERO + MS, waker.clone()));
+                armed.get_or_insert_with(|| runtime.wake_at(Instant::ZERO + 2 * MS, waker));
+                std::task::Poll::Pending
+            })
+            .await
+        });
+        runtime.join(thread).unwrap();
+        (now.as_nanos(), runtime.now().as_nanos())
+    });
+    assert_eq!(seen, BTreeSet::from([(2_000_000, 3_000_000)]));
+}
+
+#[test]
+fn whoever_waits_for_a_clock_that_stands_is_endless() {
+    let ends = all(&unbounded(), |runtime| while runtime.now() == Instant::ZERO {});
+    let text = "main reads the clock for ever".to_owned();
+    assert_eq!(ends.iter().map(|end| &end.0).collect::<Vec<_>>(), [&End::Endless(text)]);
+}
