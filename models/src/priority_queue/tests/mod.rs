@@ -3,3 +3,4 @@
 mod conformance;
 mod mistakes;
 mod proptest;
+mod wakes;
