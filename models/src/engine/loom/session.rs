@@ -139,9 +139,8 @@ impl Session {
 
     /// Runs the wakers that are due.
     fn serve(&self, me: usize) {
-        self.world().threads[me].serving += 1;
         let served = panic::catch_unwind(AssertUnwindSafe(|| self.wake_due(me)));
-        self.world().threads[me].serving -= 1;
+        self.world().served(me);
         if let Err(payload) = served {
             panic::resume_unwind(payload);
         }
@@ -200,7 +199,7 @@ impl Session {
 
     fn sleep(&self, me: usize, asleep: Asleep) {
         let mut world = self.world();
-        assert!(world.threads[me].serving == 0, "a waker that is woken by the clock may not sleep");
+        assert!(!world.is_serving(me), "a waker that is woken by the clock may not sleep");
         world.sleep(me, asleep);
         drop(world);
         self.pause(me);
@@ -319,7 +318,7 @@ impl Session {
             world.threads[me].panicked = Some(message);
         }
         world.end(me);
-        while world.settle_after_end() {
+        while world.settle_after_end(me) {
             drop(world);
             let served = panic::catch_unwind(AssertUnwindSafe(|| self.serve(me)));
             world = self.world();

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{Wake, Waker};
 
 use seatrial_core::runtime::{Ambient, Instant, Runtime};
 
@@ -73,4 +75,26 @@ fn whoever_waits_for_a_clock_that_stands_is_endless() {
     let ends = all(&unbounded(), |runtime| while runtime.now() == Instant::ZERO {});
     let text = "main reads the clock for ever".to_owned();
     assert_eq!(ends.iter().map(|end| &end.0).collect::<Vec<_>>(), [&End::Endless(text)]);
+}
+
+#[test]
+fn a_timer_that_is_dropped_when_it_is_due_fires_or_not() {
+    struct Bell(AtomicBool);
+    impl Wake for Bell {
+        fn wake(self: Arc<Self>) {
+            self.0.store(true, Ordering::SeqCst);
+        }
+    }
+    let rung = outcomes(&unbounded(), |runtime| {
+        let bell = Arc::new(Bell(AtomicBool::new(false)));
+        let timer = runtime.wake_at(Instant::ZERO + MS, Waker::from(Arc::clone(&bell)));
+        let inner = runtime.clone();
+        let dropper = runtime.spawn("drops", move || {
+            inner.sleep_until(Instant::ZERO + MS);
+            drop(timer);
+        });
+        runtime.join(dropper).unwrap();
+        bell.0.load(Ordering::SeqCst)
+    });
+    assert_eq!(rung, BTreeSet::from([false, true]));
 }

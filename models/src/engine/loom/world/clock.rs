@@ -11,14 +11,6 @@ use super::{End, World};
 /// do as long as somebody can move.
 const MAX_READS: u32 = 100_000;
 
-/// What a jump of the clock led to.
-pub(super) enum Due {
-    /// Threads go on, or one has to look again what it is to do.
-    Threads,
-    /// Only wakers are due.
-    Wakers,
-}
-
 impl World {
     /// Reads the clock.
     pub(in crate::engine::loom) fn now(&mut self) -> Instant {
@@ -57,28 +49,56 @@ impl World {
         (first.key().0 <= self.now).then(|| first.remove())
     }
 
-    /// Lets time jump to the earliest deadline; `None` if there is none.
-    pub(super) fn advance(&mut self) -> Option<Due> {
+    /// Lets time jump to the earliest deadline; false if there is none. `me` is the thread that can
+    /// move last.
+    pub(super) fn advance(&mut self, me: usize) -> bool {
         let asleep = self.threads.iter().filter_map(|thread| thread.asleep.map(Asleep::until));
         let armed = self.timers.keys().next().map(|key| key.0);
-        let earliest = asleep.chain(armed).min().filter(|&at| at != Instant::NEVER)?;
+        let Some(earliest) = asleep.chain(armed).min().filter(|&at| at != Instant::NEVER) else {
+            return false;
+        };
         if earliest > self.now {
             if !self.record.allows_jump() {
                 self.diverge();
-                return Some(Due::Threads);
+                return true;
             }
             self.record.jumped();
             self.now = earliest;
         }
-        let mut due = Due::Wakers;
+        let wakers_are_due = self.timers.keys().next().is_some_and(|key| key.0 <= self.now);
         for at in 0..self.threads.len() {
             if self.threads[at].asleep.is_some_and(|asleep| asleep.until() <= self.now) {
                 self.wake(at);
                 self.threads[at].timed_out = true;
-                due = Due::Threads;
             }
         }
+        if wakers_are_due {
+            self.call_for_wakers(me);
+        }
         self.unpark_ready();
-        Some(due)
+        true
+    }
+
+    /// Chooses a thread to run the wakers that are due: one that has nothing else to do, so that
+    /// those whom the clock has woken can act before the wakers or after them. Which one it is must
+    /// not depend on who was the last to move, since loom does not try all orders of that.
+    fn call_for_wakers(&mut self, me: usize) {
+        let idle = |at: &usize| self.is_blocked(*at) && !self.threads[*at].ended;
+        let server = (0..self.threads.len()).find(idle).or(self.threads[me].ended.then_some(me));
+        let server = server.or_else(|| self.threads.iter().position(|thread| !thread.ended));
+        let server = &mut self.threads[server.unwrap_or(me)];
+        server.called = true;
+        server.serving.push(server.wants.take());
+    }
+
+    /// Ends what [`call_for_wakers`](Self::call_for_wakers) began.
+    pub(in crate::engine::loom) fn served(&mut self, me: usize) {
+        let thread = &mut self.threads[me];
+        thread.wants = thread.serving.pop().flatten();
+    }
+
+    /// Tells whether a thread runs wakers.
+    pub(in crate::engine::loom) fn is_serving(&self, me: usize) -> bool {
+        !self.threads[me].serving.is_empty()
     }
 }

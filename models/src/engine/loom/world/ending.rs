@@ -33,11 +33,14 @@ impl World {
         self.abort.is_some() && !thread.ended && thread.unwinding == Unwinding::No
     }
 
-    /// Forgets what a thread waits for: it unwinds instead.
+    /// Forgets what a thread waits for: it unwinds or ends instead.
     pub(in crate::engine::loom) fn give_up(&mut self, me: usize) {
         self.wake(me);
-        self.threads[me].wants = None;
-        self.threads[me].relock = None;
+        let thread = &mut self.threads[me];
+        thread.wants = None;
+        thread.relock = None;
+        thread.called = false;
+        thread.serving.clear();
     }
 
     /// Nobody can move and nobody waits for the clock.

@@ -160,6 +160,7 @@ impl World {
 
     /// Marks a thread as ended and wakes those who wait for that.
     pub(super) fn end(&mut self, me: usize) {
+        self.give_up(me);
         self.threads[me].ended = true;
         self.threads[me].unwinding = Unwinding::No;
         for other in 0..self.threads.len() {
@@ -179,6 +180,6 @@ impl World {
         let thread = &self.threads[at];
         let is_held = |lock| self.is_held(lock);
         let rests = thread.ended || thread.asleep.is_some() || thread.relock.is_some_and(is_held);
-        thread.wants.is_some_and(is_held) || (rests && thread.serving == 0)
+        thread.wants.is_some_and(is_held) || (rests && thread.serving.is_empty())
     }
 }

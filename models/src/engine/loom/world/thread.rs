@@ -45,8 +45,6 @@ pub(in crate::engine::loom) struct Thread {
     pub(in crate::engine::loom) aim: Option<usize>,
     /// Whether its last sleep was ended by the deadline.
     pub(in crate::engine::loom) timed_out: bool,
-    /// How many wakers it runs for the clock, one inside the other.
-    pub(in crate::engine::loom) serving: u32,
     pub(in crate::engine::loom) ended: bool,
     /// What it said if it panicked.
     pub(in crate::engine::loom) panicked: Option<String>,
@@ -64,6 +62,10 @@ pub(in crate::engine::loom) struct Thread {
     /// The lock that it has to take again after its sleep.
     pub(super) relock: Option<usize>,
     pub(super) asleep: Option<Asleep>,
+    /// Whether it is to run the wakers that are due.
+    pub(super) called: bool,
+    /// What it wanted when it was called to run wakers; a waker can block, so calls can nest.
+    pub(super) serving: Vec<Option<usize>>,
     pub(super) parked: bool,
     /// Which child of whom it is, from main on.
     pub(super) way: Vec<u8>,

@@ -1,6 +1,5 @@
 //! Who goes on: whoever can, in the order that loom explores or a replay prescribes.
 
-use super::clock::Due;
 use super::{End, World};
 
 /// What a thread that came to a pause does next.
@@ -10,7 +9,7 @@ pub(in crate::engine::loom) enum Next {
     Go,
     /// It parks until it is unparked.
     Park,
-    /// It runs the wakers that are due: nobody else can.
+    /// It runs the wakers that are due.
     Serve,
     /// It unwinds, since the execution is being brought down.
     Unwind,
@@ -26,6 +25,9 @@ impl World {
             if self.is_thrown(me) {
                 return Next::Unwind;
             }
+            if std::mem::take(&mut self.threads[me].called) {
+                return Next::Serve;
+            }
             if !self.is_blocked(me) && (!parked || self.has_turn(me)) {
                 return Next::Go;
             }
@@ -38,26 +40,25 @@ impl World {
                 self.threads[me].parked = true;
                 return Next::Park;
             }
-            match self.advance() {
-                Some(Due::Threads) => {}
-                Some(Due::Wakers) => return Next::Serve,
-                None => self.deadlock(),
+            if !self.advance(me) {
+                self.deadlock();
             }
         }
     }
 
-    /// As [`settle`](Self::settle), for a thread that has ended; true if wakers are to be served.
-    pub(in crate::engine::loom) fn settle_after_end(&mut self) -> bool {
+    /// As [`settle`](Self::settle), for a thread that has ended; true if it is to run wakers.
+    pub(in crate::engine::loom) fn settle_after_end(&mut self, me: usize) -> bool {
         while !self.all_ended() {
+            if std::mem::take(&mut self.threads[me].called) {
+                return true;
+            }
             if self.someone_can_move() {
                 self.check_turn();
                 self.unpark_ready();
                 return false;
             }
-            match self.advance() {
-                Some(Due::Threads) => {}
-                Some(Due::Wakers) => return true,
-                None => self.deadlock(),
+            if !self.advance(me) {
+                self.deadlock();
             }
         }
         false
