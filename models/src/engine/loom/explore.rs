@@ -54,9 +54,8 @@ impl Default for Config {
 pub fn explore(config: &Config, body: Body, judge: &mut Judge<'_>) -> Exploration {
     let driver = Arc::new(Driver::new(config, body, None));
     while driver.run_loom(judge) && lock(&driver.answers).advance() {}
-    let exhausted = !lock(&driver.progress).left;
-    let progress = lock(&driver.progress);
-    Exploration { executions: progress.executions, steps: progress.steps, exhausted }
+    let Progress { executions, steps, left, .. } = *lock(&driver.progress);
+    Exploration { executions, steps, exhausted: !left }
 }
 
 /// Runs the one execution that `schedule` describes, without any search. If the program does not
@@ -69,8 +68,8 @@ pub fn replay(
 ) -> Exploration {
     let driver = Arc::new(Driver::new(config, body, Some(schedule.clone())));
     driver.run_loom(judge);
-    let progress = lock(&driver.progress);
-    Exploration { executions: progress.executions, steps: progress.steps, exhausted: false }
+    let Progress { executions, steps, .. } = *lock(&driver.progress);
+    Exploration { executions, steps, exhausted: false }
 }
 
 /// What main unwinds with to leave loom.
@@ -124,15 +123,6 @@ impl Driver {
 
     /// Lets loom explore one set of answers; true if it came to the end.
     fn run_loom(self: &Arc<Self>, judge: &mut Judge<'_>) -> bool {
-        let mut builder = ::loom::model::Builder::new();
-        // Besides its steps, an execution makes two branches per thread and some on the way down.
-        builder.max_branches = self.max_steps() as usize + 100;
-        builder.preemption_bound = self.config.preemption_bound.map(|bound| bound.min(255));
-        builder.max_permutations = None;
-        builder.max_duration = None;
-        builder.checkpoint_file = None;
-        builder.checkpoint_interval = usize::MAX;
-        builder.log = false;
         lock(&self.progress).over = false;
         let mut judging = Gn::<()>::new_scoped_opt_local(JUDGE_STACK, |mut stack| {
             loop {
@@ -146,7 +136,7 @@ impl Driver {
         let mut judge_last = || judging.resume().expect("judges until loom is over");
         let driver = Arc::clone(self);
         let outcome = JUDGE_LAST.set(&mut judge_last, || {
-            let check = || builder.check(move || driver.execute());
+            let check = || self.builder().check(move || driver.execute());
             quietly(|| panic::catch_unwind(AssertUnwindSafe(check)))
         });
         let mut progress = lock(&self.progress);
@@ -164,6 +154,21 @@ impl Driver {
             panic::resume_unwind(payload);
         }
         !progress.left
+    }
+
+    /// Returns loom's settings; nothing comes from its environment variables.
+    fn builder(&self) -> ::loom::model::Builder {
+        let mut builder = ::loom::model::Builder::new();
+        // Besides its steps, an execution makes two branches per thread and some on the way down.
+        builder.max_branches = self.max_steps() as usize + 100;
+        builder.preemption_bound = self.config.preemption_bound.map(|bound| bound.min(255));
+        builder.max_permutations = None;
+        builder.max_duration = None;
+        builder.checkpoint_file = None;
+        builder.checkpoint_interval = usize::MAX;
+        builder.location = false;
+        builder.log = false;
+        builder
     }
 
     /// Runs one execution on loom's main thread.

@@ -102,9 +102,9 @@ impl Session {
         match next {
             Next::Go => return true,
             Next::Unwind => self.unwind(me),
-            Next::Park | Next::Serve => {}
+            Next::Park => ::loom::thread::park(),
+            Next::Serve => unreachable!("whoever is called to serve was blocked"),
         }
-        ::loom::thread::park();
         false
     }
 
