@@ -24,6 +24,7 @@ pub mod engine;
 pub mod expiring_store;
 pub mod fifo;
 pub mod heap;
+pub mod indexed_store;
 pub mod objects;
 pub mod ordered_fifo;
 pub mod picture;
