@@ -29,6 +29,7 @@ pub mod fifo;
 pub mod heap;
 pub mod limited_queue;
 pub mod limiter;
+pub mod indexed_store;
 pub mod objects;
 pub mod ordered_fifo;
 pub mod picture;

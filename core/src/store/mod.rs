@@ -9,6 +9,7 @@ pub mod expiring;
 mod handle;
 mod hashed;
 pub mod heap;
+pub mod indexed;
 mod key;
 mod known;
 mod tombstone;
@@ -21,6 +22,7 @@ pub use handle::{Handle, Key};
 pub use hashed::{Hashed, KeyHasher};
 pub(crate) use hashed::{KeySet, spread};
 pub use heap::{HeapError, KeyedHeap};
+pub use indexed::{IndexedStore, Snapshot, index_by};
 pub use key::{
     Cause, Described, ExplicitKey, KeyError, MalformedKey, Metadata, NoMetadata, ObjectName,
     metadata_key, metadata_key_of_last_state, split_key,

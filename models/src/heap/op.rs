@@ -47,7 +47,7 @@ pub fn check_on(ops: &[Op], change: impl FnOnce(Machine) -> Boxed<Machine>) {
     let machine = HeapQueue::new(Arc::new(|one: &Object, other| rank(one) < rank(other)));
     let intake = Intake::with_hasher(KeyHasher::fixed(7), key_of);
     let heap = KeyedHeap::with_host(&System::new(), intake, change(machine));
-    let mut pair = Pair { heap, spec: Spec::default() };
+    let mut pair = Pair { heap, spec: Spec::new() };
     for op in ops {
         pair.step(op);
         pair.compare();

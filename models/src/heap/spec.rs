@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 /// Objects by key; the least is looked for (`cache:HP`).
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Spec<K, O> {
     /// The objects.
     pub items: BTreeMap<K, O>,
@@ -12,6 +12,11 @@ pub struct Spec<K, O> {
 }
 
 impl<K: Ord + Clone, O: Clone> Spec<K, O> {
+    /// Makes an empty, open heap.
+    pub fn new() -> Self {
+        Self { items: BTreeMap::new(), closed: false }
+    }
+
     /// Adds an object, in place of another; false if the heap is closed.
     pub fn put(&mut self, key: K, object: O) -> bool {
         if !self.closed {
@@ -30,5 +35,11 @@ impl<K: Ord + Clone, O: Clone> Spec<K, O> {
         let least = self.items.iter().min_by_key(|(_, object)| rank(object));
         let key = least.map(|(key, _)| key.clone())?;
         self.items.remove(&key)
+    }
+}
+
+impl<K: Ord + Clone, O: Clone> Default for Spec<K, O> {
+    fn default() -> Self {
+        Self::new()
     }
 }

@@ -1,0 +1,158 @@
+//! What lies under the readers' lock. No foreign code runs in here but clones of keys and handles.
+
+use hashbrown::HashTable;
+
+use crate::store::{Handle, Hashed, Key, KeyHasher, spread};
+
+use super::index::{Index, Values};
+use super::slots::{Entry, Slots, Snapshot};
+use super::writer::{Change, Span};
+
+pub(super) struct Content<K: Key, O: Handle> {
+    /// Hash and slot of every key.
+    table: HashTable<(u32, u32)>,
+    slots: Slots<K, O>,
+    /// Slots whose object was deleted.
+    free: Vec<u32>,
+    pub(super) indices: Vec<Index<O>>,
+    /// The resource version of the content (`cache:ST-12`).
+    pub(super) version: String,
+}
+
+impl<K: Key, O: Handle> Content<K, O> {
+    pub(super) fn new() -> Self {
+        Self {
+            table: HashTable::new(),
+            slots: Slots::new(),
+            free: Vec::new(),
+            indices: Vec::new(),
+            version: String::new(),
+        }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.table.len()
+    }
+
+    #[inline]
+    fn find(&self, key: &K, hash: u32) -> Option<u32> {
+        let same = |&(other, slot): &(u32, u32)| {
+            other == hash && self.slots.get(slot).is_some_and(|entry| entry.key == *key)
+        };
+        self.table.find(spread(hash), same).map(|&(_, slot)| slot)
+    }
+
+    /// Returns the object with a key that has this hash.
+    #[inline]
+    pub(super) fn get(&self, key: &K, hash: u32) -> Option<&O> {
+        self.slots.get(self.find(key, hash)?).map(|entry| &entry.object)
+    }
+
+    pub(super) fn snapshot(&self) -> Snapshot<K, O> {
+        Snapshot::new(self.slots.clone(), self.len())
+    }
+
+    pub(super) fn slots(&self) -> &Slots<K, O> {
+        &self.slots
+    }
+
+    pub(super) fn index(&self, name: &str) -> Option<&Index<O>> {
+        self.indices.iter().find(|index| *index.name == *name)
+    }
+
+    /// Stores an object. Returns its slot, and the object that was there.
+    #[inline]
+    pub(super) fn put(&mut self, key: Hashed<K>, object: O) -> (u32, Option<O>) {
+        if let Some(slot) = self.find(key.key(), key.hash()) {
+            let entry = self.slots.slot_mut(slot).as_mut();
+            let before = entry.map(|entry| std::mem::replace(&mut entry.object, object));
+            return (slot, before);
+        }
+        let slot = self.free.pop().unwrap_or_else(|| {
+            u32::try_from(self.table.len()).expect("a store holds fewer than 2^32 objects")
+        });
+        let hash = key.hash();
+        *self.slots.slot_mut(slot) = Some(Entry { key: key.into_key(), object });
+        self.table.insert_unique(spread(hash), (hash, slot), |&(hash, _)| spread(hash));
+        (slot, None)
+    }
+
+    /// Removes an object. Returns its slot and what was in it.
+    fn remove(&mut self, key: &Hashed<K>) -> Option<(u32, Entry<K, O>)> {
+        let slot = self.find(key.key(), key.hash())?;
+        let found = self.table.find_entry(spread(key.hash()), |&(_, other)| other == slot);
+        found.expect("a key that was found is in the table").remove();
+        self.free.push(slot);
+        Some((slot, self.slots.slot_mut(slot).take()?))
+    }
+
+    /// Carries out a change whose values are known. Returns what it leaves behind, to drop outside
+    /// the lock.
+    #[inline]
+    pub(super) fn apply(
+        &mut self,
+        change: Change<K, O>,
+        spans: &[Span],
+        values: &Values,
+    ) -> Option<(Option<K>, O)> {
+        let (slot, left) = match change.object {
+            Some(object) => {
+                let (slot, before) = self.put(change.key, object);
+                (slot, before.map(|object| (None, object)))
+            }
+            None => {
+                let (slot, entry) = self.remove(&change.key)?;
+                (slot, Some((Some(entry.key), entry.object)))
+            }
+        };
+        for (index, span) in self.indices.iter_mut().zip(spans) {
+            let (old, new) = (values.range(span.before()), values.range(span.after()));
+            // Nothing changes if, and only if, both lists are the same (IX-4).
+            if values.range(span.before()).eq(values.range(span.after())) {
+                continue;
+            }
+            old.for_each(|value| index.remove(value, slot));
+            new.for_each(|value| index.insert(value, slot));
+        }
+        left
+    }
+
+    /// Checks `cache:IX-2`, and that keys, slots and free slots agree.
+    pub(super) fn check(&self, hasher: &KeyHasher) {
+        let mut slots: Vec<u32> = self.table.iter().map(|&(_, slot)| slot).collect();
+        slots.sort_unstable();
+        let used = self.slots.iter().map(|(slot, _)| slot);
+        assert!(used.eq(slots), "every key has a slot, and every object a key");
+        for (slot, entry) in self.slots.iter() {
+            let found = self.find(&entry.key, hasher.hash(&entry.key));
+            assert_eq!(found, Some(slot), "{:?} is found by its key", entry.key);
+        }
+        for &slot in &self.free {
+            assert!(self.slots.get(slot).is_none(), "a free slot holds no object");
+        }
+        for index in &self.indices {
+            self.check_index(index, hasher);
+        }
+    }
+
+    fn check_index(&self, index: &Index<O>, hasher: &KeyHasher) {
+        let mut expected = 0;
+        for (slot, entry) in self.slots.iter() {
+            let mut values = Values::new(hasher.clone());
+            if (index.function)(&entry.object, &mut values).is_err() {
+                return; // what cannot be asked again cannot be checked
+            }
+            for value in values.distinct() {
+                expected += 1;
+                let shown = index.members(value).is_some_and(|members| members.contains(slot));
+                assert!(shown, "{:?} is shown under {value:?}", entry.key);
+            }
+        }
+        let mut places = 0;
+        index.for_each_bucket(|members| {
+            assert!(members.len() > 0, "a value that nobody has is gone (IX-6)");
+            places += members.len();
+        });
+        assert_eq!(places, expected, "an index shows nothing else");
+    }
+}

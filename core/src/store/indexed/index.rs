@@ -1,0 +1,224 @@
+//! Views on a store: under a value, the objects that have it.
+
+use std::fmt;
+use std::sync::Arc;
+
+use hashbrown::HashTable;
+use hashbrown::hash_table::Entry;
+
+use crate::store::{Cause, KeyHasher, spread};
+
+/// Says under which values an object is found: it adds each to [`Values`]. It must be pure
+/// (`cache:IX-5`) and must not write to the store that asks it.
+pub type IndexFunction<O> = Arc<dyn Fn(&O, &mut Values) -> Result<(), Cause> + Send + Sync>;
+
+/// Makes an index function of one that returns the values as a list.
+pub fn index_by<O, I>(values_of: impl Fn(&O) -> I + Send + Sync + 'static) -> IndexFunction<O>
+where
+    I: IntoIterator<Item: AsRef<str>>,
+{
+    Arc::new(move |object, values| {
+        values_of(object).into_iter().for_each(|value| values.add(value.as_ref()));
+        Ok(())
+    })
+}
+
+/// Values of objects, gathered in one buffer.
+pub struct Values {
+    text: String,
+    /// Where each value ends in the text, and its hash.
+    ends: Vec<(usize, u32)>,
+    hasher: KeyHasher,
+}
+
+impl Values {
+    pub(super) fn new(hasher: KeyHasher) -> Self {
+        Self { text: String::new(), ends: Vec::new(), hasher }
+    }
+
+    /// Adds a value. One that is added twice counts once; no value at all puts the object under
+    /// none (`cache:IX-7`).
+    #[inline]
+    pub fn add(&mut self, value: &str) {
+        self.text.push_str(value);
+        self.ends.push((self.text.len(), self.hasher.hash(value)));
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.text.clear();
+        self.ends.clear();
+    }
+
+    /// Returns how many values there are.
+    pub(super) fn count(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// Returns a value by its number.
+    fn get(&self, number: usize) -> Value<'_> {
+        let start = number.checked_sub(1).map_or(0, |before| self.ends[before].0);
+        let (end, hash) = self.ends[number];
+        Value { text: &self.text[start..end], hash }
+    }
+
+    /// Returns every value once.
+    pub(super) fn distinct(&self) -> Vec<Value<'_>> {
+        let mut values: Vec<_> = self.range(0..self.count()).collect();
+        values.sort_unstable_by_key(|value| value.text);
+        values.dedup();
+        values
+    }
+
+    /// Returns the values with these numbers.
+    pub(super) fn range(
+        &self,
+        numbers: std::ops::Range<usize>,
+    ) -> impl ExactSizeIterator<Item = Value<'_>> {
+        numbers.map(|number| self.get(number))
+    }
+}
+
+impl fmt::Debug for Values {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.range(0..self.count()).map(|value| value.text)).finish()
+    }
+}
+
+/// A value and its hash.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Value<'a> {
+    text: &'a str,
+    hash: u32,
+}
+
+impl<'a> Value<'a> {
+    pub(super) fn new(text: &'a str, hasher: &KeyHasher) -> Self {
+        Self { text, hash: hasher.hash(text) }
+    }
+}
+
+/// The slots of the objects that have a value. Most often it is one.
+#[derive(Clone, Debug)]
+pub(super) enum Members {
+    One(u32),
+    Many(Arc<HashTable<u32>>),
+}
+
+impl Members {
+    pub(super) fn len(&self) -> usize {
+        match self {
+            Self::One(_) => 1,
+            Self::Many(slots) => slots.len(),
+        }
+    }
+
+    pub(super) fn contains(&self, slot: u32) -> bool {
+        match self {
+            Self::One(one) => *one == slot,
+            Self::Many(slots) => slots.find(spread(slot), |other| *other == slot).is_some(),
+        }
+    }
+
+    pub(super) fn for_each(&self, mut visit: impl FnMut(u32)) {
+        match self {
+            Self::One(slot) => visit(*slot),
+            Self::Many(slots) => slots.iter().for_each(|slot| visit(*slot)),
+        }
+    }
+
+    fn insert(&mut self, slot: u32) {
+        match self {
+            Self::One(one) if *one == slot => {}
+            Self::One(one) => {
+                let mut slots = HashTable::with_capacity(2);
+                insert(&mut slots, *one);
+                insert(&mut slots, slot);
+                *self = Self::Many(Arc::new(slots));
+            }
+            Self::Many(slots) => insert(Arc::make_mut(slots), slot),
+        }
+    }
+
+    /// Takes a slot out; false if none is left.
+    fn remove(&mut self, slot: u32) -> bool {
+        match self {
+            Self::One(one) => *one != slot,
+            Self::Many(slots) => {
+                let slots = Arc::make_mut(slots);
+                if let Ok(found) = slots.find_entry(spread(slot), |other| *other == slot) {
+                    found.remove();
+                }
+                !slots.is_empty()
+            }
+        }
+    }
+}
+
+fn insert(slots: &mut HashTable<u32>, slot: u32) {
+    let entry = slots.entry(spread(slot), |other| *other == slot, |other| spread(*other));
+    if let Entry::Vacant(free) = entry {
+        free.insert(slot);
+    }
+}
+
+/// The objects under one value. There is always one: a value that nobody has is gone
+/// (`cache:IX-6`).
+#[derive(Clone, Debug)]
+struct Bucket {
+    value: Arc<str>,
+    hash: u32,
+    members: Members,
+}
+
+/// One view: its name, its function, and the slots under every value.
+pub(super) struct Index<O> {
+    pub(super) name: Arc<str>,
+    pub(super) function: IndexFunction<O>,
+    buckets: HashTable<Bucket>,
+}
+
+impl<O> Index<O> {
+    pub(super) fn new(name: Arc<str>, function: IndexFunction<O>) -> Self {
+        Self { name, function, buckets: HashTable::new() }
+    }
+
+    pub(super) fn members(&self, value: Value<'_>) -> Option<&Members> {
+        let same = |bucket: &Bucket| *bucket.value == *value.text;
+        self.buckets.find(spread(value.hash), same).map(|bucket| &bucket.members)
+    }
+
+    /// Goes through the values that somebody has.
+    pub(super) fn values(&self) -> impl Iterator<Item = &Arc<str>> {
+        self.buckets.iter().map(|bucket| &bucket.value)
+    }
+
+    pub(super) fn for_each_bucket(&self, mut visit: impl FnMut(&Members)) {
+        self.buckets.iter().for_each(|bucket| visit(&bucket.members));
+    }
+
+    pub(super) fn insert(&mut self, value: Value<'_>, slot: u32) {
+        let Value { text, hash } = value;
+        let same = |bucket: &Bucket| *bucket.value == *text;
+        match self.buckets.entry(spread(hash), same, |bucket| spread(bucket.hash)) {
+            Entry::Occupied(mut bucket) => bucket.get_mut().members.insert(slot),
+            Entry::Vacant(free) => {
+                free.insert(Bucket { value: text.into(), hash, members: Members::One(slot) });
+            }
+        }
+    }
+
+    pub(super) fn remove(&mut self, value: Value<'_>, slot: u32) {
+        let same = |bucket: &Bucket| *bucket.value == *value.text;
+        if let Ok(mut bucket) = self.buckets.find_entry(spread(value.hash), same)
+            && !bucket.get_mut().members.remove(slot)
+        {
+            bucket.remove();
+        }
+    }
+}
+
+impl<O> fmt::Debug for Index<O> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Index").field("name", &self.name).finish_non_exhaustive()
+    }
+}

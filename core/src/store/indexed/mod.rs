@@ -1,0 +1,369 @@
+//! A store of objects with views by value (client-go `tools/cache`: `Store`, `Indexer`,
+//! `ThreadSafeStore`).
+//!
+//! ```
+//! use seatrial_core::runtime::System;
+//! use seatrial_core::store::{IndexedStore, index_by};
+//!
+//! // Objects are pairs of a name, which is the key, and the node that it runs on.
+//! let pods = IndexedStore::new(&System::new(), |pod: &(&str, &str)| Ok(pod.0));
+//! pods.add_indexers([("node", index_by(|pod: &(&str, &str)| [pod.1]))])?;
+//! pods.add(("web", "n1"))?;
+//! pods.add(("db", "n1"))?;
+//! pods.update(("db", "n2"))?;
+//!
+//! assert_eq!(pods.get(&"db"), Some(("db", "n2")));
+//! assert_eq!(pods.by_index("node", "n1")?, [("web", "n1")]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! **Two locks.** Writers take turns under one lock, where index functions run and large writes
+//! are prepared. Readers share the other with the moment at which a prepared write becomes the
+//! content. So no reader ever waits for foreign code, nor for a write of many objects; and since
+//! everything foreign has run before anything changes, a function that fails or panics leaves the
+//! store as it was (`cache:IX-8`). A snapshot of all objects is one reference count, however many
+//! there are; to write while it is alive copies the few objects around the one written.
+//!
+//! Left out: a store of stores. What the reference spreads over three types is one here.
+
+mod content;
+mod error;
+mod index;
+mod read;
+mod slots;
+mod writer;
+
+#[cfg(test)]
+mod tests;
+
+use std::fmt;
+use std::slice;
+use std::sync::Arc;
+
+use crate::fifo::Intake;
+use crate::runtime::{Runtime, System};
+
+use super::{Cause, Described, Handle, Hashed, Key, KeyError, LastState};
+
+use content::Content;
+use index::Index;
+use writer::{Change, Writer};
+
+pub use error::{AddIndexersError, IndexError, IndexFailed, StoreError, TransactionError};
+pub use index::{IndexFunction, Values, index_by};
+pub use slots::Snapshot;
+
+/// Reads the resource version of an object, `None` if it has none.
+pub type VersionOf<O> = Arc<dyn for<'a> Fn(&'a O) -> Option<&'a str> + Send + Sync>;
+
+/// Reads the resource version from an object's metadata.
+pub fn metadata_version<O: Described>(object: &O) -> Option<&str> {
+    object.metadata().map(|metadata| metadata.resource_version)
+}
+
+/// A store of objects with views by value. Shared by reference or in an `Arc`.
+///
+/// `K` is the key, `O` the handle to an object (normally an `Arc`), `R` the runtime. Keys are
+/// cloned where a snapshot is alive: `Arc<str>` is better than `String`.
+pub struct IndexedStore<K: Key, O: Handle, R: Runtime = System> {
+    runtime: R,
+    intake: Intake<K, O>,
+    /// Present if the store follows the resource version of its content (`cache:ST-14`).
+    version_of: Option<VersionOf<O>>,
+    /// Held by writers, and never by readers. Taken before `content`.
+    writer: R::Mutex<Writer<O>>,
+    /// Held for moments.
+    content: R::Mutex<Content<K, O>>,
+}
+
+/// An entry of a transaction.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Transaction<K, O> {
+    /// Stores a new object.
+    Add(O),
+    /// Stores a changed object.
+    Update(O),
+    /// Removes an object.
+    Delete(LastState<K, O>),
+}
+
+impl<K: Key, O: Handle, R: Runtime> IndexedStore<K, O, R> {
+    /// Makes an empty store without indices.
+    pub fn new(
+        runtime: &R,
+        key_of: impl Fn(&O) -> Result<K, Cause> + Send + Sync + 'static,
+    ) -> Self {
+        Self::with_intake(runtime, Intake::new(runtime, key_of), None)
+    }
+
+    /// Makes an empty store with a given key function and transformer. With `version_of`, it
+    /// follows the resource version of its content.
+    pub fn with_intake(
+        runtime: &R,
+        intake: Intake<K, O>,
+        version_of: Option<VersionOf<O>>,
+    ) -> Self {
+        Self {
+            writer: runtime.mutex(Writer::new(intake.hasher().clone())),
+            content: runtime.mutex(Content::new()),
+            runtime: runtime.clone(),
+            intake,
+            version_of,
+        }
+    }
+
+    /// Stores an object (`cache:ST-2`).
+    ///
+    /// # Errors
+    /// It has no key, or the transformer or an index function refused it. Nothing has changed.
+    pub fn add(&self, object: O) -> Result<(), StoreError> {
+        let key = self.intake.key(&object)?;
+        let object = self.intake.transform(object)?;
+        self.write(Change { key, object: Some(object) }, Sets::Object)
+    }
+
+    /// As [`add`](Self::add).
+    ///
+    /// # Errors
+    /// As [`add`](Self::add).
+    pub fn update(&self, object: O) -> Result<(), StoreError> {
+        self.add(object)
+    }
+
+    /// Removes an object by its key, if it is there (`cache:ST-3`). The store's version becomes
+    /// that of the object passed, whether it was there or not (`cache:ST-12`).
+    ///
+    /// # Errors
+    /// It has no key, or an index function refused the object that is stored.
+    pub fn delete(&self, object: &O) -> Result<(), StoreError> {
+        let key = self.intake.key(object)?;
+        self.write(Change { key, object: None }, Sets::To(self.version(object)))
+    }
+
+    /// As [`delete`](Self::delete), for a deletion that may have been missed: then the store's
+    /// version stays.
+    ///
+    /// # Errors
+    /// As [`delete`](Self::delete).
+    pub fn delete_last_state(&self, last: &LastState<K, O>) -> Result<(), StoreError> {
+        match last {
+            LastState::Final(object) => self.delete(object),
+            LastState::Tombstone(tombstone) => self.delete_key(&tombstone.key),
+        }
+    }
+
+    /// Removes the object with a key, if it is there. The store's version stays (`cache:IX-18`).
+    ///
+    /// # Errors
+    /// An index function refused the object that is stored.
+    pub fn delete_key(&self, key: &K) -> Result<(), StoreError> {
+        self.write(Change { key: self.hashed(key), object: None }, Sets::Nothing)
+    }
+
+    fn version<'a>(&self, object: &'a O) -> Option<&'a str> {
+        self.version_of.as_ref()?(object)
+    }
+
+    fn hashed(&self, key: &K) -> Hashed<K> {
+        self.intake.hasher().hashed(key.clone())
+    }
+
+    /// Carries out one change.
+    fn write(&self, change: Change<K, O>, sets: Sets<'_>) -> Result<(), StoreError> {
+        let mut writer = self.runtime.lock(&self.writer);
+        let before = self.stored(&self.runtime.lock(&self.content), &change);
+        writer.plan(slice::from_ref(&change), slice::from_ref(&before))?;
+        let sets_version = self.note_version(&mut writer, Some(&change), sets);
+        let left = {
+            let mut content = self.runtime.lock(&self.content);
+            if sets_version {
+                content.version.clone_from(&writer.version);
+            }
+            content.apply(change, &writer.spans, &writer.values)
+        };
+        drop(writer);
+        drop((left, before)); // outside the locks: objects may run foreign code when they go
+        Ok(())
+    }
+
+    /// Carries out changes as one: no reader sees some of them.
+    fn write_all(&self, changes: Vec<Change<K, O>>, sets: Sets<'_>) -> Result<(), StoreError> {
+        let mut writer = self.runtime.lock(&self.writer);
+        let before: Vec<Option<O>> = {
+            let content = self.runtime.lock(&self.content);
+            changes.iter().map(|change| self.stored(&content, change)).collect()
+        };
+        writer.plan(&changes, &before)?;
+        let sets_version = self.note_version(&mut writer, changes.last(), sets);
+        let (indices, mut left) = (writer.functions().len(), Vec::with_capacity(changes.len()));
+        {
+            let mut content = self.runtime.lock(&self.content);
+            for (number, change) in changes.into_iter().enumerate() {
+                let spans = &writer.spans[number * indices..][..indices];
+                left.push(content.apply(change, spans, &writer.values));
+            }
+            if sets_version {
+                content.version.clone_from(&writer.version);
+            }
+        }
+        drop(writer);
+        drop((left, before));
+        Ok(())
+    }
+
+    fn stored(&self, content: &Content<K, O>, change: &Change<K, O>) -> Option<O> {
+        content.get(change.key.key(), change.key.hash()).cloned()
+    }
+
+    /// Writes the version that a write sets into the writer's buffer; false if it sets none.
+    fn note_version(
+        &self,
+        writer: &mut Writer<O>,
+        last: Option<&Change<K, O>>,
+        sets: Sets<'_>,
+    ) -> bool {
+        if self.version_of.is_none() {
+            return false;
+        }
+        let version = match sets {
+            Sets::Nothing => None,
+            Sets::To(version) => version,
+            Sets::Object => {
+                last.and_then(|last| last.object.as_ref()).and_then(|object| self.version(object))
+            }
+        };
+        version.is_some_and(|version| {
+            writer.version.clear();
+            writer.version.push_str(version);
+            true
+        })
+    }
+
+    /// Makes a list, which was read at a resource version, the content; of a key that is in it
+    /// twice the last object counts (`cache:ST-7`, `ST-8`).
+    ///
+    /// # Errors
+    /// An object has no key, or the transformer or an index function refused it. Nothing has
+    /// changed.
+    pub fn replace(&self, objects: Vec<O>, resource_version: &str) -> Result<(), StoreError> {
+        let listed = self.intake.list(objects);
+        if let Some(refused) = listed.refused {
+            return Err(refused.into());
+        }
+        let mut writer = self.runtime.lock(&self.writer);
+        let mut content = Content::new();
+        let mut doubles = Vec::new();
+        for keyed in listed.objects {
+            doubles.extend(content.put(keyed.key, keyed.object).1);
+        }
+        for (name, function) in writer.functions().to_vec() {
+            content.indices.push(writer.index(name, function, content.slots())?);
+        }
+        if self.version_of.is_some() {
+            resource_version.clone_into(&mut content.version);
+        }
+        std::mem::swap(&mut *self.runtime.lock(&self.content), &mut content);
+        drop(writer);
+        drop((content, doubles)); // what was there before, outside the locks
+        Ok(())
+    }
+
+    /// Carries out several writes as one. Entries whose object has no key are skipped
+    /// (`cache:ST-16`, `ST-17`); the transformer is not asked (`cache:ST-19`).
+    ///
+    /// # Errors
+    /// Entries were skipped, or an index function failed and nothing has changed.
+    pub fn transaction(&self, entries: Vec<Transaction<K, O>>) -> Result<(), TransactionError> {
+        let total = entries.len();
+        let (mut changes, mut successful, mut errors) = (Vec::new(), Vec::new(), Vec::new());
+        let mut last = None;
+        for (number, entry) in entries.into_iter().enumerate() {
+            match self.change(&entry) {
+                Ok(change) => {
+                    changes.push(change);
+                    successful.push(number);
+                    last = Some(entry);
+                }
+                Err(error) => errors.push(StoreError::Key(error)),
+            }
+        }
+        let sets = match &last {
+            Some(Transaction::Delete(LastState::Final(object))) => Sets::To(self.version(object)),
+            Some(Transaction::Add(_) | Transaction::Update(_)) => Sets::Object,
+            Some(Transaction::Delete(LastState::Tombstone(_))) | None => Sets::Nothing,
+        };
+        if let Err(error) = self.write_all(changes, sets) {
+            return Err(TransactionError { successful: Vec::new(), total, errors: vec![error] });
+        }
+        if errors.is_empty() { Ok(()) } else { Err(TransactionError { successful, total, errors }) }
+    }
+
+    fn change(&self, entry: &Transaction<K, O>) -> Result<Change<K, O>, KeyError> {
+        Ok(match entry {
+            Transaction::Add(object) | Transaction::Update(object) => {
+                Change { key: self.intake.key(object)?, object: Some(object.clone()) }
+            }
+            Transaction::Delete(last) => {
+                Change { key: self.intake.key_of_last_state(last)?, object: None }
+            }
+        })
+    }
+
+    /// Notes how far the content is known to be complete; nothing else changes (`cache:ST-15`).
+    pub fn bookmark(&self, resource_version: &str) {
+        if self.version_of.is_some() {
+            let _writer = self.runtime.lock(&self.writer);
+            resource_version.clone_into(&mut self.runtime.lock(&self.content).version);
+        }
+    }
+
+    /// Checks the store against its own rules, for harnesses.
+    ///
+    /// # Panics
+    /// If a rule is broken, naming it.
+    pub fn assert_valid(&self) {
+        let _writer = self.runtime.lock(&self.writer);
+        self.runtime.lock(&self.content).check(self.intake.hasher());
+    }
+
+    /// Adds indices over what is stored and what will be (`cache:IX-14`).
+    ///
+    /// # Errors
+    /// A name is in use, or a function failed on an object. None was added.
+    pub fn add_indexers<N: Into<Arc<str>>>(
+        &self,
+        indexers: impl IntoIterator<Item = (N, IndexFunction<O>)>,
+    ) -> Result<(), AddIndexersError> {
+        let mut writer = self.runtime.lock(&self.writer);
+        let slots = self.runtime.lock(&self.content).slots().clone();
+        let mut added: Vec<Index<O>> = Vec::new();
+        for (name, function) in indexers {
+            let name = name.into();
+            if writer.has(&name) || added.iter().any(|index| index.name == name) {
+                return Err(AddIndexersError::Conflict);
+            }
+            let index = writer.index(name, function, &slots);
+            added.push(index.map_err(AddIndexersError::Failed)?);
+        }
+        added.iter().for_each(|index| writer.adopt(index));
+        self.runtime.lock(&self.content).indices.extend(added);
+        Ok(())
+    }
+}
+
+/// Which version a write gives the store.
+#[derive(Clone, Copy)]
+enum Sets<'a> {
+    /// None: it stays.
+    Nothing,
+    /// This one, if it is known.
+    To(Option<&'a str>),
+    /// That of the last object stored.
+    Object,
+}
+
+impl<K: Key, O: Handle, R: Runtime> fmt::Debug for IndexedStore<K, O, R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("IndexedStore")
+    }
+}

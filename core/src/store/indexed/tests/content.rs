@@ -1,0 +1,138 @@
+//! Objects by key.
+
+use super::*;
+use crate::store::{ExplicitKey, KnownObjects};
+
+#[test]
+fn an_object_is_stored_replaced_and_removed_by_key() {
+    let store = plain();
+    store.add(object("a", &["x"])).unwrap();
+    store.update(object("b", &[])).unwrap();
+    store.add(object("a", &["y"])).unwrap();
+    assert_eq!(store.len(), 2);
+    assert_eq!(store.get(&"a").unwrap().labels, ["y"]);
+    assert_eq!(store.get_stored(&object("a", &[])).unwrap().unwrap().labels, ["y"]);
+    store.delete(&object("a", &[])).unwrap();
+    store.delete(&object("a", &[])).unwrap(); // need not be there
+    store.delete_last_state(&LastState::unknown("b", None)).unwrap();
+    assert!(store.is_empty());
+    assert_eq!(store.get(&"a"), None);
+    store.assert_valid();
+}
+
+#[test]
+fn a_list_becomes_the_content_and_of_a_double_the_last_counts() {
+    let store = plain();
+    store.add(object("old", &[])).unwrap();
+    store.replace(vec![object("a", &["1"]), object("b", &[]), object("a", &["2"])], "").unwrap();
+    assert_eq!(names(store.list()), ["a", "b"]);
+    assert_eq!(store.get(&"a").unwrap().labels, ["2"]);
+    let mut keys = store.list_keys();
+    keys.sort_unstable();
+    assert_eq!(keys, ["a", "b"]);
+    store.resync();
+    assert_eq!(store.len(), 2, "a resync changes nothing");
+    store.assert_valid();
+}
+
+#[test]
+fn slots_are_used_again() {
+    let store = IndexedStore::new(&System::new(), |object: &u32| Ok(*object));
+    for round in 0..3 {
+        (0..10_000).for_each(|number| store.add(number).unwrap());
+        assert_eq!(store.len(), 10_000, "round {round}");
+        store.assert_valid();
+        (0..10_000).filter(|n| n % 3 > 0).for_each(|number| store.delete(&number).unwrap());
+        assert_eq!(store.len(), 3334, "round {round}");
+        store.assert_valid();
+    }
+}
+
+#[test]
+fn the_transformer_works_on_what_comes_in() {
+    let runtime = System::new();
+    let intake = Intake::new(&runtime, |object: &(u8, u8)| Ok(object.0));
+    let intake = intake.with_transform(|object: (u8, u8)| match object.1 {
+        13 => Err(Arc::new(NoMetadata)),
+        version => Ok((object.0, version + 100)),
+    });
+    let store = IndexedStore::with_intake(&runtime, intake, None);
+    store.add((1, 1)).unwrap();
+    assert_eq!(store.get(&1), Some((1, 101)));
+    store.replace(vec![(2, 2)], "").unwrap();
+    assert_eq!(store.list(), [(2, 102)]);
+    let refused = store.add((2, 13)).unwrap_err();
+    assert!(refused.to_string().starts_with("transforming: "), "{refused}");
+    assert!(matches!(store.replace(vec![(3, 3), (2, 13)], ""), Err(StoreError::Transform(_))));
+    assert_eq!(store.list(), [(2, 102)]);
+    store.transaction(vec![Transaction::Add((4, 13))]).unwrap();
+    assert_eq!(store.get(&4), Some((4, 13)), "a transaction is not transformed (ST-19)");
+}
+
+#[test]
+fn a_transaction_skips_what_has_no_key_and_does_the_rest() {
+    let store = labelled();
+    store.add(object("gone", &["x"])).unwrap();
+    let error = store
+        .transaction(vec![
+            Transaction::Add(object("a", &["x"])),
+            Transaction::Add(object("", &[])),
+            Transaction::Update(object("a", &["y"])),
+            Transaction::Delete(LastState::Final(object("gone", &[]))),
+            Transaction::Delete(LastState::Final(object("", &[]))),
+            Transaction::Delete(LastState::unknown("never", None)),
+        ])
+        .unwrap_err();
+    assert_eq!((error.successful, error.total, error.errors.len()), (vec![0, 2, 3, 5], 6, 2));
+    assert_eq!(names(store.list()), ["a"]);
+    assert_eq!(under(&store, "y"), ["a"], "the later entry of a key comes after the earlier");
+    assert_eq!(under(&store, "x"), [""; 0]);
+    store.transaction(vec![]).unwrap();
+}
+
+#[test]
+fn an_object_added_and_deleted_in_one_transaction_leaves_nothing() {
+    let store = labelled();
+    let add = || Transaction::Add(object("a", &["x"]));
+    let delete = || Transaction::Delete(LastState::Final(object("a", &[])));
+    store.transaction(vec![add(), delete(), add(), add(), delete()]).unwrap();
+    assert!(store.is_empty());
+    assert_eq!(labels(&store), []);
+    store.assert_valid();
+}
+
+#[test]
+fn what_left_the_store_is_not_kept_alive() {
+    let store = labelled();
+    let objects = [
+        object("a", &["x"]),
+        object("a", &["x", "y"]),
+        object("b", &["x"]),
+        object("c", &["x"]),
+        object("c", &["y"]),
+    ];
+    for object in &objects[..4] {
+        store.add(Arc::clone(object)).unwrap();
+    }
+    store.delete(&objects[2]).unwrap();
+    assert_eq!(objects.each_ref().map(Arc::strong_count), [1, 2, 1, 2, 1]);
+    store.replace(vec![Arc::clone(&objects[3]), Arc::clone(&objects[4])], "").unwrap();
+    assert_eq!(objects.each_ref().map(Arc::strong_count), [1, 1, 1, 1, 2]);
+}
+
+#[test]
+fn a_queue_can_know_the_store() {
+    let store = Arc::new(plain());
+    store.add(object("a", &[])).unwrap();
+    let known: &dyn KnownObjects<&'static str, Arc<Object>> = &store;
+    assert_eq!(known.keys(), ["a"]);
+    assert_eq!(known.get(&"b"), Ok(None));
+    assert_eq!(known.get(&"a").unwrap().unwrap().name, "a");
+}
+
+#[test]
+fn explicit_keys_find_their_objects() {
+    let store = IndexedStore::new(&System::new(), crate::store::metadata_key::<ExplicitKey>);
+    store.add(ExplicitKey("a/b/c".to_owned())).unwrap();
+    assert!(store.get(&"a/b/c".to_owned()).is_some());
+}

@@ -1,0 +1,78 @@
+//! What refuses an object leaves the store as it was.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use super::*;
+
+/// A store with one object, and the check that nothing has changed in it.
+fn untouched(attempt: impl FnOnce(&Store)) {
+    let store = following();
+    store.add_indexers([("label", by_label())]).unwrap();
+    store.replace(vec![object("a", &["x"])], "7").unwrap();
+    attempt(&store);
+    store.assert_valid();
+    assert_eq!(store.list(), [object("a", &["x"])]);
+    assert_eq!(labels(&store), ["x".into()]);
+    assert_eq!(store.last_resource_version(), "7");
+    assert_eq!(store.indexers().len(), 1);
+    store.add(object("b", &["x"])).unwrap();
+    assert_eq!(under(&store, "x"), ["a", "b"], "the store can be used");
+}
+
+#[test]
+fn an_object_without_a_key() {
+    untouched(|store| {
+        assert!(matches!(store.add(object("", &[])), Err(StoreError::Key(_))));
+        assert!(matches!(store.update(object("", &[])), Err(StoreError::Key(_))));
+        assert!(matches!(store.delete(&object("", &[])), Err(StoreError::Key(_))));
+        assert!(store.get_stored(&object("", &[])).is_err());
+        let list = vec![object("b", &[]), object("", &[])];
+        assert!(matches!(store.replace(list, "8"), Err(StoreError::Key(_))));
+    });
+}
+
+#[test]
+fn an_index_function_that_fails() {
+    untouched(|store| {
+        let error = store.update(object("a", &["y", "broken"])).unwrap_err();
+        assert!(error.to_string().contains("index \"label\": object has no meta"), "{error}");
+        let list = vec![object("b", &["y"]), object("c", &["broken"])];
+        assert!(matches!(store.replace(list, "8"), Err(StoreError::Index(_))));
+        let entries = ["y", "broken"].map(|label| match label {
+            "y" => Transaction::Add(object("b", &["y"])),
+            _ => Transaction::Add(object("c", &["broken"])),
+        });
+        let error = store.transaction(entries.into()).unwrap_err();
+        assert_eq!((error.successful, error.total), (vec![], 2), "nothing at all (IX-8)");
+        assert!(matches!(
+            store.index("label", &object("", &["broken"])),
+            Err(IndexError::Failed(_))
+        ));
+    });
+}
+
+#[test]
+fn an_index_that_fails_on_what_is_stored() {
+    untouched(|store| {
+        let fails: IndexFunction<Arc<Object>> = Arc::new(|_, _| Err(Arc::new(NoMetadata)));
+        let added = store.add_indexers([("fine", by_label()), ("fails", fails)]);
+        assert!(matches!(added, Err(AddIndexersError::Failed(_))));
+    });
+}
+
+#[test]
+fn an_index_function_that_panics() {
+    untouched(|store| {
+        let attempts: [&dyn Fn(); 3] = [
+            &|| drop(store.add(object("a", &["y", "bomb"]))),
+            &|| drop(store.replace(vec![object("b", &["bomb"])], "8")),
+            &|| drop(store.transaction(vec![Transaction::Add(object("b", &["bomb"]))])),
+        ];
+        for attempt in attempts {
+            assert!(catch_unwind(AssertUnwindSafe(attempt)).is_err());
+        }
+        let bomb: IndexFunction<Arc<Object>> = Arc::new(|_, _| panic!("a bug"));
+        let add = || store.add_indexers([("bomb", Arc::clone(&bomb))]);
+        assert!(catch_unwind(AssertUnwindSafe(add)).is_err());
+    });
+}

@@ -1,0 +1,4 @@
+//! The store against the sequential object and against recorded traces.
+
+mod conformance;
+mod proptest;
