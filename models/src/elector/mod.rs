@@ -1,3 +1,8 @@
 //! The elector under check: conformance with the reference, sequential meaning, random operations.
 
 pub mod conformance;
+pub mod op;
+pub mod spec;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,4 @@
+//! The elector against the sequential object, and laws of its record.
+
+mod laws;
+mod proptest;
