@@ -5,7 +5,7 @@ use seatrial_core::elector::{
     Check, Config, Election, GiveUp, Holds, Io, IsLeader, Look, Next, Record, Reply, Report, Rest,
     StoreError, Stored, Timestamp, Try, Turn,
 };
-use seatrial_core::machine::{Boxed, Cx, Host, Machine as _, Operation, Step};
+use seatrial_core::machine::{Boxed, Cx, Host, Operation, Step};
 use seatrial_core::runtime::{Ambient, Instant, WallTime};
 
 use super::spec::{self, Spec};
@@ -217,7 +217,7 @@ impl spec::World for Place {
         let fate = if self.fates.is_empty() { quick } else { self.fates.remove(0) };
         let (at, by) = (self.nanos, Writer::Process(self.writer));
         let lag = if let Fault::Lagging(lag) = fate.fault { lag.into() } else { 0 };
-        let mut serve = || match io {
+        let serve = || match io {
             Io::Get => self.server.read(lag),
             Io::Create(record) => self.server.create(record, by, at),
             Io::Update(record, version) => self.server.update(record, &version, by, at),
