@@ -1,6 +1,8 @@
 //! What the electors call, and when.
 
 use super::leaders::claims;
+use seatrial_core::elector::Profile;
+
 use super::{Found, Terms, nanos};
 use crate::cluster::run::{Answer, Happening, Run, Verb, What};
 
@@ -76,6 +78,40 @@ pub(super) fn no_attempt_after_cancellation(run: &Run, terms: &Terms) -> Found {
                 return Err(format!("a cancelled run calls {verb:?}"));
             }
             _ => {}
+        }
+        Ok(())
+    })
+}
+
+/// A run that waits for no answer when it is cancelled goes on to its end or its release at that
+/// moment, but for the time that its work may take.
+pub(super) fn cancellation_is_prompt(run: &Run, terms: &Terms) -> Found {
+    #[derive(Default)]
+    struct State {
+        calls: bool,
+        /// Until when something must have happened.
+        due: Option<u64>,
+    }
+    let patience = match terms.config.profile {
+        Profile::Strict(bounds) => nanos(bounds.work.saturating_add(bounds.scheduling)),
+        Profile::Classic => 0,
+    };
+    per_process(run, |state: &mut State, happening| {
+        let late = state.due.is_some_and(|due| happening.at > due);
+        match happening.what {
+            What::Cancelled if !state.calls => {
+                state.due = Some(happening.at.saturating_add(patience));
+            }
+            What::Calls { .. } => state.calls = true,
+            What::Learns { .. } => state.calls = false,
+            What::Ended { .. } | What::Crashed => {}
+            _ => return Ok(()),
+        }
+        if late {
+            return Err("a cancelled run slept on".to_owned());
+        }
+        if !matches!(happening.what, What::Cancelled) {
+            state.due = None;
         }
         Ok(())
     })

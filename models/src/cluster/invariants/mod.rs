@@ -148,6 +148,8 @@ invariants! {
         "an elector has one call in flight, and none after its run": calls::one_call_at_a_time;
     Always no_attempt_after_cancellation ["election:INV-13"]
         "after its cancellation a run makes no attempt": calls::no_attempt_after_cancellation;
+    Safety cancellation_is_prompt ["election:ENV-6", "election:LE-39"]
+        "a cancelled run that sleeps ends at once": calls::cancellation_is_prompt;
     Always renewals_keep_their_distance ["election:INV-21"]
         "renewals are a retry period apart": calls::renewals_keep_their_distance;
     Always rounds_are_bounded ["election:INV-22"]

@@ -180,6 +180,18 @@ fn calls_that_break_their_rules_are_noticed() {
 }
 
 #[test]
+fn a_cancelled_run_that_sleeps_on_is_noticed() {
+    assert!(!after("cancellation_is_prompt", |run| {
+        // Every cancellation lies a little further back than it did.
+        for index in 0..run.happenings.len() {
+            if run.happenings[index].what == What::Cancelled {
+                run.happenings[index].at -= 2 * SECOND;
+            }
+        }
+    }));
+}
+
+#[test]
 fn rounds_that_break_their_rules_are_noticed() {
     let renewals = |run: &mut Run, closer: bool| {
         let became = find(run, |what| matches!(what, What::Event { became: true }));

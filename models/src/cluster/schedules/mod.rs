@@ -8,6 +8,7 @@ mod script;
 mod tests;
 
 use seatrial_core::elector::{Config, ConfigError, Election};
+use seatrial_core::machine::Host;
 
 use super::invariants::{INVARIANTS, Terms, invariant};
 use super::run::{Run, What};
@@ -68,8 +69,13 @@ impl Schedule {
     /// Simulates the schedule.
     #[must_use]
     pub fn run(&self, strict: bool) -> Run {
+        self.run_on(strict, Election::unchecked)
+    }
+
+    /// Simulates the schedule on the electors that `make` makes.
+    pub fn run_on<H: Host<Election>>(&self, strict: bool, make: fn(Config) -> H) -> Run {
         let (setup, script) = (self.make)(list::config(strict));
-        World::new(setup, script, Election::unchecked as fn(Config) -> Election).finish()
+        World::new(setup, script, make).finish()
     }
 
     /// Simulates the schedule and compares its outcome with the expected one.
@@ -77,6 +83,18 @@ impl Schedule {
     /// # Errors
     /// What is different.
     pub fn verify(&self, strict: bool) -> Result<(), String> {
+        self.verify_on(strict, Election::unchecked)
+    }
+
+    /// As [`verify`](Self::verify), on the electors that `make` makes.
+    ///
+    /// # Errors
+    /// As [`verify`](Self::verify).
+    pub fn verify_on<H: Host<Election>>(
+        &self,
+        strict: bool,
+        make: fn(Config) -> H,
+    ) -> Result<(), String> {
         let expected = self.expected(strict);
         let (setup, _) = (self.make)(list::config(strict));
         let config = Config { identity: "a".into(), ..setup.config };
@@ -85,7 +103,7 @@ impl Schedule {
             return if found == Err(error) { Ok(()) } else { Err(format!("{found:?}")) };
         }
         config.validate().map_err(|error| error.to_string())?;
-        let run = self.run(strict);
+        let run = self.run_on(strict, make);
         let terms = Terms { config, drift_ppm: 0 };
         compare(expected, &run, &terms)
     }

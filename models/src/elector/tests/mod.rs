@@ -1,0 +1,5 @@
+//! The elector against the sequential object, and laws of its record.
+
+mod laws;
+mod mutants;
+mod proptest;
