@@ -78,7 +78,13 @@ impl<L: Lock, R: Runtime, H: Host<Election>> Elector<L, R, H> {
         let ran = catch_unwind(AssertUnwindSafe(|| self.drive(first, token, callbacks)));
         drop(end);
         if ran.is_err() {
-            self.monitor.call(Abort);
+            let notes = self.monitor.call(Abort);
+            // Whatever broke may break again; the first panic is the one that is passed on.
+            let told = AssertUnwindSafe(|| {
+                let lock = self.runtime().lock(&self.lock);
+                self.tell(notes, &*lock, callbacks);
+            });
+            let _broken_again = catch_unwind(told);
         }
         self.end_reports();
         callbacks.stopped_leading();

@@ -9,7 +9,7 @@ use super::record::Name;
 use super::run::Phase;
 use super::sighting::Observed;
 use super::state::{Election, TERM};
-use super::turn::{Next, Turn};
+use super::turn::{Next, Notes, Turn};
 
 /// Begins a run.
 #[derive(Clone, Debug)]
@@ -45,7 +45,7 @@ pub struct Cancel {
     pub run: u64,
 }
 
-/// Drops the run: its driver has failed.
+/// Drops the run, or the attempt: its driver has failed. Returns what is still to be told.
 #[derive(Clone, Debug)]
 pub struct Abort;
 
@@ -102,7 +102,7 @@ crate::operations! {
         Reply(Reply) -> Turn,
         Rest(Rest) -> Turn,
         Cancel(Cancel) -> (),
-        Abort(Abort) -> (),
+        Abort(Abort) -> Notes,
         WorkEnded(WorkEnded) -> (),
         Watch(Watch) -> (),
         Holds(Holds) -> bool,
@@ -175,9 +175,8 @@ impl Operation<Election> for Cancel {
 }
 
 impl Operation<Election> for Abort {
-    fn step(&mut self, election: &mut Election, cx: &mut Cx<'_>) -> Step<()> {
-        election.abort_run(cx);
-        Step::Done(())
+    fn step(&mut self, election: &mut Election, cx: &mut Cx<'_>) -> Step<Notes> {
+        Step::Done(election.abort_run(cx))
     }
 }
 

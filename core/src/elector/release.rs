@@ -35,6 +35,13 @@ struct EndingRun {
     led: bool,
 }
 
+impl Release {
+    /// Tells whether it is the end of a term that a run has led.
+    pub(super) fn ends_a_term(&self) -> bool {
+        self.run.is_some_and(|run| run.led)
+    }
+}
+
 impl Election {
     /// Begins the release of a run that ends.
     pub(super) fn begin_release(&mut self, led: bool, cx: &mut Cx<'_>) -> Turn {

@@ -9,7 +9,7 @@ use crate::runtime::Instant;
 use super::config::{JITTER, Profile};
 use super::release::{Release, Stage};
 use super::state::{Election, RUN};
-use super::turn::{Next, Turn};
+use super::turn::{Next, Notes, Turn};
 
 /// Where a run stands.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -205,12 +205,28 @@ impl Election {
         self.turn(Next::Ended { led })
     }
 
-    /// Drops a run whose driver failed.
-    pub(super) fn abort_run(&mut self, cx: &mut Cx<'_>) {
+    /// Drops a run whose driver failed. What leaves leadership says so on this path, too
+    /// (`election:LE-35`, [S] `LE-39`).
+    pub(super) fn abort_run(&mut self, cx: &mut Cx<'_>) -> Notes {
+        self.notes = Notes {
+            metric_off: self.is_strict() && self.phase_leads(),
+            stopped_leading: self.phase_leads() || self.ends_a_term(),
+            ..Notes::default()
+        };
         self.revoke(cx);
         self.phase = Phase::Idle;
         self.attempt = None;
         self.cancelled = false;
+        std::mem::take(&mut self.notes)
+    }
+
+    /// Tells whether a term that a run has led is being wound up.
+    fn ends_a_term(&self) -> bool {
+        match self.phase {
+            Phase::Drain { .. } => true,
+            Phase::Release(release) => release.ends_a_term(),
+            _ => false,
+        }
     }
 
     /// Sleeps until the next thing is due, and starts it.

@@ -232,6 +232,38 @@ fn a_panic_stops_leading_first_and_is_passed_on() {
     assert!(catch_unwind(AssertUnwindSafe(|| elector.attempt())).is_err());
 }
 
+/// Breaks down when it renews, and writes down what it is told for people to read.
+struct BreaksLater(LeaseLock<Store>, Arc<Log>);
+
+impl Lock for BreaksLater {
+    fn get(&mut self, call: Call) -> Result<Stored, StoreError> {
+        self.0.get(call)
+    }
+    fn create(&mut self, record: &Record, call: Call) -> Result<Stored, StoreError> {
+        self.0.create(record, call)
+    }
+    fn update(&mut self, _: &Record, _: &Version, _: Call) -> Result<Stored, StoreError> {
+        panic!("the lock breaks")
+    }
+    fn record_event(&self, identity: &Name, text: &'static str) {
+        self.1.note(format!("event: {identity} {text}"));
+    }
+    fn describe(&self) -> String {
+        self.0.describe()
+    }
+}
+
+#[test]
+fn a_leader_that_breaks_down_says_that_it_stopped_leading() {
+    let store: Store = Arc::new(MemoryStore::new(&System::new()));
+    let log = Log::new();
+    let lock = BreaksLater(LeaseLock::new(store, "ns", "lease"), Arc::clone(&log));
+    let elector = Elector::new(&System::new(), lock, config("a")).unwrap();
+    let callbacks = Arc::new(Incurious(Log::new()));
+    assert!(catch_unwind(AssertUnwindSafe(|| elector.run(&callbacks))).is_err());
+    assert_eq!([log.next(), log.next()], ["event: a became leader", "event: a stopped leading"]);
+}
+
 #[test]
 fn single_attempts_and_releases_need_no_run() {
     let store: Store = Arc::new(MemoryStore::new(&System::new()));

@@ -3,6 +3,8 @@
 use super::bench::{BEGIN, Bench, CANCEL, s, stored};
 use crate::elector::{
     Abort, Begin, Config, Holds, Io, IsLeader, Next, Profile, Rest, StoreError, Try, Watch,
+    Abort, Begin, Cancel, Config, Holds, Io, IsLeader, Next, Notes, Profile, Rest, StoreError, Try,
+    Watch, WorkEnded,
 };
 use crate::machine::Step;
 
@@ -233,6 +235,34 @@ fn a_run_refuses_a_second_one_and_single_attempts() {
         assert_eq!(bench.turn(Rest), Next::Refused);
         assert_eq!(bench.io(BEGIN), Io::Get);
     }
+}
+
+#[test]
+fn a_run_that_breaks_down_says_what_it_leaves() {
+    for strict in [false, true] {
+        let bench = || if strict { Bench::strict() } else { Bench::classic() };
+        let mut acquires = bench();
+        acquires.io(Begin);
+        assert_eq!(acquires.call(Abort), Notes::default(), "it never led");
+
+        let mut leads = renewed(bench());
+        leads.rest_io();
+        let told = leads.call(Abort);
+        assert!(told.stopped_leading, "LE-35: on every exit path");
+        assert_eq!(told.metric_off, strict, "LE-39");
+        assert!(!leads.call(Holds { term: 1 }));
+    }
+}
+
+#[test]
+fn a_release_that_breaks_down_ends_the_term_once() {
+    let mut bench = renewed(Bench::new(Config { release_on_cancel: true, ..Config::new("me") }));
+    bench.call(WorkEnded { term: 1 });
+    bench.call(Cancel);
+    assert_eq!(bench.rest_io(), Io::Get);
+    assert!(bench.notes.metric_off);
+    let told = bench.call(Abort);
+    assert!(told.stopped_leading && !told.metric_off);
 }
 
 #[test]
