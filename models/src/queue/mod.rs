@@ -30,6 +30,7 @@ use seatrial_core::queue::{Drain, DrainUntil, Finished, Op, Queue as Rules, Ret}
 use crate::conformance::Conformance;
 use crate::trial::{
     Component, DynScenario, EventOf, HistoryOf, Invariant, MachineOf, Mutant, OpOf, RetOf,
+    component_tests,
 };
 
 pub use spec::Spec;
@@ -92,4 +93,23 @@ impl Component for Queue {
     fn conformance() -> Vec<Conformance> {
         conformance::all()
     }
+}
+
+component_tests! {
+    Queue;
+    scenarios:
+        two_producers_one_item,
+        add_while_processing,
+        two_getters,
+        two_workers,
+        shut_down_while_waiting,
+        drain_released_by_shutdown,
+        two_drains,
+        drain_after_shutdown,
+        drain_with_reprocess,
+        strict_drain,
+        stale_token,
+        misuse,
+        panicking_worker;
+    also: mutants, conformance
 }
