@@ -18,8 +18,13 @@
 
 mod conformance;
 mod invariants;
+#[cfg(test)]
+mod laws;
 mod ledger;
 mod mutants;
+pub mod op;
+#[cfg(test)]
+mod proptest;
 mod scenarios;
 mod spec;
 mod three_sets;
@@ -93,6 +98,10 @@ impl Component for Queue {
     fn conformance() -> Vec<Conformance> {
         conformance::all()
     }
+
+    fn fuzz() -> Option<fn(&[u8])> {
+        Some(op::check_bytes)
+    }
 }
 
 component_tests! {
@@ -111,5 +120,5 @@ component_tests! {
         stale_token,
         misuse,
         panicking_worker;
-    also: mutants, conformance
+    also: mutants, conformance, fuzz
 }
