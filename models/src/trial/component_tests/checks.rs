@@ -11,7 +11,7 @@ use crate::trial::{Budget, Component, subject};
 
 /// Enough to reach every case, and to find every mutant, of a scenario of this crate.
 fn budget() -> Budget {
-    Budget { loom_executions: 20_000, schedules: 300, thread_runs: 3, ..Budget::smoke() }
+    Budget { schedules: 300, thread_runs: 3, ..Budget::smoke() }
 }
 
 /// Shows nothing.

@@ -38,15 +38,20 @@ fn broken_by(subject: &dyn Subject, mutant: &MutantInfo, engine: Engine) -> BTre
     };
     let mut broken = BTreeSet::new();
     for &(executions, stop_at) in looks {
-        let budget =
-            Budget { loom_executions: executions, schedules: executions, ..Budget::smoke() };
+        let budget = Budget {
+            loom_executions: executions,
+            trace_executions: executions,
+            schedules: executions,
+            ..Budget::smoke()
+        };
         for scenario in subject.scenarios() {
             let all_broken = mutant.breaks.iter().all(|name| broken.contains(name));
             if all_broken && !mutant.breaks.is_empty() {
                 return broken;
             }
             if subject.cannot_run(scenario.name, engine).is_none() {
-                let plan = Plan { engine, budget: budget.clone(), seed: 0, stop_at, time: None };
+                let budget = budget.clone();
+                let plan = Plan { engine, budget, seed: 0, stop_at, minimise: false, time: None };
                 let trial = subject.run(scenario.name, Some(mutant.name), &plan);
                 let findings = trial.expect("the component named it").findings;
                 broken.extend(findings.into_iter().map(|finding| finding.invariant));

@@ -4,8 +4,8 @@
 //!
 //! | test | what it shows |
 //! |---|---|
-//! | `loom::<scenario>`, `shuttle::<scenario>`, `threads::<scenario>` | every invariant comes out as expected, and the scenario reaches its case |
-//! | `mutants_are_convicted_by_loom`, `.._by_shuttle` | every mutant breaks what it says it breaks, equivalent ones break nothing |
+//! | `loom::<scenario>`, and so for `shuttle`, `trace` and `threads` | every invariant comes out as expected, and the scenario reaches its case |
+//! | `mutants_are_convicted_by_loom`, and so by `shuttle` and `trace` | every mutant breaks what it says it breaks, equivalent ones break nothing |
 //! | `conformance_replays_every_trace` | the recorded traces of the reference replay |
 //! | `random_bytes_find_nothing` | the property that fuzzers feed holds on random bytes |
 //! | `nothing_goes_untested` | the list in the page is complete |
@@ -32,6 +32,9 @@ macro_rules! component_tests {
         }
         $crate::trial::component_tests! {
             @engine $component, shuttle, Sample, feature = "shuttle"; $($scenario),+
+        }
+        $crate::trial::component_tests! {
+            @engine $component, trace, Trace, feature = "shuttle"; $($scenario),+
         }
         $crate::trial::component_tests! { @engine $component, threads, Threads, test; $($scenario),+ }
         $($crate::trial::component_tests! { @other $component, $other })*
@@ -73,6 +76,14 @@ macro_rules! component_tests {
         fn mutants_are_convicted_by_shuttle() {
             $crate::trial::component_tests::convicts_every_mutant::<$component>(
                 $crate::engine::Engine::Sample,
+            );
+        }
+
+        #[cfg(all(test, feature = "shuttle"))]
+        #[test]
+        fn mutants_are_convicted_by_trace() {
+            $crate::trial::component_tests::convicts_every_mutant::<$component>(
+                $crate::engine::Engine::Trace,
             );
         }
     };
