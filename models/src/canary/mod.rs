@@ -13,6 +13,7 @@ use std::time::Duration;
 use crate::engine::Engine;
 use crate::trial::{
     Component, DynScenario, HistoryOf, Invariant, MachineOf, Scenario, Violation, World,
+    component_tests,
 };
 
 /// The broken counter, as a component.
@@ -140,3 +141,5 @@ impl Scenario<Canary> for SlowUpdate {
         history.finished()
     }
 }
+
+component_tests! { Canary; scenarios: lost_update, slow_update; also: }

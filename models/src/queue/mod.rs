@@ -18,8 +18,13 @@
 
 mod conformance;
 mod invariants;
+#[cfg(test)]
+mod laws;
 mod ledger;
 mod mutants;
+pub mod op;
+#[cfg(test)]
+mod proptest;
 mod scenarios;
 mod spec;
 mod three_sets;
@@ -30,6 +35,7 @@ use seatrial_core::queue::{Drain, DrainUntil, Finished, Op, Queue as Rules, Ret}
 use crate::conformance::Conformance;
 use crate::trial::{
     Component, DynScenario, EventOf, HistoryOf, Invariant, MachineOf, Mutant, OpOf, RetOf,
+    component_tests,
 };
 
 pub use spec::Spec;
@@ -92,4 +98,27 @@ impl Component for Queue {
     fn conformance() -> Vec<Conformance> {
         conformance::all()
     }
+
+    fn fuzz() -> Option<fn(&[u8])> {
+        Some(op::check_bytes)
+    }
+}
+
+component_tests! {
+    Queue;
+    scenarios:
+        two_producers_one_item,
+        add_while_processing,
+        two_getters,
+        two_workers,
+        shut_down_while_waiting,
+        drain_released_by_shutdown,
+        two_drains,
+        drain_after_shutdown,
+        drain_with_reprocess,
+        strict_drain,
+        stale_token,
+        misuse,
+        panicking_worker;
+    also: mutants, conformance, fuzz
 }

@@ -410,7 +410,7 @@ struct Misuse;
 
 impl Scenario<Queue> for Misuse {
     const NAME: &'static str = "misuse";
-    const SAYS: &'static str = "done is called for an item that waits and was never handed out";
+    const SAYS: &'static str = "done is called for an item that waits, with two consumers about";
 
     fn run<R: Runtime>(&self, world: &World<R, Queue>) {
         let queue = queue(world);
@@ -418,11 +418,13 @@ impl Scenario<Queue> for Misuse {
         let misuser = caller(world, "misuser", &queue, |queue| {
             queue.done_key(&1);
         });
-        let consumer = worker(world, "consumer", &queue);
+        let first = worker(world, "first", &queue);
+        let second = worker(world, "second", &queue);
         world.join(misuser);
         world.quiesce();
         queue.shut_down();
-        world.join(consumer);
+        world.join(first);
+        world.join(second);
     }
 
     fn reaches(history: &History) -> bool {

@@ -3,6 +3,7 @@
 mod budget;
 mod case;
 mod component;
+pub(crate) mod component_tests;
 mod finding;
 mod history;
 mod invariant;
@@ -28,6 +29,7 @@ pub use budget::Budget;
 pub(crate) use case::Case;
 pub use case::{Plan, Replayed, Trial};
 pub use component::{Component, EventOf, HistoryOf, MachineOf, OpOf, RetOf};
+pub(crate) use component_tests::component_tests;
 pub use finding::{Finding, Line, transcript};
 pub use history::{Event, History, What};
 pub use invariant::{

@@ -1,0 +1,101 @@
+//! What the emitted tests do.
+
+use ::proptest::test_runner::{FailurePersistence, FileFailurePersistence};
+
+use crate::catalogue::Catalogue;
+use crate::conformance::carried;
+use crate::engine::Engine;
+use crate::report::{Colour, NOT_HELD, Summary, rows_text};
+use crate::runner::{Progress, Request, run};
+use crate::trial::{Budget, Component, subject};
+
+/// Enough to reach every case, and to find every mutant, of a scenario of this crate.
+fn budget() -> Budget {
+    Budget { schedules: 300, thread_runs: 3, ..Budget::smoke() }
+}
+
+/// Shows nothing.
+struct Silent;
+
+impl Progress for Silent {
+    fn begin(&self, _: usize) {}
+    fn start(&self, _: &str) {}
+    fn end(&self) {}
+}
+
+/// Runs a scenario as the command line does.
+pub(crate) fn comes_out_as_expected<C: Component>(engine: Engine, scenario: &str) {
+    let catalogue = Catalogue { program: "cargo seatrial", subjects: const { &[subject::<C>()] } };
+    let request = Request {
+        patterns: vec![format!("{}/{scenario}", C::NAME)],
+        engines: vec![engine],
+        budget: budget(),
+        seed: 0,
+        jobs: 1,
+    };
+    let mut report = run(&catalogue, &request, &Silent);
+    report.rows.retain(|row| row.scenario == scenario);
+    report.conclude();
+    let text = rows_text(&report.rows, catalogue.program, Colour(false));
+    assert_eq!(report.outcome, Summary::Holds, "\n{text}");
+    for row in &report.rows {
+        let ran = row.executions.is_some_and(|count| count > 0);
+        assert!(
+            ran || engine.depends_on_the_machine() || row.invariant == NOT_HELD,
+            "nothing ran:\n{text}"
+        );
+    }
+}
+
+/// Replays what is recorded of the component.
+pub(crate) fn replays_every_trace<C: Component>() {
+    for conformance in C::conformance() {
+        let name = conformance.traces_of;
+        let text = carried(name).expect("its traces are carried");
+        let outcome = conformance.replay_lines(text.lines());
+        assert_eq!(outcome.failures, [], "{name}");
+        assert!(outcome.traces > 0, "{name}");
+        assert_eq!(outcome.replayed, outcome.traces, "{name}");
+        assert_eq!(outcome.faithful.unwrap_or(outcome.traces), outcome.traces, "{name}");
+    }
+}
+
+/// Feeds the component's property.
+pub(crate) fn random_bytes_find_nothing<C: Component>() {
+    let check = C::fuzz().expect("the page says that there is a property");
+    for seed in 0..500 {
+        check(&random_bytes(seed, 200));
+    }
+}
+
+/// Keeps the failures of a property in a file of the repository; nowhere if the crate stands alone.
+pub(crate) fn kept_in(path: &'static str) -> Option<Box<dyn FailurePersistence>> {
+    let exists = std::path::Path::new(path).exists();
+    exists.then(|| Box::new(FileFailurePersistence::Direct(path)) as Box<dyn FailurePersistence>)
+}
+
+/// Returns random bytes, the same in every run.
+pub(crate) fn random_bytes(seed: u64, count: usize) -> Vec<u8> {
+    let mut state = seed;
+    let mut next = || {
+        state = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mixed = (state ^ (state >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        (mixed >> 56) as u8
+    };
+    (0..count).map(|_| next()).collect()
+}
+
+/// Holds the page's list against the component.
+pub(crate) fn nothing_goes_untested<C: Component>(scenarios: &[&str], others: &[&str]) {
+    let has: Vec<_> = C::scenarios().iter().map(|scenario| scenario.name()).collect();
+    assert_eq!(scenarios, has, "the scenarios of the page and of the component");
+    let wanted = [
+        ("mutants", !C::mutants().is_empty()),
+        ("conformance", !C::conformance().is_empty()),
+        ("fuzz", C::fuzz().is_some()),
+    ];
+    for (what, has) in wanted {
+        assert_eq!(others.contains(&what), has, "{}: {what}", C::NAME);
+    }
+}
