@@ -236,13 +236,13 @@ fn a_panic_stops_leading_first_and_is_passed_on() {
 struct BreaksLater(LeaseLock<Store>, Arc<Log>);
 
 impl Lock for BreaksLater {
-    fn get(&mut self, call: Call) -> Result<Stored, StoreError> {
+    fn get(&mut self, call: Call<'_>) -> Result<Stored, StoreError> {
         self.0.get(call)
     }
-    fn create(&mut self, record: &Record, call: Call) -> Result<Stored, StoreError> {
+    fn create(&mut self, record: &Record, call: Call<'_>) -> Result<Stored, StoreError> {
         self.0.create(record, call)
     }
-    fn update(&mut self, _: &Record, _: &Version, _: Call) -> Result<Stored, StoreError> {
+    fn update(&mut self, _: &Record, _: &Version, _: Call<'_>) -> Result<Stored, StoreError> {
         panic!("the lock breaks")
     }
     fn record_event(&self, identity: &Name, text: &'static str) {
@@ -260,7 +260,7 @@ fn a_leader_that_breaks_down_says_that_it_stopped_leading() {
     let lock = BreaksLater(LeaseLock::new(store, "ns", "lease"), Arc::clone(&log));
     let elector = Elector::new(&System::new(), lock, config("a")).unwrap();
     let callbacks = Arc::new(Incurious(Log::new()));
-    assert!(catch_unwind(AssertUnwindSafe(|| elector.run(&callbacks))).is_err());
+    assert!(catch_unwind(AssertUnwindSafe(|| elector.run(&token(), &callbacks))).is_err());
     assert_eq!([log.next(), log.next()], ["event: a became leader", "event: a stopped leading"]);
 }
 

@@ -2,9 +2,8 @@
 
 use super::bench::{BEGIN, Bench, CANCEL, s, stored};
 use crate::elector::{
-    Abort, Begin, Config, Holds, Io, IsLeader, Next, Profile, Rest, StoreError, Try, Watch,
-    Abort, Begin, Cancel, Config, Holds, Io, IsLeader, Next, Notes, Profile, Rest, StoreError, Try,
-    Watch, WorkEnded,
+    Abort, Begin, Config, Holds, Io, IsLeader, Next, Notes, Profile, Rest, StoreError, Try, Watch,
+    WorkEnded,
 };
 use crate::machine::Step;
 
@@ -242,7 +241,7 @@ fn a_run_that_breaks_down_says_what_it_leaves() {
     for strict in [false, true] {
         let bench = || if strict { Bench::strict() } else { Bench::classic() };
         let mut acquires = bench();
-        acquires.io(Begin);
+        acquires.io(BEGIN);
         assert_eq!(acquires.call(Abort), Notes::default(), "it never led");
 
         let mut leads = renewed(bench());
@@ -258,7 +257,7 @@ fn a_run_that_breaks_down_says_what_it_leaves() {
 fn a_release_that_breaks_down_ends_the_term_once() {
     let mut bench = renewed(Bench::new(Config { release_on_cancel: true, ..Config::new("me") }));
     bench.call(WorkEnded { term: 1 });
-    bench.call(Cancel);
+    bench.call(CANCEL);
     assert_eq!(bench.rest_io(), Io::Get);
     assert!(bench.notes.metric_off);
     let told = bench.call(Abort);
