@@ -2,6 +2,7 @@
 
 use crate::canary::Canary;
 use crate::queue::Queue;
+use crate::sequential;
 use crate::trial::{Subject, subject};
 
 /// Components under trial. A crate of your own makes one for its own scenarios.
@@ -14,8 +15,26 @@ pub struct Catalogue {
 }
 
 /// This crate's own components.
-pub const CATALOGUE: Catalogue =
-    Catalogue { program: "seatrial", subjects: &[subject::<Queue>(), subject::<Canary>()] };
+pub const CATALOGUE: Catalogue = Catalogue {
+    program: "seatrial",
+    subjects: &[
+        subject::<Queue>(),
+        subject::<sequential::DelayingQueue>(),
+        subject::<sequential::LimitedQueue>(),
+        subject::<sequential::PriorityQueue>(),
+        subject::<sequential::Limiter>(),
+        subject::<sequential::TokenBucket>(),
+        subject::<sequential::Backoff>(),
+        subject::<sequential::DeltaFifo>(),
+        subject::<sequential::Fifo>(),
+        subject::<sequential::OrderedFifo>(),
+        subject::<sequential::Heap>(),
+        subject::<sequential::ExpiringStore>(),
+        subject::<sequential::IndexedStore>(),
+        subject::<sequential::Elector>(),
+        subject::<Canary>(),
+    ],
+};
 
 impl Catalogue {
     /// Returns the component of that name.

@@ -38,6 +38,7 @@ pub mod queue;
 pub mod report;
 pub mod runner;
 pub mod seam;
+pub mod sequential;
 pub mod token_bucket;
 pub mod toy;
 pub mod trial;

@@ -70,5 +70,11 @@ fn component(subject: &dyn Subject, colour: Colour, wanted: impl Fn(&str) -> boo
         (one.name, format!("{}{kind}", one.origin))
     });
     section("mutants", mutants.collect());
+    let traces = subject.conformance().into_iter().map(|one| {
+        let faithful =
+            if one.faithful.is_some() { "ours, and the faithful variant" } else { "ours" };
+        (one.traces_of, faithful.to_owned())
+    });
+    section("recorded traces", traces.collect());
     text
 }

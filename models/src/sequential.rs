@@ -1,0 +1,89 @@
+//! Parts that have recorded traces and random calls, and no concurrent program of their own yet.
+//!
+//! The catalogue lists them, so their traces are replayed; a run has nothing to say about them.
+
+use std::convert::Infallible;
+
+use seatrial_core::machine::Step;
+
+use crate::conformance::Conformance;
+use crate::trial::{Component, DynScenario, Invariant, MachineOf, NoMachine};
+
+macro_rules! sequential {
+    ($($(#[$doc:meta])+ $part:ident, $name:literal, $says:literal, $traces:expr;)+) => {
+        $(
+            $(#[$doc])+
+            #[derive(Clone, Copy, Debug)]
+            pub struct $part;
+
+            impl Component for $part {
+                type Machine = NoMachine;
+
+                const NAME: &'static str = $name;
+                const SAYS: &'static str = $says;
+
+                fn machine() -> MachineOf<Self> {
+                    Box::new(NoMachine)
+                }
+
+                fn scenarios() -> Vec<Box<dyn DynScenario<Self>>> {
+                    Vec::new()
+                }
+
+                fn invariants() -> Vec<Invariant<Self>> {
+                    Vec::new()
+                }
+
+                fn describe(op: &Infallible, _: &Step<Infallible>) -> String {
+                    match *op {}
+                }
+
+                fn conformance() -> Vec<Conformance> {
+                    $traces
+                }
+            }
+        )+
+    };
+}
+
+sequential! {
+    /// The delaying queue.
+    DelayingQueue, "delaying_queue", "the work queue whose items may be added later",
+        vec![crate::delaying_queue::conformance()];
+    /// The rate-limiting queue.
+    LimitedQueue, "limited_queue", "the work queue whose failed items come back when a limiter says so",
+        vec![crate::limited_queue::conformance()];
+    /// The priority queue.
+    PriorityQueue, "priority_queue", "the work queue with the highest priority first",
+        vec![crate::priority_queue::conformance()];
+    /// The limiters.
+    Limiter, "limiter", "how long to wait after a failure, per item and shared",
+        vec![crate::limiter::conformance()];
+    /// The token bucket.
+    TokenBucket, "token_bucket", "so many events a second, and so many at once",
+        vec![crate::token_bucket::conformance()];
+    /// The keyed back-off.
+    Backoff, "backoff", "a delay per key that doubles and is forgotten",
+        vec![crate::backoff::conformance()];
+    /// The DeltaFIFO.
+    DeltaFifo, "delta_fifo", "the queue of changes, one entry per object",
+        vec![crate::delta_fifo::conformance()];
+    /// The FIFO.
+    Fifo, "fifo", "the queue of newest objects",
+        vec![crate::fifo::conformance()];
+    /// The ordered FIFO.
+    OrderedFifo, "ordered_fifo", "the queue of events in their order of arrival",
+        vec![crate::ordered_fifo::conformance()];
+    /// The heap.
+    Heap, "heap", "the queue of objects by rank",
+        vec![crate::heap::conformance()];
+    /// The expiring store.
+    ExpiringStore, "expiring_store", "the store whose objects expire",
+        vec![crate::expiring_store::conformance()];
+    /// The indexed store.
+    IndexedStore, "indexed_store", "the store with views by value",
+        vec![crate::indexed_store::conformance()];
+    /// The elector.
+    Elector, "elector", "leader election over a lease",
+        crate::elector::conformance::all();
+}
