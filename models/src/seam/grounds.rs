@@ -1,5 +1,6 @@
 //! Places to run a promise: real threads, a clock moved by hand, and the checkers.
 
+#[cfg(any(feature = "loom", feature = "shuttle"))]
 use std::ops::ControlFlow;
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::Arc;
@@ -9,9 +10,11 @@ use std::time::{Duration, Instant};
 use seatrial_core::runtime::{Manual, Runtime, System};
 
 use super::{Facts, Ground, Program};
-use crate::engine::{End, panic_text, quietly};
+#[cfg(any(feature = "loom", feature = "shuttle"))]
+use crate::engine::End;
 #[cfg(any(feature = "loom", feature = "shuttle"))]
 use crate::engine::{Execution, Exploration, Judge};
+use crate::engine::{panic_text, quietly};
 
 /// After this long a program on real threads counts as stuck.
 const PATIENCE: Duration = Duration::from_secs(10);
