@@ -3,13 +3,11 @@
 //! Callers that would sleep are kept, and whoever is woken goes on when the sequence says so. So
 //! one thread shows what is returned, who sleeps, and that nobody sleeps who could go on.
 
-use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
-
 use seatrial_core::machine::{CHANNELS, Channel, Cx, Step};
 use seatrial_core::queue::{self as core, Add, DoneKey, Drain, DrainUntil, Finished, Ret, Token};
-use seatrial_core::runtime::Manual;
 
 use super::{Queue, Spec};
+use crate::by_hand::{HandClock, hash};
 use crate::trial::{Component, MachineOf};
 
 type Call = core::Op<u8>;
@@ -54,7 +52,7 @@ pub fn check(ops: &[Op]) {
 pub fn check_on(ops: &[Op], machine: MachineOf<Queue>) {
     let mut pair = Pair {
         machine,
-        clock: Manual::new(),
+        clock: HandClock::default(),
         spec: Spec::new(),
         live: Vec::new(),
         ended: Vec::new(),
@@ -133,7 +131,7 @@ impl Caller {
 /// The machine and the sequential object, led through the same calls.
 struct Pair {
     machine: MachineOf<Queue>,
-    clock: Manual,
+    clock: HandClock,
     spec: Spec<u8>,
     /// Deliveries that have not ended.
     live: Vec<(Token, u8)>,
@@ -145,7 +143,7 @@ struct Pair {
 
 /// Two items share each hash: the table must tell them apart by their values.
 fn hashed(key: u8) -> u64 {
-    BuildHasherDefault::<DefaultHasher>::default().hash_one(key / 2)
+    hash(&(key / 2))
 }
 
 /// Returns one of several, counted round and round.

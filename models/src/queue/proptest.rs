@@ -1,6 +1,5 @@
 //! Random calls on one thread: the machine agrees with the sequential object, broken ones do not.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use ::proptest::collection::vec;
@@ -10,8 +9,8 @@ use seatrial_core::runtime::System;
 
 use super::op::{Op, check, check_bytes, check_on, decode};
 use super::{Queue, mutants};
-use crate::engine::quietly;
-use crate::trial::component_tests::{random_bytes, regressions};
+use crate::by_hand::doubt::notices;
+use crate::trial::component_tests::regressions;
 use crate::trial::{Component, MachineOf, MutantKind};
 
 fn op() -> impl Strategy<Value = Op> {
@@ -100,12 +99,7 @@ fn a_done_item_is_kept_alive_by_nothing() {
 }
 
 fn is_noticed(make: fn() -> MachineOf<Queue>) -> bool {
-    quietly(|| {
-        (0..200).any(|seed| {
-            let ops = decode(&random_bytes(seed, 120));
-            catch_unwind(AssertUnwindSafe(|| check_on(&ops, make()))).is_err()
-        })
-    })
+    notices(|bytes| check_on(&decode(bytes), make()))
 }
 
 #[test]

@@ -5,6 +5,7 @@ use ::proptest::test_runner::{FailurePersistence, FileFailurePersistence};
 use crate::catalogue::Catalogue;
 use crate::conformance::carried;
 use crate::engine::Engine;
+use crate::objects::random_bytes;
 use crate::report::{Colour, NOT_HELD, Summary, rows_text};
 use crate::runner::{Progress, Request, run};
 use crate::trial::{Budget, Component, subject};
@@ -72,18 +73,6 @@ pub(crate) fn random_bytes_find_nothing<C: Component>() {
 pub(crate) fn kept_in(path: &'static str) -> Option<Box<dyn FailurePersistence>> {
     let exists = std::path::Path::new(path).exists();
     exists.then(|| Box::new(FileFailurePersistence::Direct(path)) as Box<dyn FailurePersistence>)
-}
-
-/// Returns random bytes, the same in every run.
-pub(crate) fn random_bytes(seed: u64, count: usize) -> Vec<u8> {
-    let mut state = seed;
-    let mut next = || {
-        state = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mixed = (state ^ (state >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        (mixed >> 56) as u8
-    };
-    (0..count).map(|_| next()).collect()
 }
 
 /// Holds the page's list against the component.
