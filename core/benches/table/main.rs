@@ -5,6 +5,7 @@
 //! the monitor costs. Rounds alternate between the contestants and medians are printed, so a ratio
 //! holds on a noisy machine. `--json PATH` writes the rows as well.
 
+mod elector;
 mod measure;
 mod plain;
 mod queue;
@@ -51,7 +52,8 @@ fn main() {
         "{:<10} {:<34} {:>9} {:>9} {:>6} {:>6} {:>7}  {}",
         head[0], head[1], head[2], head[3], head[4], head[5], head[6], head[7]
     );
-    let rows = queue::rows();
+    let mut rows = queue::rows();
+    rows.extend(elector::rows());
     for row in &rows {
         print(row);
     }

@@ -70,7 +70,7 @@ impl<L: Lock, R: Runtime, H: Host<Election>> Elector<L, R, H> {
         callbacks: &Arc<C>,
     ) -> Result<bool, AlreadyRunning> {
         let first = self.monitor.call(Begin { cancelled: token.is_cancelled() });
-        if first.next == Next::Refused {
+        if matches!(first.next, Next::Refused) {
             return Err(AlreadyRunning);
         }
         let run = self.monitor.call(Runs);
@@ -119,7 +119,7 @@ impl<L: Lock, R: Runtime, H: Host<Election>> Elector<L, R, H> {
         begin: impl Operation<Election, Ret = Turn>,
     ) -> Result<bool, AlreadyRunning> {
         let turn = self.monitor.call(begin);
-        if turn.next == Next::Refused {
+        if matches!(turn.next, Next::Refused) {
             return Err(AlreadyRunning);
         }
         let driven = catch_unwind(AssertUnwindSafe(|| self.drive_single(turn)));
@@ -145,7 +145,7 @@ impl<L: Lock, R: Runtime, H: Host<Election>> Elector<L, R, H> {
                     self.call(&mut *lock, &io, Call { deadline, token: None })
                 }
                 Next::Rest => self.monitor.call(Rest),
-                next => return next == Next::Done(true),
+                next => return matches!(next, Next::Done(true)),
             };
         }
     }

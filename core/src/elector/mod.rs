@@ -44,6 +44,7 @@
 //! ```
 
 mod attempt;
+pub mod candidate;
 mod config;
 mod driver;
 mod fence;

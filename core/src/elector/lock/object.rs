@@ -9,26 +9,33 @@ use crate::elector::record::Name;
 
 use super::{Call, StoreError, Version};
 
-/// Which object: its namespace and its name.
+/// Which object: its namespace and its name. Cheap to clone.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub struct ObjectName {
-    /// The namespace.
-    pub namespace: Arc<str>,
-    /// The name.
-    pub name: Arc<str>,
-}
+pub struct ObjectName(Arc<(String, String)>);
 
 impl ObjectName {
     /// Names an object.
     #[must_use]
     pub fn new(namespace: &str, name: &str) -> Self {
-        Self { namespace: Arc::from(namespace), name: Arc::from(name) }
+        Self(Arc::new((namespace.to_owned(), name.to_owned())))
+    }
+
+    /// Returns the namespace.
+    #[must_use]
+    pub fn namespace(&self) -> &str {
+        &self.0.0
+    }
+
+    /// Returns the name.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.0.1
     }
 }
 
 impl fmt::Display for ObjectName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}/{}", self.namespace, self.name)
+        write!(f, "{}/{}", self.namespace(), self.name())
     }
 }
 
