@@ -1,6 +1,7 @@
 //! The list of what is tried: explicit, so that nothing is forgotten in silence.
 
 use crate::canary::Canary;
+use crate::elector::Elector;
 use crate::queue::Queue;
 use crate::sequential;
 use crate::trial::{Subject, subject};
@@ -31,7 +32,7 @@ pub const CATALOGUE: Catalogue = Catalogue {
         subject::<sequential::Heap>(),
         subject::<sequential::ExpiringStore>(),
         subject::<sequential::IndexedStore>(),
-        subject::<sequential::Elector>(),
+        subject::<Elector>(),
         subject::<Canary>(),
     ],
 };

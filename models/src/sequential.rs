@@ -83,7 +83,4 @@ sequential! {
     /// The indexed store.
     IndexedStore, "indexed_store", "the store with views by value",
         vec![crate::indexed_store::conformance()];
-    /// The elector.
-    Elector, "elector", "leader election over a lease",
-        crate::elector::conformance::all();
 }

@@ -1,0 +1,170 @@
+//! The machines of an election as one kind, so that one history holds what the electors decided
+//! and what the store applied, each written down inside its own critical section.
+
+use seatrial_core::elector::{Config, ConfigError, Election, LeaseSpec, Object, Op, Ret};
+use seatrial_core::machine::{Boxed, Cx, Host, Machine, Operation, Step};
+use seatrial_core::runtime::Ambient;
+
+use super::store::{Served, Store};
+
+/// The rules of an elector, as they ship or broken.
+pub(super) type Rules = Box<dyn Machine<Op = Op, Ret = Ret>>;
+
+/// Makes the rules of an elector of that set-up, or refuses it.
+pub(super) type Make = fn(Config) -> Result<Rules, ConfigError>;
+
+/// A machine of an election: its first call says which.
+pub enum Part {
+    /// Nothing yet.
+    Blank(Make),
+    /// An elector.
+    Elector(Rules),
+    /// The store of the lease.
+    Store(Store),
+}
+
+/// Becomes the elector of that set-up; refused where the set-up is.
+#[derive(Clone, Debug)]
+pub struct SetUp {
+    /// The set-up.
+    pub config: Config,
+    /// The elector's number, by which the store knows it.
+    pub number: u8,
+}
+
+/// Steps an elector.
+#[derive(Clone, Debug)]
+pub struct Ask(pub Op);
+
+/// Serves a request. Whoever is asked first becomes the store.
+#[derive(Clone, Debug)]
+pub struct Serve {
+    /// The elector that asks; `None` for somebody from outside.
+    pub by: Option<u8>,
+    /// The number of the call among those of the elector, from zero.
+    pub call: u32,
+    /// What is asked.
+    pub request: Request,
+}
+
+/// What is asked of the store.
+#[derive(Clone, Debug)]
+pub enum Request {
+    /// Read the lease.
+    Get,
+    /// Create it.
+    Create(Box<Object<LeaseSpec>>),
+    /// Replace it, if it still has the version.
+    Update(Box<Object<LeaseSpec>>),
+    /// Delete it, whatever it is.
+    Delete,
+    /// Change it, whatever it is.
+    Edit(Edit),
+}
+
+/// What somebody from outside does to the lease.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Edit {
+    /// Clears the holder.
+    ClearHolder,
+    /// Clears the duration (`election:CX-11`).
+    ClearDuration,
+    /// Changes something that says nothing about the lease.
+    Touch,
+}
+
+seatrial_core::operations! {
+    [] Part: Call, Answer {
+        SetUp(SetUp) -> Result<(), ConfigError>,
+        Ask(Ask) -> Ret,
+        Serve(Serve) -> Served,
+    } valid = Part::check
+}
+
+impl Part {
+    /// Makes a part whose electors follow the rules that `make` makes.
+    pub(super) fn of(make: Make) -> Box<dyn Machine<Op = Call, Ret = Answer>> {
+        Box::new(Self::Blank(make))
+    }
+
+    /// Makes a part whose electors follow the rules that ship.
+    pub(super) fn shipped() -> Box<dyn Machine<Op = Call, Ret = Answer>> {
+        Self::of(|config| Ok(Box::new(Election::new(config)?)))
+    }
+
+    fn check(&self) {
+        if let Self::Elector(rules) = self {
+            rules.assert_valid();
+        }
+    }
+}
+
+impl std::fmt::Debug for Part {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Blank(_) => "Blank",
+            Self::Elector(_) => "Elector",
+            Self::Store(_) => "Store",
+        })
+    }
+}
+
+impl Operation<Part> for SetUp {
+    fn step(&mut self, part: &mut Part, _: &mut Cx<'_>) -> Step<Result<(), ConfigError>> {
+        let Part::Blank(make) = part else { unreachable!("a part is set up once") };
+        Step::Done(make(self.config.clone()).map(|rules| *part = Part::Elector(rules)))
+    }
+}
+
+impl Operation<Part> for Ask {
+    fn step(&mut self, part: &mut Part, cx: &mut Cx<'_>) -> Step<Ret> {
+        let Part::Elector(rules) = part else { unreachable!("only an elector is asked") };
+        rules.step(&mut self.0, cx)
+    }
+}
+
+impl Operation<Part> for Serve {
+    fn step(&mut self, part: &mut Part, _: &mut Cx<'_>) -> Step<Served> {
+        if let Part::Blank(_) = part {
+            *part = Part::Store(Store::default());
+        }
+        let Part::Store(store) = part else { unreachable!("only the store serves") };
+        Step::Done(store.serve(&self.request))
+    }
+}
+
+/// A part in the place of an elector's rules.
+pub(super) struct Seat(Boxed<Part>);
+
+impl Seat {
+    /// Puts a part into its place, unless it refuses the set-up.
+    pub(super) fn new(
+        mut part: Boxed<Part>,
+        mut set_up: SetUp,
+        ambient: &dyn Ambient,
+    ) -> Result<Self, ConfigError> {
+        match part.run(&mut set_up, &mut Cx::new(ambient)) {
+            Step::Done(taken) => taken.map(|()| Self(part)),
+            other => unreachable!("setting up ends with {other:?}"),
+        }
+    }
+}
+
+impl std::fmt::Debug for Seat {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Seat")
+    }
+}
+
+impl Host<Election> for Seat {
+    fn run<O: Operation<Election>>(&mut self, op: &mut O, cx: &mut Cx<'_>) -> Step<O::Ret> {
+        let mut ask = Ask(op.clone().embed());
+        let step = self.0.run(&mut ask, cx);
+        *op = O::project(ask.0);
+        step.map(O::result)
+    }
+
+    fn give_up<O: Operation<Election>>(&mut self, op: &mut O, cx: &mut Cx<'_>) {
+        self.0.give_up(&mut Ask(op.clone().embed()), cx);
+    }
+}
