@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::*;
 use crate::machine::{Cx, Operation, Step, Wakes};
+use crate::store::tests::Colliding;
 use crate::store::{KeyHasher, NoMetadata};
 
 /// A name, which is the key, and a version.
@@ -233,6 +234,17 @@ fn what_was_popped_or_deleted_is_not_kept_alive() {
     drop(queue.pop(|_| ()).unwrap());
     queue.delete(Arc::clone(&objects[1])).unwrap();
     assert_eq!(objects.map(|object| Arc::strong_count(&object)), [1, 1]);
+}
+
+#[test]
+fn keys_that_collide_are_kept_apart() {
+    let queue = Fifo::new(&System::new(), |object: &Object| Ok(Colliding(object.0)));
+    for object in [("a", 1), ("b", 1), ("c", 1), ("b", 2)] {
+        queue.add(object).unwrap();
+    }
+    queue.delete(("a", 1)).unwrap();
+    assert_eq!(queue.pop(|_| ()).unwrap().0.object, ("b", 2));
+    assert_eq!(queue.pop(|_| ()).unwrap().0.object, ("c", 1));
 }
 
 /// Steps a call that ends in one step; returns how many sleepers of `pop` and of `wait_for_sync`

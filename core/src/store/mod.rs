@@ -15,7 +15,7 @@ mod known;
 mod tombstone;
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 pub use expiring::{ExpiringStore, Expiry, TimeToLive};
 pub use handle::{Handle, Key};

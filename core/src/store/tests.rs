@@ -120,3 +120,34 @@ fn equal_keys_have_equal_hashes() {
     assert_ne!(one.hash(), hasher.hash("db"));
     assert_eq!(format!("{one:?}"), "\"web\"");
 }
+
+/// A key that has the same hash as every other.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Colliding(pub(crate) &'static str);
+
+impl std::hash::Hash for Colliding {
+    fn hash<H: std::hash::Hasher>(&self, _: &mut H) {}
+}
+
+#[test]
+fn keys_that_collide_are_kept_apart_in_every_store() {
+    let key_of = |object: &(&'static str, u32)| Ok(Colliding(object.0));
+    let system = System::new();
+    let expiring = ExpiringStore::new(&system, key_of, TimeToLive(None));
+    let indexed = IndexedStore::new(&system, key_of);
+    let heap = KeyedHeap::new(&system, key_of, |one, other| one.1 < other.1);
+    for object in [("a", 1), ("b", 2), ("c", 3), ("b", 4)] {
+        expiring.add(object).unwrap();
+        indexed.add(object).unwrap();
+        heap.add(object).unwrap();
+    }
+    expiring.delete(("a", 0)).unwrap();
+    indexed.delete(&("a", 0)).unwrap();
+    heap.delete(&("a", 0)).unwrap();
+    for (name, expected) in [("a", None), ("b", Some(("b", 4))), ("c", Some(("c", 3)))] {
+        assert_eq!(expiring.get(&Colliding(name)), expected);
+        assert_eq!(indexed.get(&Colliding(name)), expected);
+        assert_eq!(heap.get(&Colliding(name)), expected);
+    }
+    indexed.assert_valid();
+}

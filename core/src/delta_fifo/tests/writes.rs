@@ -4,6 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use super::*;
 use crate::store::LookupFailed;
+use crate::store::tests::Colliding;
 
 #[test]
 fn changes_of_one_object_gather_in_one_entry() {
@@ -181,4 +182,20 @@ fn a_store_that_names_a_key_twice_has_it_queued_once() {
     assert_eq!(drain(&queue), [vec![Delta::Sync(("a", 1))]]);
     queue.replace(vec![]).unwrap();
     assert_eq!(drain(&queue), [vec![tombstone("a", Some(("a", 1)))]]);
+}
+
+#[test]
+fn keys_that_collide_are_kept_apart() {
+    let queue = DeltaFifo::new(&System::new(), |object: &Object| Ok(Colliding(object.0)));
+    for object in [("a", 1), ("b", 1), ("a", 2)] {
+        queue.update(object).unwrap();
+    }
+    queue.delete(("c", 1)).unwrap();
+    queue.replace(vec![("b", 2)]).unwrap();
+    let (first, ()) = queue.pop(|_| ()).unwrap();
+    let stone = Delta::Deleted(LastState::unknown(Colliding("a"), Some(("a", 2))));
+    assert_eq!(*first.deltas, [Delta::Updated(("a", 1)), Delta::Updated(("a", 2)), stone]);
+    let (second, ()) = queue.pop(|_| ()).unwrap();
+    assert_eq!(*second.deltas, [Delta::Updated(("b", 1)), Delta::Sync(("b", 2))]);
+    assert!(queue.is_empty());
 }

@@ -1,6 +1,7 @@
 //! What is processed together.
 
 use super::*;
+use crate::store::tests::Colliding;
 
 fn names(batch: &Batch<&'static str, Object>) -> Vec<&'static str> {
     let name = |event: &Happened| match event {
@@ -113,4 +114,13 @@ fn batches_and_single_events_are_the_same_sequence() {
         together.extend(batch.events);
     }
     assert_eq!(one_by_one, together, "RF-24");
+}
+
+#[test]
+fn keys_that_collide_are_kept_apart() {
+    let queue = OrderedFifo::new(&System::new(), |object: &Object| Ok(Colliding(object.0)));
+    for object in [("a", 1), ("b", 1), ("c", 1), ("b", 2)] {
+        queue.add(object).unwrap();
+    }
+    assert_eq!(queue.pop_batch(|batch| batch.events.len()).unwrap().1, 3);
 }

@@ -312,7 +312,6 @@ impl<K: Key, O: Handle, R: Runtime> IndexedStore<K, O, R> {
     /// Notes how far the content is known to be complete; nothing else changes (`cache:ST-15`).
     pub fn bookmark(&self, resource_version: &str) {
         if self.version_of.is_some() {
-            let _writer = self.runtime.lock(&self.writer);
             resource_version.clone_into(&mut self.runtime.lock(&self.content).version);
         }
     }
