@@ -1,6 +1,7 @@
 //! The list of what is tried: explicit, so that nothing is forgotten in silence.
 
 use crate::canary::Canary;
+use crate::delta_fifo::DeltaFifo;
 use crate::queue::Queue;
 use crate::trial::{Subject, subject};
 
@@ -14,8 +15,10 @@ pub struct Catalogue {
 }
 
 /// This crate's own components.
-pub const CATALOGUE: Catalogue =
-    Catalogue { program: "seatrial", subjects: &[subject::<Queue>(), subject::<Canary>()] };
+pub const CATALOGUE: Catalogue = Catalogue {
+    program: "seatrial",
+    subjects: &[subject::<Queue>(), subject::<DeltaFifo>(), subject::<Canary>()],
+};
 
 impl Catalogue {
     /// Returns the component of that name.
