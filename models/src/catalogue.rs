@@ -1,6 +1,7 @@
 //! The list of what is tried: explicit, so that nothing is forgotten in silence.
 
 use crate::canary::Canary;
+use crate::delta_fifo::DeltaFifo;
 use crate::elector::Elector;
 use crate::queue::Queue;
 use crate::sequential;
@@ -20,13 +21,13 @@ pub const CATALOGUE: Catalogue = Catalogue {
     program: "seatrial",
     subjects: &[
         subject::<Queue>(),
+        subject::<DeltaFifo>(),
         subject::<sequential::DelayingQueue>(),
         subject::<sequential::LimitedQueue>(),
         subject::<sequential::PriorityQueue>(),
         subject::<sequential::Limiter>(),
         subject::<sequential::TokenBucket>(),
         subject::<sequential::Backoff>(),
-        subject::<sequential::DeltaFifo>(),
         subject::<sequential::Fifo>(),
         subject::<sequential::OrderedFifo>(),
         subject::<sequential::Heap>(),

@@ -65,9 +65,6 @@ sequential! {
     /// The keyed back-off.
     Backoff, "backoff", "a delay per key that doubles and is forgotten",
         vec![crate::backoff::conformance()];
-    /// The DeltaFIFO.
-    DeltaFifo, "delta_fifo", "the queue of changes, one entry per object",
-        vec![crate::delta_fifo::conformance()];
     /// The FIFO.
     Fifo, "fifo", "the queue of newest objects",
         vec![crate::fifo::conformance()];

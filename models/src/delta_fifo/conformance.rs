@@ -7,7 +7,8 @@ use seatrial_core::runtime::System;
 use seatrial_core::store::KeyHasher;
 use serde_json::{Value, json};
 
-use crate::conformance::{Conformance, Gives, Replayed, Trace, TraceError};
+use super::{MapAndKeys, REFERENCE};
+use crate::conformance::{Conformance, Gives, Replayed, Step, Trace, TraceError};
 use crate::objects::Checked;
 use crate::objects::traced::{
     Object, Store, count_transform, key_of, read_store, write_delta, write_end,
@@ -16,8 +17,30 @@ use crate::objects::traced::{
 type Machine = DeltaQueue<String, Object, Store>;
 
 /// How the recorded traces of the DeltaFIFO are replayed.
-pub fn conformance() -> Conformance {
-    Conformance { traces_of: "delta_fifo", replay, faithful: None }
+pub(super) fn conformance() -> Conformance {
+    Conformance { traces_of: "delta_fifo", replay: replay_ours, faithful: Some(replay_faithful) }
+}
+
+fn replay_ours(trace: &Trace) -> Result<Replayed, TraceError> {
+    replay(trace, |known, emit_replaced| {
+        let machine = DeltaQueue::new(KeyHasher::fixed(7), known, emit_replaced);
+        Boxed(Box::new(Checked(machine)))
+    })
+}
+
+fn replay_faithful(trace: &Trace) -> Result<Replayed, TraceError> {
+    replay(trace, |known, emit_replaced| {
+        Boxed(Box::new(MapAndKeys::with(REFERENCE, known, emit_replaced)))
+    })
+}
+
+/// No rule departs from the reference in what a single caller sees (`cache` section 30).
+fn replay(
+    trace: &Trace,
+    make: impl FnOnce(Option<Store>, bool) -> Boxed<Machine>,
+) -> Result<Replayed, TraceError> {
+    let driven = Driven::new(&trace.config, make).map_err(TraceError::Unreadable)?;
+    trace.replay(|step| driven.step(step).map(Gives::Same))
 }
 
 struct Driven {
@@ -26,23 +49,25 @@ struct Driven {
 }
 
 impl Driven {
-    fn new(config: &Value) -> Result<Self, String> {
+    fn new(
+        config: &Value,
+        make: impl FnOnce(Option<Store>, bool) -> Boxed<Machine>,
+    ) -> Result<Self, String> {
         let known = config["known_objects"] == true;
         let store = read_store(config.get("known_initial"))?;
-        let hasher = KeyHasher::fixed(7);
-        let mut intake = Intake::with_hasher(hasher.clone(), key_of);
+        let mut intake = Intake::with_hasher(KeyHasher::fixed(7), key_of);
         if config["transform"] == true {
             intake = intake.with_transform(count_transform);
         }
         let emit_replaced = config["emit_delta_type_replaced"] == true;
-        let machine = DeltaQueue::new(hasher, known.then(|| store.clone()), emit_replaced);
-        let host = Boxed(Box::new(Checked(machine)) as _);
+        let host = make(known.then(|| store.clone()), emit_replaced);
         Ok(Self { queue: DeltaFifo::with_host(&System::new(), intake, None, host), store })
     }
 
-    fn step(&self, op: &str, args: &Value) -> Result<Value, String> {
+    fn step(&self, step: &Step) -> Result<Value, String> {
+        let args = &step.args.0;
         let object = || Object::read(&args["obj"]);
-        Ok(match op {
+        Ok(match step.op.as_str() {
             "add" => write_end(self.queue.add(object()?)),
             "update" => write_end(self.queue.update(object()?)),
             "delete" => write_end(self.queue.delete_last_state(Object::read_last(&args["obj"])?)),
@@ -53,8 +78,7 @@ impl Driven {
             }
             "pop" => self.pop(args["fail"] == true)?,
             "get_by_key" => {
-                let key = args["key"].as_str().ok_or("get_by_key wants a key")?;
-                let deltas = self.queue.get(&key.to_owned());
+                let deltas = self.queue.get(&step.args.text("key")?.to_owned());
                 let written: Vec<_> =
                     deltas.iter().flat_map(|d| d.iter()).map(write_delta).collect();
                 json!({ "deltas": written, "exists": deltas.is_some() })
@@ -88,9 +112,4 @@ impl Driven {
             }
         })
     }
-}
-
-fn replay(trace: &Trace) -> Result<Replayed, TraceError> {
-    let driven = Driven::new(&trace.config).map_err(TraceError::Unreadable)?;
-    trace.replay(|step| driven.step(&step.op, &step.args.0).map(Gives::Same))
 }

@@ -1,11 +1,147 @@
 //! The DeltaFIFO's page.
 
 mod conformance;
+mod invariants;
+mod ledger;
+mod map_and_keys;
+mod mutants;
 mod op;
+mod scenarios;
 mod spec;
 #[cfg(test)]
 mod tests;
+mod tried;
 
-pub use conformance::conformance;
+use seatrial_core::delta_fifo::{Delta, Op as Queued, Ret, Verb};
+use seatrial_core::machine::Step;
+use seatrial_core::store::LastState;
+
+use crate::conformance::Conformance;
+use crate::objects::Object;
+use crate::trial::{
+    Component, DynScenario, EventOf, HistoryOf, Invariant, MachineOf, Mutant, OpOf, RetOf,
+};
+use tried::Change;
+
+pub use map_and_keys::{MapAndKeys, Mistake, REFERENCE};
 pub use op::{Machine, MachineOp, MachineRet, Op, Setup, check, check_on, decode};
 pub use spec::{Spec, Taken};
+pub use tried::{Call, Config, Reply, State, Tried};
+
+/// The DeltaFIFO, as a component under trial.
+#[derive(Clone, Copy, Debug)]
+pub struct DeltaFifo;
+
+type Event = EventOf<DeltaFifo>;
+type History = HistoryOf<DeltaFifo>;
+
+impl Component for DeltaFifo {
+    type Machine = Tried;
+
+    const NAME: &'static str = "delta_fifo";
+    const SAYS: &'static str = "the queue of changes, one entry per object";
+
+    fn machine() -> MachineOf<Self> {
+        Tried::by(|config| Box::new(tried::ships(config)))
+    }
+
+    fn scenarios() -> Vec<Box<dyn DynScenario<Self>>> {
+        scenarios::all()
+    }
+
+    fn invariants() -> Vec<Invariant<Self>> {
+        invariants::all()
+    }
+
+    fn mutants() -> Vec<Mutant<Self>> {
+        mutants::all()
+    }
+
+    fn describe(call: &OpOf<Self>, outcome: &Step<RetOf<Self>>) -> String {
+        let reply = match outcome {
+            Step::Done(reply) | Step::Held(reply) => Some(reply),
+            Step::Wait { .. } => None,
+        };
+        match call {
+            Call::Make(_) => {
+                let known = reply.map(|reply| objects(reply.state.known.values()));
+                format!("makes a queue; the store has {}", known.unwrap_or_default())
+            }
+            Call::Queue(op) => describe(op, reply.and_then(|reply| reply.ret.as_ref())),
+        }
+    }
+
+    fn conformance() -> Vec<Conformance> {
+        vec![conformance::conformance()]
+    }
+
+    fn fuzz() -> Option<fn(&[u8])> {
+        Some(|bytes| {
+            let (setup, ops) = decode(bytes);
+            check(setup, &ops);
+        })
+    }
+}
+
+/// Tells what a call did; `None` stands for one that goes to sleep.
+fn describe(op: &MachineOp, ret: Option<&MachineRet>) -> String {
+    match (op, ret) {
+        (Queued::Put(put), _) => {
+            let verb = if put.verb == Verb::Add { "add" } else { "update" };
+            match &put.object {
+                Some(Ok(object)) => format!("{verb} {}", objects([object])),
+                _ => format!("{verb}: refused"),
+            }
+        }
+        (Queued::Delete(delete), _) => match &delete.last {
+            Some(Ok(last)) => format!("delete {}", last_state(last)),
+            _ => "delete: refused".to_owned(),
+        },
+        (Queued::Replace(list), _) => {
+            let refused = if list.refused.is_some() { ", refused" } else { "" };
+            format!("list {}{refused}", objects(list.objects.iter().map(|keyed| &keyed.object)))
+        }
+        (Queued::Resync(_), _) => "resync".to_owned(),
+        (Queued::Pop(_), Some(Ret::Pop(Some(popped)))) => {
+            let initial = if popped.initial { ", initial" } else { "" };
+            format!("pop -> {}: {}{initial}", popped.key, changes(&popped.deltas))
+        }
+        (Queued::Pop(_), Some(_)) => "pop -> closed".to_owned(),
+        (Queued::Pop(_), None) => "pop sleeps".to_owned(),
+        (Queued::Processed(processed), _) => {
+            let back = if processed.requeue.is_some() { ", asked back" } else { "" };
+            format!("processed{back}")
+        }
+        (Queued::AddIfAbsent(add), _) => format!("put back {}", changes(&add.deltas)),
+        (Queued::Close(_), _) => "close".to_owned(),
+        (Queued::HasSynced(_), Some(Ret::HasSynced(says))) => format!("has synced -> {says}"),
+        (Queued::WaitForSync(_), Some(Ret::WaitForSync(says))) => {
+            format!("wait for sync -> {says}")
+        }
+        (Queued::WaitForSync(_), None) => "wait for sync sleeps".to_owned(),
+        (op, ret) => format!("{op:?} -> {ret:?}"),
+    }
+}
+
+fn objects<'a>(objects: impl IntoIterator<Item = &'a Object>) -> String {
+    let all: Vec<_> =
+        objects.into_iter().map(|(key, version)| format!("{key}v{version}")).collect();
+    if all.is_empty() { "nothing".to_owned() } else { all.join(" ") }
+}
+
+fn last_state(last: &LastState<u8, Object>) -> String {
+    match last {
+        LastState::Final(object) => objects([object]),
+        LastState::Tombstone(tombstone) => {
+            format!("{} unseen, last {}", tombstone.key, objects(&tombstone.object))
+        }
+    }
+}
+
+fn changes<'a>(deltas: impl IntoIterator<Item = &'a Change>) -> String {
+    let change = |delta: &Change| match delta {
+        Delta::Deleted(last) => format!("Deleted {}", last_state(last)),
+        other => format!("{} {}", other.kind(), objects(other.object())),
+    };
+    deltas.into_iter().map(change).collect::<Vec<_>>().join(", ")
+}

@@ -42,6 +42,8 @@ pub enum Op {
 pub struct Setup {
     /// With the consumer's store.
     pub known: bool,
+    /// Which cannot be read.
+    pub unreadable: bool,
     /// Lists told apart from resyncs.
     pub emit_replaced: bool,
     /// With a transformer.
@@ -53,25 +55,33 @@ pub struct Setup {
 /// # Panics
 /// If the two disagree, or the machine breaks a rule of its own.
 pub fn check(setup: Setup, ops: &[Op]) {
-    check_on(setup, ops, |machine| Boxed(Box::new(Checked(machine))));
+    check_on(setup, ops, |known| {
+        let machine = DeltaQueue::new(KeyHasher::fixed(7), known, setup.emit_replaced);
+        Boxed(Box::new(Checked(machine)))
+    });
 }
 
-/// As [`check`], on a machine that `change` may have put in place of the one that ships.
+/// As [`check`], on a machine made by `make`, which is given the consumer's store.
 ///
 /// # Panics
 /// As [`check`].
-pub fn check_on(setup: Setup, ops: &[Op], change: impl FnOnce(Machine) -> Boxed<Machine>) {
-    let store = Store::default();
-    let hasher = KeyHasher::fixed(7);
-    let known = setup.known.then(|| store.clone());
-    let machine = DeltaQueue::new(hasher.clone(), known, setup.emit_replaced);
-    let mut intake = Intake::with_hasher(hasher, key_of);
+pub fn check_on(
+    setup: Setup,
+    ops: &[Op],
+    make: impl FnOnce(Option<Store<u8, Object>>) -> Boxed<Machine>,
+) {
+    let store = if setup.unreadable { Store::default().unreadable() } else { Store::default() };
+    let mut intake = Intake::with_hasher(KeyHasher::fixed(7), key_of);
     if setup.transform {
         intake = intake.with_transform(transform);
     }
+    let host = make(setup.known.then(|| store.clone()));
     let mut pair = Pair {
-        queue: DeltaFifo::with_host(&System::new(), intake, None, change(machine)),
-        spec: Spec::new(setup.known.then(BTreeMap::new), setup.emit_replaced),
+        queue: DeltaFifo::with_host(&System::new(), intake, None, host),
+        spec: Spec {
+            readable: !setup.unreadable,
+            ..Spec::new(setup.known.then(BTreeMap::new), setup.emit_replaced)
+        },
         store,
         setup,
         closed: false,
@@ -242,8 +252,12 @@ impl Pair {
 pub fn decode(bytes: &[u8]) -> (Setup, Vec<Op>) {
     let mut bytes = bytes.iter().copied();
     let first = bytes.next().unwrap_or(0);
-    let setup =
-        Setup { known: first & 1 != 0, emit_replaced: first & 2 != 0, transform: first & 4 != 0 };
+    let setup = Setup {
+        known: first & 1 != 0,
+        emit_replaced: first & 2 != 0,
+        transform: first & 4 != 0,
+        unreadable: first & 0x38 == 0x38,
+    };
     let mut ops = vec![];
     while let Some(op) = decode_op(&mut bytes) {
         ops.push(op);
@@ -274,7 +288,7 @@ fn decode_op(bytes: &mut impl Iterator<Item = u8>) -> Option<Op> {
     })
 }
 
-/// The calls and results of the machine, for whoever changes it.
+/// The calls of the machine, for whoever changes it.
 pub type MachineOp = delta_fifo::Op<u8, Object>;
-/// See [`MachineOp`].
+/// Their results.
 pub type MachineRet = Ret<u8, Object>;

@@ -18,6 +18,8 @@ pub struct Spec<K, O> {
     pub pending: Vec<(K, Vec<Delta<K, O>>)>,
     /// The consumer's store, if the queue knows one.
     pub known: Option<BTreeMap<K, O>>,
+    /// Whether the queue can look an object up there; it can list the keys in any case.
+    pub readable: bool,
     /// Whether a list is told apart from a resync.
     pub emit_replaced: bool,
     /// Whether there was a write.
@@ -29,15 +31,17 @@ pub struct Spec<K, O> {
 impl<K: Ord + Clone, O: Clone> Spec<K, O> {
     /// Makes an empty queue.
     pub fn new(known: Option<BTreeMap<K, O>>, emit_replaced: bool) -> Self {
-        Self { pending: vec![], known, emit_replaced, populated: false, initial_left: 0 }
+        let (populated, initial_left) = (false, 0);
+        Self { pending: vec![], known, readable: true, emit_replaced, populated, initial_left }
     }
 
     fn position(&self, key: &K) -> Option<usize> {
         self.pending.iter().position(|(pending, _)| pending == key)
     }
 
-    fn is_known(&self, key: &K) -> bool {
-        self.known.as_ref().is_some_and(|known| known.contains_key(key))
+    /// Tells whether an object is known, or at least not known not to be.
+    fn may_be_known(&self, key: &K) -> bool {
+        self.known.as_ref().is_some_and(|known| !self.readable || known.contains_key(key))
     }
 
     /// Appends a change and compresses the tail (`cache:DF-5`, `DF-6`).
@@ -64,7 +68,7 @@ impl<K: Ord + Clone, O: Clone> Spec<K, O> {
     /// Queues a deletion of what may exist (`cache:DF-9`); tells whether it may.
     pub fn delete(&mut self, key: K, last: Option<LastState<K, O>>) -> bool {
         self.populated = true;
-        let exists = self.position(&key).is_some() || self.is_known(&key);
+        let exists = self.position(&key).is_some() || self.may_be_known(&key);
         if let (true, Some(last)) = (exists, last) {
             self.enqueue(key, Delta::Deleted(last));
         }
@@ -86,7 +90,7 @@ impl<K: Ord + Clone, O: Clone> Spec<K, O> {
         });
         let known = self.known.iter().flatten();
         let known = known.filter(|(key, _)| self.position(key).is_none());
-        let known = known.map(|(key, object)| (key.clone(), Some(object.clone())));
+        let known = known.map(|(key, object)| (key.clone(), self.readable.then(|| object.clone())));
         let gone: Vec<_> = newest.chain(known).filter(|(key, _)| !listed(key)).collect();
         for (key, object) in gone {
             self.enqueue(key.clone(), Delta::Deleted(LastState::unknown(key, object)));
@@ -99,7 +103,7 @@ impl<K: Ord + Clone, O: Clone> Spec<K, O> {
     /// Shows what is known and not pending (`cache:DF-21`).
     pub fn resync(&mut self) {
         for (key, object) in self.known.clone().into_iter().flatten() {
-            if self.position(&key).is_none() {
+            if self.readable && self.position(&key).is_none() {
                 self.enqueue(key, Delta::Sync(object));
             }
         }
@@ -137,5 +141,11 @@ impl<K: Ord + Clone, O: Clone> Spec<K, O> {
     /// Tells whether the first list is processed (`cache:QU-15`).
     pub fn has_synced(&self) -> bool {
         self.populated && self.initial_left == 0
+    }
+}
+
+impl<K: Ord + Clone, O: Clone> Default for Spec<K, O> {
+    fn default() -> Self {
+        Self::new(None, false)
     }
 }

@@ -226,8 +226,11 @@ impl<R: Runtime> Participant<R> {
 struct Worker<R: Runtime> {
     of: Participant<R>,
     watches: bool,
-    work: Box<dyn Fn(&Participant<R>, &Leads<R>) + Send + Sync>,
+    work: Work<R>,
 }
+
+/// What a leader does while it leads.
+type Work<R> = Box<dyn Fn(&Participant<R>, &Leads<R>) + Send + Sync>;
 
 impl<R: Runtime> Worker<R> {
     fn note(&self, what: &'static str) {

@@ -1,6 +1,8 @@
 //! What trials of stores and queues of objects share: objects, a consumer's store, and objects as
 //! recorded traces write them.
 
+mod edited;
+mod stage;
 mod store;
 pub(crate) mod traced;
 
@@ -10,7 +12,10 @@ use seatrial_core::fifo::EnqueueError;
 use seatrial_core::machine::{Cx, Machine, Step};
 use seatrial_core::store::{Cause, NoMetadata};
 
+pub(crate) use edited::Edited;
+pub(crate) use stage::Stage;
 pub use store::Store;
+pub(crate) use store::left_by;
 
 /// A key and a version. Key 0 is refused by [`key_of`], version 13 by [`transform`].
 pub type Object = (u8, u8);

@@ -12,17 +12,32 @@ use seatrial_core::store::{Handle, Key, KnownObjects, LookupFailed};
 /// It needs no lock that a checker sees: a queue reads it, and a consumer changes it, under the
 /// queue's own (`cache:DF-29`).
 #[derive(Clone)]
-pub struct Store<K, O>(Arc<Mutex<BTreeMap<K, O>>>);
+pub struct Store<K, O> {
+    objects: Arc<Mutex<BTreeMap<K, O>>>,
+    readable: bool,
+}
 
 impl<K: Ord, O> Store<K, O> {
     /// Makes a store with a content.
     pub fn of(objects: impl IntoIterator<Item = (K, O)>) -> Self {
-        Self(Arc::new(Mutex::new(objects.into_iter().collect())))
+        Self { objects: Arc::new(Mutex::new(objects.into_iter().collect())), readable: true }
+    }
+
+    /// Makes every lookup of the queue fail. It can still list the keys.
+    #[must_use]
+    pub fn unreadable(mut self) -> Self {
+        self.readable = false;
+        self
+    }
+
+    /// Tells whether lookups succeed.
+    pub fn is_readable(&self) -> bool {
+        self.readable
     }
 
     /// Gives access to the content.
     pub fn objects(&self) -> MutexGuard<'_, BTreeMap<K, O>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.objects.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -35,12 +50,17 @@ impl<K: Ord + Clone, O: Clone> Store<K, O> {
     {
         let mut objects = self.objects();
         for delta in deltas {
-            match delta.object().filter(|_| !delta.is_deleted()) {
+            match left_by(delta) {
                 Some(object) => drop(objects.insert(key.clone(), object.clone())),
                 None => drop(objects.remove(key)),
             }
         }
     }
+}
+
+/// Returns the object that a change leaves in the store of whoever applies it.
+pub(crate) fn left_by<K, O>(delta: &Delta<K, O>) -> Option<&O> {
+    delta.object().filter(|_| !delta.is_deleted())
 }
 
 impl<K: Key + Ord, O: Handle> KnownObjects<K, O> for Store<K, O> {
@@ -49,7 +69,7 @@ impl<K: Key + Ord, O: Handle> KnownObjects<K, O> for Store<K, O> {
     }
 
     fn get(&self, key: &K) -> Result<Option<O>, LookupFailed> {
-        Ok(self.objects().get(key).cloned())
+        if self.readable { Ok(self.objects().get(key).cloned()) } else { Err(LookupFailed) }
     }
 }
 

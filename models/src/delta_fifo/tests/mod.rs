@@ -2,4 +2,5 @@
 
 mod conformance;
 mod laws;
+mod mistakes;
 mod proptest;

@@ -32,11 +32,14 @@ fn op() -> impl Strategy<Value = Op> {
 }
 
 fn setup() -> impl Strategy<Value = Setup> {
-    any::<[bool; 3]>().prop_map(|[known, emit_replaced, transform]| Setup {
-        known,
-        emit_replaced,
-        transform,
-    })
+    (any::<[bool; 3]>(), prop::bool::weighted(0.125)).prop_map(
+        |([known, emit_replaced, transform], unreadable)| Setup {
+            known,
+            unreadable,
+            emit_replaced,
+            transform,
+        },
+    )
 }
 
 proptest! {

@@ -1,0 +1,25 @@
+//! What the queue of changes promises, as checks of a history.
+
+mod changes;
+mod delivery;
+mod lists;
+mod sync;
+
+use super::DeltaFifo;
+use super::ledger::{self, Ledger, Over};
+use crate::trial::{Invariant, Violation};
+
+pub(super) use sync::MISSED;
+
+type Checked = Result<(), Violation>;
+
+/// Whatever says more comes first: an execution is blamed on the first promise that it breaks.
+pub(super) fn all() -> Vec<Invariant<DeltaFifo>> {
+    let mut all = changes::all();
+    all.extend(lists::all());
+    all.extend(delivery::all());
+    all.push(changes::nothing_is_lost());
+    all.extend(sync::all());
+    all.push(delivery::agrees());
+    all
+}

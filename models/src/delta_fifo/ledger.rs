@@ -1,0 +1,294 @@
+//! Follows a history call by call: what the writers said, what was handed out, who sleeps where.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use seatrial_core::delta_fifo::{
+    AddIfAbsent, Delete, Delta, Op, Popped, Processed, Put, Replace, Ret, Verb,
+};
+use seatrial_core::machine::Step;
+
+use super::tried::{Call, Config, Reply, State};
+use super::{Event, History, MachineOp, MachineRet, Spec};
+use crate::engine::End;
+use crate::objects::{Object, left_by};
+use crate::trial::{Violation, What};
+
+/// Where a thread sleeps.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Bed {
+    /// In `pop`.
+    Pop,
+    /// In `wait_for_sync`.
+    Sync,
+}
+
+/// What is known before an event.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Ledger {
+    /// How the queue was made.
+    pub(super) config: Config,
+    /// The sequential object, led through the same calls.
+    pub(super) spec: Spec<u8, Object>,
+    /// What the queue last showed of itself.
+    pub(super) state: Arc<State>,
+    /// What the writers saw last (`cache:INV-3`, the view).
+    pub(super) view: BTreeMap<u8, Object>,
+    /// What a consumer has that applies whatever it is handed.
+    pub(super) handed: BTreeMap<u8, Object>,
+    /// Keys that the consumer did not apply when it could.
+    pub(super) forgone: BTreeSet<u8>,
+    /// Keys of the first list, listed or deleted by it, that are not processed.
+    pub(super) batch: BTreeSet<u8>,
+    /// Whether somebody was told that the first list is processed.
+    pub(super) synced: bool,
+    /// Entries that are being processed, and by which thread.
+    pub(super) in_process: Vec<(u8, Popped<u8, Object>)>,
+    /// Who sleeps.
+    pub(super) asleep: Vec<(u8, Bed)>,
+    /// Whether the queue is closed.
+    pub(super) closed: bool,
+}
+
+/// A call that ended a step with a result.
+pub(super) struct Over<'a> {
+    pub(super) thread: u8,
+    pub(super) op: &'a MachineOp,
+    pub(super) ret: &'a MachineRet,
+    /// The state that it left.
+    pub(super) state: &'a State,
+}
+
+/// Returns the call that an event ended.
+pub(super) fn over(event: &Event) -> Option<Over<'_>> {
+    match event.returned()? {
+        (Call::Queue(op), Reply { ret: Some(ret), state }) => {
+            Some(Over { thread: event.thread, op, ret, state })
+        }
+        _ => None,
+    }
+}
+
+impl Over<'_> {
+    /// Returns the entry that the call took out of the queue.
+    pub(super) fn popped(&self) -> Option<&Popped<u8, Object>> {
+        match self.ret {
+            Ret::Pop(popped) => popped.as_ref(),
+            _ => None,
+        }
+    }
+
+    /// Tells whether the call may change what is pending, other than by taking an entry.
+    pub(super) fn writes(&self) -> bool {
+        matches!(
+            self.op,
+            Op::Put(_) | Op::Delete(_) | Op::Replace(_) | Op::Resync(_) | Op::AddIfAbsent(_)
+        )
+    }
+
+    /// Returns the whole list that the call queued; `None` also of a list with a refused object.
+    pub(super) fn listed(&self) -> Option<BTreeMap<u8, Object>> {
+        match self.op {
+            Op::Replace(Replace { objects, refused: None }) => {
+                Some(objects.iter().map(|keyed| (*keyed.key.key(), keyed.object)).collect())
+            }
+            _ => None,
+        }
+    }
+}
+
+impl Ledger {
+    /// Takes in an event.
+    pub(super) fn apply(&mut self, event: &Event) {
+        let What::Step { op, outcome, .. } = &event.what else { return };
+        self.asleep.retain(|(thread, _)| *thread != event.thread);
+        match (op, outcome) {
+            (Call::Make(config), Step::Done(reply)) => self.begin(config, reply),
+            (Call::Queue(op), Step::Wait { .. }) => {
+                let bed = if matches!(op, Op::WaitForSync(_)) { Bed::Sync } else { Bed::Pop };
+                self.asleep.push((event.thread, bed));
+            }
+            (_, Step::Done(reply) | Step::Held(reply)) => {
+                if let Some(over) = over(event) {
+                    self.spec.known =
+                        self.config.known.is_some().then(|| reply.state.known.clone());
+                    self.take_in(&over);
+                    self.state = Arc::clone(&reply.state);
+                }
+            }
+            (Call::Make(_), Step::Wait { .. }) => {}
+        }
+    }
+
+    fn begin(&mut self, config: &Config, reply: &Reply) {
+        let known = reply.state.known.clone();
+        self.spec = Spec {
+            readable: config.known.as_ref().is_none_or(|store| store.is_readable()),
+            ..Spec::new(config.known.is_some().then(|| known.clone()), config.emit_replaced)
+        };
+        (self.view, self.handed) = (known.clone(), known);
+        self.config = config.clone();
+        self.state = Arc::clone(&reply.state);
+    }
+
+    fn take_in(&mut self, over: &Over<'_>) {
+        match (over.op, over.ret) {
+            (Op::Put(put), _) => self.put(put),
+            (Op::Delete(delete), _) => self.delete(delete),
+            (Op::Replace(replace), _) => self.replace(replace),
+            (Op::Resync(_), _) => self.spec.resync(),
+            (Op::Pop(_), Ret::Pop(Some(popped))) => self.pop(over.thread, popped),
+            (Op::Processed(processed), _) => self.processed(over, processed),
+            (Op::AddIfAbsent(AddIfAbsent { key: Some(key), deltas }), _) => {
+                self.spec.add_if_absent(*key.key(), deltas.to_vec());
+            }
+            (Op::Close(_), _) => self.closed = true,
+            (Op::HasSynced(_), Ret::HasSynced(true))
+            | (Op::WaitForSync(_), Ret::WaitForSync(true)) => self.synced = true,
+            _ => {}
+        }
+    }
+
+    fn put(&mut self, put: &Put<u8, Object>) {
+        let change = match (&put.key, &put.object) {
+            (Some(key), Some(Ok(object))) => {
+                self.view.insert(*key.key(), *object);
+                let show = if put.verb == Verb::Add { Delta::Added } else { Delta::Updated };
+                Some((*key.key(), show(*object)))
+            }
+            _ => None,
+        };
+        self.spec.put(change);
+    }
+
+    fn delete(&mut self, delete: &Delete<u8, Object>) {
+        let Some(key) = &delete.key else { return };
+        let last = delete.last.as_ref().and_then(|last| last.as_ref().ok());
+        if last.is_some() {
+            self.view.remove(key.key());
+        }
+        self.spec.delete(*key.key(), last.cloned());
+    }
+
+    fn replace(&mut self, replace: &Replace<u8, Object>) {
+        let objects = replace.objects.iter().map(|keyed| (*keyed.key.key(), keyed.object));
+        let list: Vec<_> = objects.collect();
+        let (first, refused) = (!self.spec.populated, replace.refused.is_some());
+        self.spec.replace(&list, refused);
+        if !refused {
+            self.view.clear();
+        }
+        self.view.extend(list);
+        if first && !refused {
+            self.batch = self.spec.pending.iter().map(|(key, _)| *key).collect();
+        }
+    }
+
+    fn pop(&mut self, thread: u8, popped: &Popped<u8, Object>) {
+        self.spec.pending.retain(|(key, _)| *key != popped.key);
+        for delta in &popped.deltas {
+            match left_by(delta) {
+                Some(object) => drop(self.handed.insert(popped.key, *object)),
+                None => drop(self.handed.remove(&popped.key)),
+            }
+        }
+        self.in_process.push((thread, popped.clone()));
+    }
+
+    fn processed(&mut self, over: &Over<'_>, processed: &Processed<u8, Object>) {
+        let mine = self.in_process.iter().position(|(thread, _)| *thread == over.thread);
+        if let Some((_, popped)) = mine.map(|at| self.in_process.remove(at)) {
+            self.spec.processed(&popped.key, &[], false);
+            self.batch.remove(&popped.key);
+            if over.state.known.get(&popped.key) == self.handed.get(&popped.key) {
+                self.forgone.remove(&popped.key);
+            } else {
+                self.forgone.insert(popped.key);
+            }
+        }
+        if let Some((key, deltas)) = &processed.requeue {
+            self.spec.add_if_absent(*key.key(), deltas.to_vec());
+        }
+    }
+
+    /// Tells whether the first list has been processed, or another write came before it.
+    pub(super) fn has_synced(&self) -> bool {
+        self.spec.populated && self.batch.is_empty()
+    }
+
+    /// Tells whether nothing more will be handed out unless somebody writes.
+    pub(super) fn is_drained(&self) -> bool {
+        self.closed && self.state.pending.is_empty() && self.in_process.is_empty()
+    }
+
+    /// Tells whether somebody sleeps in such a bed.
+    pub(super) fn sleeps(&self, bed: Bed) -> bool {
+        self.asleep.iter().any(|(_, taken)| *taken == bed)
+    }
+
+    /// Returns what the consumer will have of an object once everything is applied to its store:
+    /// what it has, what it was handed, what is pending.
+    pub(super) fn outcome(&self, key: u8) -> Option<Object> {
+        if let Some(newest) = self.state.deltas(key).last() {
+            return left_by(newest).copied();
+        }
+        let applied = !self.in_process.iter().any(|(_, popped)| popped.key == key)
+            && !self.forgone.contains(&key)
+            && self.config.known.is_some();
+        if applied { self.state.known.get(&key) } else { self.handed.get(&key) }.copied()
+    }
+}
+
+/// Checks every event against what is known before it.
+pub(super) fn at_every_event(
+    history: &History,
+    check: impl Fn(&Ledger, &Event) -> Result<(), String>,
+) -> Result<(), Violation> {
+    let mut ledger = Ledger::default();
+    for (number, event) in history.events.iter().enumerate() {
+        check(&ledger, event).map_err(|because| Violation::at(number, because))?;
+        ledger.apply(event);
+    }
+    Ok(())
+}
+
+/// Checks every call that is over against what is known before it.
+pub(super) fn at_every_call(
+    history: &History,
+    check: impl Fn(&Ledger, &Over<'_>) -> Result<(), String>,
+) -> Result<(), Violation> {
+    at_every_event(history, |before, event| over(event).map_or(Ok(()), |over| check(before, &over)))
+}
+
+/// Checks what is known after every call that is over.
+pub(super) fn after_every_call(
+    history: &History,
+    check: impl Fn(&Ledger) -> Result<(), String>,
+) -> Result<(), Violation> {
+    let mut ledger = Ledger::default();
+    for (number, event) in history.events.iter().enumerate() {
+        ledger.apply(event);
+        if over(event).is_some() {
+            check(&ledger).map_err(|because| Violation::at(number, because))?;
+        }
+    }
+    Ok(())
+}
+
+/// Checks every moment at which nobody can move: recorded ones, and a deadlock at the end.
+pub(super) fn when_quiet(
+    history: &History,
+    check: impl Fn(&Ledger) -> Result<(), String>,
+) -> Result<(), Violation> {
+    let mut ledger = Ledger::default();
+    for (number, event) in history.events.iter().enumerate() {
+        if matches!(event.what, What::Quiet) {
+            check(&ledger).map_err(|because| Violation::at(number, because))?;
+        }
+        ledger.apply(event);
+    }
+    if matches!(history.end, End::Deadlock(_)) {
+        check(&ledger).map_err(Violation::overall)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,250 @@
+//! The reference's algorithm, with the mistakes that one may make in it.
+//!
+//! A map of changes and a list of keys instead of our slab, so that a mistake is one changed line.
+//! Without a mistake it behaves like the machine that ships, and replays every recorded trace.
+
+mod mistake;
+mod writes;
+
+use std::collections::{BTreeMap, VecDeque};
+use std::time::Duration;
+
+use seatrial_core::delta_fifo::{Delta, Op, POPPERS, Popped, Processed, Ret, SYNC};
+use seatrial_core::machine::{Cx, Machine, Step, Wakes};
+use seatrial_core::store::{Handle, Key, KnownObjects};
+
+pub use mistake::Mistake;
+use mistake::Mistake::*;
+
+/// What the reference does to this day, which ours does better.
+pub const REFERENCE: &[Mistake] = &[LatchWhenTaken];
+
+/// The containers of the reference.
+#[derive(Clone, Debug)]
+pub struct MapAndKeys<K, O, N> {
+    mistakes: &'static [Mistake],
+    items: BTreeMap<K, Vec<Delta<K, O>>>,
+    queue: VecDeque<K>,
+    known: Option<N>,
+    emit_replaced: bool,
+    populated: bool,
+    initial: usize,
+    in_process: usize,
+    /// What was handed out last ([`RequeueAlways`]).
+    last: Option<(K, Vec<Delta<K, O>>)>,
+    closed: bool,
+    /// Whether somebody has waited for the first list ([`LatchWhenTaken`]).
+    awaited: bool,
+    /// Whether somebody has looked and is about to sleep ([`CloseUnderItsOwnLock`]).
+    about_to_sleep: bool,
+}
+
+impl<K: Key + Ord, O: Handle, N: KnownObjects<K, O>> MapAndKeys<K, O, N> {
+    /// Makes an empty queue that makes mistakes.
+    pub fn with(mistakes: &'static [Mistake], known: Option<N>, emit_replaced: bool) -> Self {
+        Self {
+            mistakes,
+            items: BTreeMap::new(),
+            queue: VecDeque::new(),
+            known,
+            emit_replaced,
+            populated: false,
+            initial: 0,
+            in_process: 0,
+            last: None,
+            closed: false,
+            awaited: false,
+            about_to_sleep: false,
+        }
+    }
+
+    fn makes(&self, mistake: Mistake) -> bool {
+        self.mistakes.contains(&mistake)
+    }
+
+    fn has_synced(&self) -> bool {
+        self.populated && self.initial == 0
+    }
+
+    fn is_drained(&self) -> bool {
+        self.closed && self.items.is_empty() && self.in_process == 0
+    }
+
+    /// Notes a write; the first one makes `batch` entries the first list.
+    fn populate(&mut self, batch: usize, wakes: &mut Wakes) {
+        if !self.populated {
+            (self.populated, self.initial) = (true, batch);
+            self.wake_synced(wakes);
+        }
+    }
+
+    fn wake_synced(&self, wakes: &mut Wakes) {
+        if self.has_synced() {
+            wakes.all(SYNC);
+        }
+    }
+
+    fn count(&mut self, wakes: &mut Wakes) {
+        if self.initial > 0 && !self.makes(NeverCount) {
+            self.initial -= 1;
+            self.wake_synced(wakes);
+        }
+    }
+
+    fn pop(&mut self, cx: &mut Cx<'_>) -> Step<Ret<K, O>> {
+        if self.closed && self.makes(CloseDiscards) {
+            return Step::Done(Ret::Pop(None));
+        }
+        while let Some(key) = self.next_key() {
+            // A key without changes is an error of the queue; there is nothing to hand out.
+            if let Some(deltas) = self.items.remove(&key) {
+                return self.hand_out(key, deltas, cx);
+            }
+        }
+        let looked = std::mem::take(&mut self.about_to_sleep);
+        if self.closed && !looked {
+            return Step::Done(Ret::Pop(None));
+        }
+        // Whatever wakes it between the look and the sleep is lost on it.
+        let looks = self.makes(CloseUnderItsOwnLock) && !looked;
+        self.about_to_sleep = looks;
+        let soon = || cx.now() + Duration::from_nanos(1);
+        Step::Wait { on: POPPERS, until: looks.then(soon) }
+    }
+
+    fn next_key(&mut self) -> Option<K> {
+        if self.makes(LastInFirstOut) { self.queue.pop_back() } else { self.queue.pop_front() }
+    }
+
+    fn hand_out(
+        &mut self,
+        key: K,
+        mut deltas: Vec<Delta<K, O>>,
+        cx: &mut Cx<'_>,
+    ) -> Step<Ret<K, O>> {
+        if self.makes(HandOutNewestOnly) {
+            deltas.drain(..deltas.len() - 1);
+        }
+        let last = self.initial == 1;
+        let counted = last && self.makes(FlagAfterCount);
+        let initial = !counted && !self.has_synced();
+        self.in_process += 1;
+        self.last = self.makes(RequeueAlways).then(|| (key.clone(), deltas.clone()));
+        let deltas = deltas.into_iter().collect();
+        let popped = Ret::Pop(Some(Popped { key, deltas, initial, left: self.items.len() }));
+        if self.makes(LatchWhenTaken) && last && self.awaited {
+            self.count(&mut cx.wakes);
+            return Step::Done(popped);
+        }
+        if self.makes(UnlockWhileProcessing) { Step::Done(popped) } else { Step::Held(popped) }
+    }
+
+    fn processed(&mut self, processed: &mut Processed<K, O>, wakes: &mut Wakes) {
+        let asked = processed.requeue.take();
+        let asked = asked.map(|(key, deltas)| (key.into_key(), deltas.to_vec()));
+        if let Some((key, deltas)) = asked.or(self.last.take()) {
+            self.add_if_absent(key, deltas, wakes);
+        }
+        self.in_process = self.in_process.saturating_sub(1);
+        self.count(wakes);
+        if self.is_drained() {
+            wakes.all(SYNC);
+        }
+    }
+
+    fn add_if_absent(&mut self, key: K, deltas: Vec<Delta<K, O>>, wakes: &mut Wakes) {
+        if !self.makes(PutBackIsNoWrite) {
+            self.populate(0, wakes);
+        }
+        if deltas.is_empty() || (self.items.contains_key(&key) && !self.makes(RequeueOverwrites)) {
+            return;
+        }
+        if self.items.insert(key.clone(), deltas).is_some() {
+            return;
+        }
+        if self.makes(RequeueInFront) {
+            self.queue.push_front(key);
+        } else {
+            self.queue.push_back(key);
+        }
+        wakes.one(POPPERS);
+    }
+
+    fn close(&mut self, wakes: &mut Wakes) {
+        self.closed = true;
+        wakes.all(POPPERS);
+        wakes.all(SYNC);
+    }
+
+    /// Returns what is pending, in the order of delivery.
+    pub(super) fn pending(&self) -> Vec<(K, Vec<Delta<K, O>>)> {
+        let changes = |key: &K| (key.clone(), self.items.get(key).cloned().unwrap_or_default());
+        self.queue.iter().map(changes).collect()
+    }
+
+    fn read(&self, op: &Op<K, O>) -> Ret<K, O> {
+        let few = |deltas: &[Delta<K, O>]| {
+            let newest = self.makes(GetNewestOnly).then(|| deltas.len().saturating_sub(1));
+            deltas[newest.unwrap_or(0)..].iter().cloned().collect()
+        };
+        match op {
+            Op::Get(get) => Ret::Get(self.items.get(get.0.key()).map(|deltas| few(deltas))),
+            Op::Len(_) if self.makes(LenCountsChanges) => {
+                Ret::Len(self.items.values().map(Vec::len).sum())
+            }
+            Op::Len(_) => Ret::Len(self.items.len()),
+            Op::IsClosed(_) => Ret::IsClosed(self.closed),
+            Op::HasSynced(_) => Ret::HasSynced(self.has_synced()),
+            _ => {
+                let mut list = self.pending();
+                if self.makes(ListByKey) {
+                    list.sort_by(|one, other| one.0.cmp(&other.0));
+                }
+                let entry = |(key, deltas): (K, Vec<_>)| (key, deltas.into_iter().collect());
+                Ret::List(list.into_iter().map(entry).collect())
+            }
+        }
+    }
+}
+
+impl<K: Key + Ord, O: Handle, N: KnownObjects<K, O>> Machine for MapAndKeys<K, O, N> {
+    type Op = Op<K, O>;
+    type Ret = Ret<K, O>;
+
+    fn step(&mut self, op: &mut Op<K, O>, cx: &mut Cx<'_>) -> Step<Ret<K, O>> {
+        Step::Done(match op {
+            Op::Put(put) => Ret::Put(self.put(put, &mut cx.wakes)),
+            Op::Delete(delete) => Ret::Delete(self.delete(delete, &mut cx.wakes)),
+            Op::Replace(replace) => Ret::Replace(self.replace(replace, &mut cx.wakes)),
+            Op::Resync(_) => {
+                self.resync(&mut cx.wakes);
+                Ret::Resync(())
+            }
+            Op::Pop(_) => return self.pop(cx),
+            Op::Processed(processed) => {
+                self.processed(processed, &mut cx.wakes);
+                Ret::Processed(())
+            }
+            Op::AddIfAbsent(add) => {
+                if let Some(key) = add.key.take() {
+                    self.add_if_absent(key.into_key(), add.deltas.to_vec(), &mut cx.wakes);
+                }
+                Ret::AddIfAbsent(())
+            }
+            Op::Close(_) => {
+                self.close(&mut cx.wakes);
+                Ret::Close(())
+            }
+            Op::WaitForSync(_) if self.has_synced() || self.is_drained() => {
+                Ret::WaitForSync(self.has_synced())
+            }
+            Op::WaitForSync(_) => {
+                self.awaited = true;
+                return Step::Wait { on: SYNC, until: None };
+            }
+            Op::Get(_) | Op::List(_) | Op::Len(_) | Op::IsClosed(_) | Op::HasSynced(_) => {
+                self.read(op)
+            }
+        })
+    }
+}

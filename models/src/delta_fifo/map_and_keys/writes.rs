@@ -1,0 +1,223 @@
+//! What writers do, and the mistakes in it.
+
+use std::collections::BTreeSet;
+
+use seatrial_core::delta_fifo::{Delete, Delta, POPPERS, Put, Replace, Verb};
+use seatrial_core::fifo::EnqueueError;
+use seatrial_core::machine::Wakes;
+use seatrial_core::store::{Handle, Key, KnownObjects, LastState};
+
+use super::MapAndKeys;
+use super::mistake::Mistake::*;
+
+impl<K: Key + Ord, O: Handle, N: KnownObjects<K, O>> MapAndKeys<K, O, N> {
+    pub(super) fn put(
+        &mut self,
+        put: &mut Put<K, O>,
+        wakes: &mut Wakes,
+    ) -> Result<(), EnqueueError> {
+        let refused = matches!(put.object, Some(Err(_)));
+        let ignored = refused && self.makes(RefusedPutIsNoWrite);
+        if !ignored && !self.makes(PutIsNoWrite) {
+            self.populate(0, wakes);
+        }
+        let (Some(object), key) = (put.object.take().transpose()?, put.key.take()) else {
+            return Ok(());
+        };
+        let Some(key) = key else { return Ok(()) };
+        let known = || self.known.as_ref().is_some_and(|known| is_there(known, key.key()));
+        let corrected = self.makes(CorrectTheVerb) && known();
+        let delta = match put.verb {
+            Verb::Add if !corrected => Delta::Added(object),
+            _ => Delta::Updated(object),
+        };
+        self.enqueue(key.into_key(), delta, wakes);
+        Ok(())
+    }
+
+    pub(super) fn delete(
+        &mut self,
+        delete: &mut Delete<K, O>,
+        wakes: &mut Wakes,
+    ) -> Result<(), EnqueueError> {
+        let Some(key) = delete.key.take().map(|key| key.into_key()) else { return Ok(()) };
+        let exists = self.may_exist(&key);
+        if exists || !self.makes(IgnoredDeletionIsNoWrite) {
+            self.populate(0, wakes);
+        }
+        let Some(last) = delete.last.take().filter(|_| exists).transpose()? else {
+            return Ok(());
+        };
+        if self.makes(DeleteTakesEntry) {
+            self.items.remove(&key);
+            self.queue.retain(|queued| *queued != key);
+        } else {
+            self.enqueue(key, Delta::Deleted(last), wakes);
+        }
+        Ok(())
+    }
+
+    fn may_exist(&self, key: &K) -> bool {
+        let known = self.known.as_ref().is_some_and(|known| match known.get(key) {
+            Ok(found) => found.is_some(),
+            Err(_) => !self.makes(FailedLookupIsAbsence),
+        });
+        let pending = self.items.contains_key(key);
+        if self.makes(DeleteAsksNobody) {
+            return true;
+        }
+        if self.makes(DeleteAsksStoreOnly) && self.known.is_some() {
+            return known;
+        }
+        pending || (known && !self.makes(DeleteAsksQueueOnly))
+    }
+
+    pub(super) fn replace(
+        &mut self,
+        replace: &mut Replace<K, O>,
+        wakes: &mut Wakes,
+    ) -> Result<(), EnqueueError> {
+        if self.makes(ListClearsPending) {
+            self.items.clear();
+            self.queue.clear();
+        }
+        let objects = std::mem::take(&mut replace.objects);
+        let (listed_objects, mut listed) = (objects.len(), BTreeSet::new());
+        for keyed in objects {
+            let replaced = self.emit_replaced && !self.makes(ShowListsAsSync);
+            let show = if replaced { Delta::Replaced } else { Delta::Sync };
+            listed.insert(keyed.key.key().clone());
+            self.enqueue(keyed.key.into_key(), show(keyed.object), wakes);
+        }
+        let refused = replace.refused.take();
+        if refused.is_some() && self.makes(RefusedListCounts) {
+            self.populate(self.queue.len(), wakes);
+        }
+        if refused.is_none() || self.makes(RefusedListDeletes) {
+            let deletions = self.delete_unlisted(&listed, wakes);
+            self.count_list(listed_objects, listed.len(), deletions, wakes);
+        }
+        refused.map_or(Ok(()), Err)
+    }
+
+    /// Queues tombstones for what is pending or known and not listed; returns how many.
+    fn delete_unlisted(&mut self, listed: &BTreeSet<K>, wakes: &mut Wakes) -> usize {
+        let mut gone = Vec::new();
+        if !self.makes(CompareKnownOnly) {
+            for key in self.queue.iter().filter(|key| !listed.contains(*key)) {
+                gone.push((key.clone(), self.newest_object(key)));
+            }
+        }
+        for key in self.known_keys() {
+            let pending = self.items.contains_key(&key) && !self.makes(CompareKnownOnly);
+            if listed.contains(&key) || pending || self.makes(ForgetKnown) {
+                continue;
+            }
+            let found = self.known.as_ref().and_then(|known| known.get(&key).ok().flatten());
+            if found.is_some() || !self.makes(TombstoneNeedsLookup) {
+                gone.push((key, found));
+            }
+        }
+        if self.makes(DeleteTheListed) {
+            let known: BTreeSet<_> = self.known_keys().into_iter().collect();
+            gone = listed.difference(&known).map(|key| (key.clone(), None)).collect();
+        }
+        let deletions = gone.len();
+        for (key, object) in gone {
+            self.enqueue(key.clone(), Delta::Deleted(LastState::unknown(key, object)), wakes);
+        }
+        deletions
+    }
+
+    fn newest_object(&self, key: &K) -> Option<O> {
+        let known = self.known.as_ref().and_then(|known| known.get(key).ok().flatten());
+        if self.makes(TombstoneFromStore) && known.is_some() {
+            return known;
+        }
+        match self.items.get(key)?.last()? {
+            Delta::Deleted(last) if last.is_tombstone() && self.makes(TombstoneInTombstone) => None,
+            newest => newest.object().cloned(),
+        }
+    }
+
+    fn count_list(&mut self, objects: usize, keys: usize, deletions: usize, wakes: &mut Wakes) {
+        let listed = if self.makes(CountListedObjects) { objects } else { keys };
+        let deleted = if self.makes(CountNoDeletions) { 0 } else { deletions };
+        if self.makes(CountEveryList) && self.populated {
+            self.initial = listed + deleted;
+        }
+        self.populate(listed + deleted, wakes);
+    }
+
+    pub(super) fn resync(&mut self, wakes: &mut Wakes) {
+        if self.makes(ResyncShowsNothing) {
+            return;
+        }
+        if self.makes(ResyncIsAWrite) {
+            self.populate(0, wakes);
+        }
+        for key in self.known_keys() {
+            let pending = self.items.contains_key(&key) && !self.makes(ResyncOverPending);
+            let found = self.known.as_ref().and_then(|known| known.get(&key).ok().flatten());
+            if let Some(object) = found.filter(|_| !pending) {
+                self.enqueue(key, Delta::Sync(object), wakes);
+            }
+        }
+    }
+
+    fn known_keys(&self) -> Vec<K> {
+        self.known.as_ref().map(KnownObjects::keys).unwrap_or_default()
+    }
+
+    fn enqueue(&mut self, key: K, delta: Delta<K, O>, wakes: &mut Wakes) {
+        let deleted = self.items.get(&key).and_then(|deltas| deltas.last());
+        let deleted = deleted.is_some_and(Delta::is_deleted);
+        let dropped = match delta {
+            Delta::Sync(_) => deleted && self.makes(DropSyncBehindDeletion),
+            Delta::Replaced(_) => deleted && self.makes(DropReplacedBehindDeletion),
+            _ => false,
+        };
+        if dropped || (self.closed && self.makes(CloseGatesWriters)) {
+            return;
+        }
+        let pending = self.items.contains_key(&key);
+        if pending && self.makes(ChangeMoves) {
+            self.queue.retain(|queued| *queued != key);
+            self.queue.push_back(key.clone());
+        }
+        if !pending || self.makes(QueueEveryChange) {
+            self.queue.push_back(key.clone());
+            wakes.one(POPPERS);
+        }
+        self.append(key, delta);
+    }
+
+    /// Appends a change and compresses the tail.
+    fn append(&mut self, key: K, delta: Delta<K, O>) {
+        let mut deltas = self.items.remove(&key).unwrap_or_default();
+        let adjacent = deltas.last().is_some_and(Delta::is_deleted);
+        if self.makes(DeduplicateAcross) && delta.is_deleted() && !adjacent {
+            deltas.retain(|earlier| !earlier.is_deleted());
+        }
+        if self.makes(DeletionForgetsHistory) && delta.is_deleted() {
+            deltas.clear();
+        }
+        if self.makes(MergeUpdates) && matches!(delta, Delta::Updated(_)) {
+            deltas.pop_if(|earlier| matches!(earlier, Delta::Updated(_)));
+        }
+        deltas.push(delta);
+        if let [.., Delta::Deleted(older), Delta::Deleted(_)] = deltas.as_slice()
+            && !self.makes(NoDeduplication)
+        {
+            let newer_wins = !self.makes(KeepOlderDeletion)
+                && (older.is_tombstone() || self.makes(KeepNewerDeletion));
+            let dropped = deltas.len() - if newer_wins { 2 } else { 1 };
+            deltas.remove(dropped);
+        }
+        self.items.insert(key, deltas);
+    }
+}
+
+fn is_there<K, O>(known: &impl KnownObjects<K, O>, key: &K) -> bool {
+    matches!(known.get(key), Ok(Some(_)))
+}

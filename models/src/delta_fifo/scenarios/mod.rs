@@ -1,0 +1,52 @@
+//! Small concurrent programs on the queue, each named by the case that it must reach.
+
+mod changes;
+mod closing;
+mod lists;
+mod processing;
+mod sync;
+
+use seatrial_core::runtime::Runtime;
+
+use super::ledger::{Ledger, Over, at_every_call};
+use super::tried::{Config, Queue, Store, queue};
+use super::{DeltaFifo, History};
+use crate::objects::{self, Object};
+use crate::trial::{DynScenario, World};
+
+pub(super) fn all() -> Vec<Box<dyn DynScenario<DeltaFifo>>> {
+    let mut all = changes::all();
+    all.extend(lists::all());
+    all.extend(processing::all());
+    all.extend(sync::all());
+    all.extend(closing::all());
+    all
+}
+
+type Stage<R> = objects::Stage<R, DeltaFifo, Queue<R>>;
+
+impl<R: Runtime> Stage<R> {
+    fn new(world: &World<R, DeltaFifo>, config: Config) -> Self {
+        let store = config.known.clone().unwrap_or_default();
+        let queue = queue(world.runtime(), world.machine(), config);
+        Self::around(world, queue, store, |store, popped| store.apply(&popped.key, &popped.deltas))
+    }
+
+    /// Sets the stage as informers do, around a consumer that has these objects.
+    fn informer(world: &World<R, DeltaFifo>, known: impl IntoIterator<Item = Object>) -> Self {
+        Self::new(world, Config::informer(store(known)))
+    }
+}
+
+/// Makes a store that holds these objects.
+fn store(objects: impl IntoIterator<Item = Object>) -> Store {
+    Store::of(objects.into_iter().map(|object| (object.0, object)))
+}
+
+/// Tells whether some call meets a condition that knows what happened before it.
+fn some(history: &History, wanted: impl Fn(&Ledger, &Over<'_>) -> bool) -> bool {
+    let found = |before: &Ledger, over: &Over<'_>| {
+        if wanted(before, over) { Err(String::new()) } else { Ok(()) }
+    };
+    at_every_call(history, found).is_err()
+}

@@ -1,0 +1,193 @@
+//! What a consumer does with what it pops, well or badly.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use seatrial_core::delta_fifo::{Op, Processed};
+use seatrial_core::fifo::AfterPop;
+use seatrial_core::runtime::Runtime;
+
+use super::{Stage, some};
+use crate::delta_fifo::ledger::Bed;
+use crate::delta_fifo::{DeltaFifo, History};
+use crate::trial::{DynScenario, Scenario, World};
+
+pub(super) fn all() -> Vec<Box<dyn DynScenario<DeltaFifo>>> {
+    vec![
+        Box::new(FailingConsumer),
+        Box::new(AskedBack),
+        Box::new(AskedBackForAnother),
+        Box::new(PutBackLate),
+        Box::new(PutBackForAnother),
+        Box::new(PanickingConsumer),
+    ]
+}
+
+/// A consumer fails: what it popped is gone all the same (`cache:QU-8`).
+struct FailingConsumer;
+
+impl Scenario<DeltaFifo> for FailingConsumer {
+    const NAME: &'static str = "failing_consumer";
+    const SAYS: &'static str = "a consumer fails to apply an entry while its object changes";
+
+    fn run<R: Runtime>(&self, world: &World<R, DeltaFifo>) {
+        let stage = Stage::informer(world, []);
+        stage.add((1, 1));
+        let failing = stage.on("failing", |stage| {
+            let mut seen = None;
+            let popped = stage.queue.pop(|popped| {
+                seen = Some(popped.clone());
+                "out of disk"
+            });
+            let (popped, result) = popped.expect("an object is pending");
+            assert_eq!((Some(popped), result), (seen, "out of disk"), "what process saw and said");
+        });
+        stage.update((1, 2));
+        stage.join([failing]);
+        let consumer = stage.consumer("consumer");
+        stage.end([consumer]);
+    }
+
+    /// The update comes after the failure.
+    fn reaches(history: &History) -> bool {
+        some(history, |before, over| over.writes() && before.forgone.contains(&1))
+    }
+}
+
+/// A consumer fails and asks for the entry once more (`cache:QU-9`).
+struct AskedBack;
+
+impl Scenario<DeltaFifo> for AskedBack {
+    const NAME: &'static str = "asked_back";
+    const SAYS: &'static str = "a consumer asks for an entry again while two objects change";
+
+    fn run<R: Runtime>(&self, world: &World<R, DeltaFifo>) {
+        let stage = Stage::informer(world, []);
+        stage.list(&[(1, 1), (2, 1)]);
+        let observer = stage.observer(1);
+        let consumer = stage.on("consumer", |stage| {
+            drop(stage.queue.pop_or_requeue(|_| (AfterPop::Requeue, ())));
+            while stage.pop().is_ok() {}
+        });
+        stage.update((1, 2));
+        stage.end([observer, consumer]);
+    }
+
+    /// The entry goes back behind another, and then changes.
+    fn reaches(history: &History) -> bool {
+        some(history, |before, over| {
+            let behind = before.state.pending.first().is_some_and(|(key, _)| *key == 2);
+            over.writes() && before.forgone.contains(&1) && behind
+        })
+    }
+}
+
+/// An entry that goes back is for whoever waits.
+struct AskedBackForAnother;
+
+impl Scenario<DeltaFifo> for AskedBackForAnother {
+    const NAME: &'static str = "asked_back_for_another";
+    const SAYS: &'static str = "a consumer leaves, and what it puts back is for one who waits";
+
+    fn run<R: Runtime>(&self, world: &World<R, DeltaFifo>) {
+        let stage = Stage::informer(world, []);
+        let other = stage.popper("other");
+        let leaving = stage.on("leaving", |stage| {
+            drop(stage.queue.pop_or_requeue(|_| (AfterPop::Requeue, ())));
+        });
+        stage.add((1, 1));
+        stage.end([leaving, other]);
+    }
+
+    /// The other one sleeps when the entry goes back.
+    fn reaches(history: &History) -> bool {
+        some(history, |before, over| {
+            let goes_back = matches!(over.op, Op::Processed(Processed { requeue: Some(_) }));
+            goes_back && before.sleeps(Bed::Pop)
+        })
+    }
+}
+
+/// Changes are put back after the lock was let go: newer ones win (`cache:QU-10`, `QU-11`).
+struct PutBackLate;
+
+impl Scenario<DeltaFifo> for PutBackLate {
+    const NAME: &'static str = "put_back_late";
+    const SAYS: &'static str = "a consumer puts changes back late, when there may be newer ones";
+
+    fn run<R: Runtime>(&self, world: &World<R, DeltaFifo>) {
+        let stage = Stage::informer(world, []);
+        stage.list_in_vain(&[(1, 1)]);
+        let observer = stage.observer(2);
+        let consumer = stage.on("consumer", |stage| {
+            let Ok((popped, ())) = stage.queue.pop(|_| ()) else { return };
+            stage.queue.add_if_absent(popped.deltas).expect("there are changes");
+            while stage.pop().is_ok() {}
+        });
+        stage.update((1, 2));
+        stage.end([observer, consumer]);
+    }
+
+    /// There are newer ones.
+    fn reaches(history: &History) -> bool {
+        some(history, |before, over| {
+            matches!(over.op, Op::AddIfAbsent(_)) && before.state.is_pending(1)
+        })
+    }
+}
+
+/// Changes that are put back late are for whoever waits.
+struct PutBackForAnother;
+
+impl Scenario<DeltaFifo> for PutBackForAnother {
+    const NAME: &'static str = "put_back_for_another";
+    const SAYS: &'static str = "a consumer leaves, and what it puts back late is for one who waits";
+
+    fn run<R: Runtime>(&self, world: &World<R, DeltaFifo>) {
+        let stage = Stage::informer(world, []);
+        let other = stage.popper("other");
+        let leaving = stage.on("leaving", |stage| {
+            let Ok((popped, ())) = stage.queue.pop(|_| ()) else { return };
+            stage.queue.add_if_absent(popped.deltas).expect("there are changes");
+        });
+        stage.delete_unseen(1, None); // of nobody: ignored
+        stage.add((1, 1));
+        stage.end([leaving, other]);
+    }
+
+    /// The other one sleeps when the changes come back.
+    fn reaches(history: &History) -> bool {
+        some(history, |before, over| {
+            matches!(over.op, Op::AddIfAbsent(_)) && before.sleeps(Bed::Pop)
+        })
+    }
+}
+
+/// A consumer panics under the lock (`cache:QU-22`, `cache:LK-8`).
+struct PanickingConsumer;
+
+impl Scenario<DeltaFifo> for PanickingConsumer {
+    const NAME: &'static str = "panicking_consumer";
+    const SAYS: &'static str = "a consumer panics while it holds the lock and another waits";
+
+    fn run<R: Runtime>(&self, world: &World<R, DeltaFifo>) {
+        let stage = Stage::informer(world, []);
+        let panicking = stage.on("panicking", |stage| {
+            let process = |_: &_| -> () {
+                stage.world.note("panics", 1);
+                panic!("the consumer fails");
+            };
+            let popped = catch_unwind(AssertUnwindSafe(|| stage.queue.pop(process)));
+            drop(popped);
+        });
+        let consumer = stage.consumer("consumer");
+        stage.add((1, 1));
+        stage.add((2, 1));
+        stage.end([panicking, consumer]);
+    }
+
+    /// It panics, and the other one pops afterwards.
+    fn reaches(history: &History) -> bool {
+        history.notes("panics").next().is_some()
+            && some(history, |before, over| !before.forgone.is_empty() && over.popped().is_some())
+    }
+}

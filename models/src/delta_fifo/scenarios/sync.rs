@@ -1,0 +1,150 @@
+//! When the first list is processed, seen by others.
+
+use seatrial_core::delta_fifo::Op;
+use seatrial_core::runtime::Runtime;
+
+use super::{Stage, some};
+use crate::delta_fifo::invariants::MISSED;
+use crate::delta_fifo::ledger::Bed;
+use crate::delta_fifo::{DeltaFifo, History};
+use crate::trial::{DynScenario, Scenario, World};
+
+pub(super) fn all() -> Vec<Box<dyn DynScenario<DeltaFifo>>> {
+    vec![
+        Box::new(FirstListAwaited),
+        Box::new(SyncedWhilePopping),
+        Box::new(ListWithDuplicates),
+        Box::new(SecondListBeforeDrain),
+        Box::new(WriteBeforeFirstList),
+    ]
+}
+
+/// Somebody waits for the first list and then reads the store (`cache:SC-9`).
+struct FirstListAwaited;
+
+impl Scenario<DeltaFifo> for FirstListAwaited {
+    const NAME: &'static str = "first_list_awaited";
+    const SAYS: &'static str = "two wait for the first list and read the consumer's store";
+
+    fn run<R: Runtime>(&self, world: &World<R, DeltaFifo>) {
+        let stage = Stage::informer(world, []);
+        let waits = |stage: &Stage<R>| {
+            if stage.queue.wait_for_sync() {
+                let stored = stage.store.objects().len() as u64;
+                stage.world.note(MISSED, 2 - stored);
+            }
+        };
+        let waiters = [stage.on("waiter", waits), stage.on("other", waits)];
+        let consumer = stage.consumer("consumer");
+        stage.list(&[(1, 1), (2, 1)]);
+        stage.world.quiesce();
+        stage.join(waiters);
+        stage.end([consumer]);
+    }
+
+    /// Both wait when the last entry of the list is taken.
+    fn reaches(history: &History) -> bool {
+        some(history, |before, over| {
+            let both = before.asleep.iter().filter(|(_, bed)| *bed == Bed::Sync).count() == 2;
+            over.popped().is_some() && before.batch.len() == 1 && both
+        })
+    }
+}
+
+/// Somebody asks while the first list, with a deletion in it, is being popped.
+struct SyncedWhilePopping;
+
+impl Scenario<DeltaFifo> for SyncedWhilePopping {
+    const NAME: &'static str = "synced_while_popping";
+    const SAYS: &'static str = "somebody asks while the first list, and what it deletes, is popped";
+
+    fn run<R: Runtime>(&self, world: &World<R, DeltaFifo>) {
+        let stage = Stage::informer(world, [(3, 1)]);
+        let consumer = stage.consumer("consumer");
+        let observer = stage.observer(3);
+        stage.list(&[(1, 1)]);
+        stage.end([observer, consumer]);
+    }
+
+    /// Asked when the listed object is processed and the deletion is not.
+    fn reaches(history: &History) -> bool {
+        some(history, |before, over| {
+            let only_the_deletion = before.batch.iter().eq([&3]);
+            matches!(over.op, Op::HasSynced(_)) && only_the_deletion
+        })
+    }
+}
+
+/// A list names an object twice (`cache:DF-19`).
+struct ListWithDuplicates;
+
+impl Scenario<DeltaFifo> for ListWithDuplicates {
+    const NAME: &'static str = "list_with_duplicates";
+    const SAYS: &'static str =
+        "the first list names an object twice; it is awaited, and asked for after the end";
+
+    fn run<R: Runtime>(&self, world: &World<R, DeltaFifo>) {
+        let stage = Stage::informer(world, []);
+        let waiter = stage.waiter("waiter");
+        let consumer = stage.consumer("consumer");
+        stage.list(&[(1, 1), (1, 2)]);
+        stage.end([waiter, consumer]);
+        let _still = stage.queue.has_synced();
+    }
+
+    fn reaches(history: &History) -> bool {
+        some(history, |before, over| {
+            let twice = over.popped().is_some_and(|popped| popped.deltas.len() == 2);
+            twice && before.sleeps(Bed::Sync)
+        })
+    }
+}
+
+/// A second list comes before the first is processed (`cache:DF-32`).
+struct SecondListBeforeDrain;
+
+impl Scenario<DeltaFifo> for SecondListBeforeDrain {
+    const NAME: &'static str = "second_list_before_drain";
+    const SAYS: &'static str = "a second list comes while the first is popped and asked about";
+
+    fn run<R: Runtime>(&self, world: &World<R, DeltaFifo>) {
+        let stage = Stage::informer(world, []);
+        stage.list(&[(1, 1)]);
+        let consumer = stage.consumer("consumer");
+        let observer = stage.observer(3);
+        stage.list(&[(1, 2), (2, 1)]);
+        stage.end([observer, consumer]);
+    }
+
+    /// Asked when the first list is processed and the second is not.
+    fn reaches(history: &History) -> bool {
+        some(history, |before, over| {
+            matches!(over.op, Op::HasSynced(_)) && before.synced && before.spec.pending.len() == 2
+        })
+    }
+}
+
+/// A write comes before the first list, or not (`cache:QU-15`).
+struct WriteBeforeFirstList;
+
+impl Scenario<DeltaFifo> for WriteBeforeFirstList {
+    const NAME: &'static str = "write_before_first_list";
+    const SAYS: &'static str = "an object is added before the first list, or after";
+
+    fn run<R: Runtime>(&self, world: &World<R, DeltaFifo>) {
+        let stage = Stage::informer(world, []);
+        let writer = stage.on("writer", |stage| stage.add((1, 1)));
+        let observer = stage.observer(2);
+        stage.list(&[(1, 2), (2, 1)]);
+        let consumer = stage.consumer("consumer");
+        stage.end([writer, observer, consumer]);
+    }
+
+    /// Synced at once, with the list still pending.
+    fn reaches(history: &History) -> bool {
+        some(history, |before, over| {
+            let at_once = before.has_synced() && before.spec.pending.len() == 2;
+            matches!(over.op, Op::HasSynced(_)) && at_once && before.handed.is_empty()
+        })
+    }
+}

@@ -1,0 +1,101 @@
+//! The property is worth what it notices.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use seatrial_core::machine::Boxed;
+
+use crate::delta_fifo::Mistake::{self, *};
+use crate::delta_fifo::{MapAndKeys, check_on, decode};
+use crate::engine::quietly;
+
+/// Mistakes that a single caller can see. Not among them: those that need a second thread
+/// (`LatchWhenTaken`, `CloseUnderItsOwnLock`, `UnlockWhileProcessing`), and `NoDeduplication`,
+/// because the list of changes that is handed out compresses itself.
+const SHOWN: &[Mistake] = &[
+    DropSyncBehindDeletion,
+    DropReplacedBehindDeletion,
+    TombstoneInTombstone,
+    CountListedObjects,
+    CountNoDeletions,
+    ShowListsAsSync,
+    RequeueAlways,
+    ResyncOverPending,
+    DeleteTheListed,
+    CompareKnownOnly,
+    KeepNewerDeletion,
+    KeepOlderDeletion,
+    DeduplicateAcross,
+    MergeUpdates,
+    DeletionForgetsHistory,
+    CorrectTheVerb,
+    QueueEveryChange,
+    ChangeMoves,
+    DeleteAsksQueueOnly,
+    DeleteAsksStoreOnly,
+    DeleteAsksNobody,
+    FailedLookupIsAbsence,
+    IgnoredDeletionIsNoWrite,
+    DeleteTakesEntry,
+    ForgetKnown,
+    TombstoneFromStore,
+    TombstoneNeedsLookup,
+    CountEveryList,
+    RefusedListCounts,
+    RefusedListDeletes,
+    ListClearsPending,
+    ResyncShowsNothing,
+    ResyncIsAWrite,
+    PutIsNoWrite,
+    PutBackIsNoWrite,
+    RefusedPutIsNoWrite,
+    FlagAfterCount,
+    NeverCount,
+    LastInFirstOut,
+    HandOutNewestOnly,
+    CloseDiscards,
+    CloseGatesWriters,
+    RequeueOverwrites,
+    RequeueInFront,
+    GetNewestOnly,
+    ListByKey,
+    LenCountsChanges,
+];
+
+/// Random bytes that are the same in every run.
+fn bytes(seed: u64) -> Vec<u8> {
+    let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
+    let mut next = || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        (state >> 24) as u8
+    };
+    (0..120).map(|_| next()).collect()
+}
+
+fn noticed(mistakes: &'static [Mistake]) -> bool {
+    quietly(|| {
+        (1..1000).any(|seed| {
+            let (setup, ops) = decode(&bytes(seed));
+            let run = || {
+                check_on(setup, &ops, |known| {
+                    let emit_replaced = setup.emit_replaced;
+                    Boxed(Box::new(MapAndKeys::with(mistakes, known, emit_replaced)))
+                });
+            };
+            catch_unwind(AssertUnwindSafe(run)).is_err()
+        })
+    })
+}
+
+#[test]
+fn random_calls_notice_every_mistake_that_a_single_caller_can_see() {
+    for mistake in SHOWN.chunks(1) {
+        assert!(noticed(mistake), "{mistake:?} stays unnoticed");
+    }
+}
+
+#[test]
+fn the_reference_without_a_mistake_agrees_with_the_sequential_object() {
+    assert!(!noticed(&[]));
+}
