@@ -78,7 +78,6 @@ impl<C: Component> Check<C> {
             if engine.missing().is_some() || self.case.scenario.cannot_run_on(engine).is_some() {
                 continue;
             }
-            ran += 1;
             let plan = Plan {
                 engine,
                 budget: self.budget.clone(),
@@ -87,7 +86,11 @@ impl<C: Component> Check<C> {
                 minimise: true,
                 time: self.budget.time,
             };
-            self.judge(engine, &self.case.run(&plan));
+            let trial = self.case.run(&plan);
+            if trial.refused.is_none() {
+                ran += 1;
+                self.judge(engine, &trial);
+            }
         }
         let name = self.case.scenario.name();
         assert!(ran > 0, "no engine of this build ran {name}: enable the features loom, shuttle");

@@ -39,6 +39,9 @@ pub(crate) fn witness(
 
 /// Returns one row per invariant of the scenario.
 pub(super) fn rows(subject: &dyn Subject, scenario: &str, plan: &Plan, trial: &Trial) -> Vec<Row> {
+    if let Some(reason) = &trial.refused {
+        return vec![not_held(subject, scenario, plan.engine, reason)];
+    }
     let mut rows = Vec::new();
     for invariant in subject.invariants().into_iter().chain(built_in()) {
         let mut row = Row { rules: texts(invariant.rules), ..blank(subject, scenario, plan) };

@@ -46,6 +46,9 @@ pub struct Trial {
     pub findings: Vec<Finding>,
     /// Whether some execution reached the scenario's case.
     pub reached: bool,
+    /// Why the engine could not go on with this program, if it could not: what it looked at before
+    /// proves nothing.
+    pub refused: Option<String>,
     /// How many distinct traces were seen, where the engine can tell.
     pub traces: Option<u64>,
     /// Wall-clock time.
@@ -90,7 +93,12 @@ impl<C: Component> Case<C> {
         let mut jury =
             Jury::new(Arc::clone(&self.scenario), Arc::clone(&self.invariants), plan.stop_at);
         let deadline = plan.time.map(|time| began + time);
+        let mut refused = None;
         let exploration = self.explore(plan, &mut |execution, left| {
+            if let End::Refused(why) | End::Diverged(why) = &execution.end {
+                refused = Some(why.clone());
+                return ControlFlow::Break(());
+            }
             let history = left.log.close(execution.end.clone());
             jury.judge(execution, &history, &*left.thread_name)?;
             match deadline {
@@ -107,6 +115,7 @@ impl<C: Component> Case<C> {
             exploration,
             findings,
             reached,
+            refused,
             took: began.elapsed(),
         }
     }
