@@ -12,4 +12,5 @@ done
 echo "== documentation"
 RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --features loom,shuttle --quiet
 echo "== licences, sources"
+cargo fetch --quiet # of every platform, which is what the next line asks about
 cargo deny --offline --log-level error check licenses bans sources

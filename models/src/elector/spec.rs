@@ -255,7 +255,7 @@ impl Spec {
         self.observed = (record, since);
     }
 
-    /// Gives the lease up (`election:LE-41`, [S] `LE-42`). `pause` is called between tries of the
+    /// Gives the lease up (`election:LE-41`, strict: `LE-42`). `pause` is called between tries of the
     /// strict profile, with the time at which the release gives up.
     pub fn release<W: World>(&mut self, world: &mut W, mut pause: impl FnMut(&mut W, u64)) -> bool {
         self.term = self.term.take().filter(|_| !self.strict());

@@ -25,7 +25,7 @@ pub enum Op {
     Replace(Vec<Object>),
     Get(u8),
     List,
-    /// Nanoseconds; the objects last for [`TIME`].
+    /// By so many nanoseconds.
     Advance(u8),
 }
 
