@@ -95,12 +95,13 @@ impl<C: Component> Case<C> {
         let deadline = plan.time.map(|time| began + time);
         let mut refused = None;
         let exploration = self.explore(plan, &mut |execution, left| {
-            if let End::Refused(why) | End::Diverged(why) = &execution.end {
-                refused = Some(why.clone());
-                return ControlFlow::Break(());
-            }
             let history = left.log.close(execution.end.clone());
             jury.judge(execution, &history, &*left.thread_name)?;
+            if let End::Refused(why) | End::Diverged(why) = &execution.end {
+                // What went before it was real: a violation that it shows stands.
+                refused = jury.findings.is_empty().then(|| why.clone());
+                return ControlFlow::Break(());
+            }
             match deadline {
                 Some(deadline) if Instant::now() >= deadline => ControlFlow::Break(()),
                 _ => ControlFlow::Continue(()),

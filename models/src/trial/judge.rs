@@ -71,8 +71,10 @@ impl<C: Component> Jury<C> {
     fn violations(&self, history: &HistoryOf<C>) -> Vec<(&'static str, Violation)> {
         let new = |name| !self.findings.iter().any(|finding| finding.invariant == name);
         let mut violations = Vec::new();
-        let cut_short =
-            matches!(history.end, End::Panicked(_) | End::Endless(_) | End::Diverged(_));
+        let cut_short = matches!(
+            history.end,
+            End::Panicked(_) | End::Endless(_) | End::Diverged(_) | End::Refused(_)
+        );
         for invariant in self.invariants.iter() {
             if (invariant.kind == Kind::Eventually && cut_short) || !new(invariant.name) {
                 continue;
