@@ -125,3 +125,28 @@ fn a_wait_that_its_deadline_ends_says_so_at_once() {
     });
     assert_eq!(ended, BTreeSet::from([(true, true)]));
 }
+
+#[test]
+fn a_notification_reaches_the_longest_sleeper() {
+    let order = outcomes(&unbounded(), |runtime| {
+        let shared = Arc::new((runtime.mutex(vec![]), runtime.condvar()));
+        let waiters: Vec<_> = [1, 0]
+            .map(|ms| {
+                let (inner, theirs) = (runtime.clone(), Arc::clone(&shared));
+                runtime.spawn("waiter", move || {
+                    inner.sleep_until(Instant::ZERO + ms * MS);
+                    let guard = inner.lock(&theirs.0);
+                    inner.wait(&theirs.1, guard).push(ms);
+                })
+            })
+            .into();
+        for ms in [2, 3] {
+            runtime.sleep_until(Instant::ZERO + ms * MS);
+            let _guard = runtime.lock(&shared.0);
+            runtime.notify_one(&shared.1);
+        }
+        waiters.into_iter().for_each(|waiter| runtime.join(waiter).unwrap());
+        runtime.lock(&shared.0).clone()
+    });
+    assert_eq!(order, BTreeSet::from([vec![0, 1]]));
+}
