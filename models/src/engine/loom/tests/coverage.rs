@@ -50,6 +50,15 @@ fn the_judge_ends_the_exploration() {
 }
 
 #[test]
+fn the_judge_ends_the_exploration_between_two_answers() {
+    let explored =
+        explore(&unbounded(), body(|runtime| assert!(runtime.choose(9) < 9)), &mut |_| {
+            ControlFlow::Break(()) // after the last schedule of the first answer
+        });
+    assert_eq!((explored.executions, explored.exhausted), (1, false));
+}
+
+#[test]
 fn every_answer_is_tried_under_every_schedule() {
     let seen = outcomes(&unbounded(), |runtime| {
         let log = Arc::new(runtime.mutex(vec![]));

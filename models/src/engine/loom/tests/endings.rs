@@ -204,6 +204,48 @@ fn a_thread_that_catches_every_panic_ends_the_process() {
 }
 
 #[test]
+fn a_deadlock_after_a_panic_is_that_panic() {
+    let ends = all(&unbounded(), |runtime| {
+        let _fails = runtime.spawn("worker", || panic!("the cause"));
+        let (lock, condvar) = (runtime.mutex(()), runtime.condvar());
+        drop(runtime.wait(&condvar, runtime.lock(&lock)));
+    });
+    let cause = End::Panicked("worker: the cause".to_owned());
+    assert!(ends.iter().all(|(end, _)| *end == cause), "{ends:?}");
+}
+
+#[test]
+fn an_execution_can_be_brought_down_while_two_threads_unwind() {
+    struct Busy(LoomRuntime, Arc<LoomMutex<u32>>);
+    impl Drop for Busy {
+        fn drop(&mut self) {
+            for _ in 0..3 {
+                *self.0.lock(&self.1) += 1;
+            }
+        }
+    }
+    fn fail(runtime: &LoomRuntime, count: &Arc<LoomMutex<u32>>) {
+        let _busy = Busy(runtime.clone(), Arc::clone(count));
+        panic!("on purpose");
+    }
+    for max_steps in 2..16 {
+        let config = Config { max_steps, ..unbounded() };
+        let ends = all(&config, |runtime| {
+            let count = Arc::new(runtime.mutex(0));
+            let failing = [(); 2].map(|()| {
+                let (inner, count) = (runtime.clone(), Arc::clone(&count));
+                runtime.spawn("fails", move || fail(&inner, &count))
+            });
+            for thread in failing {
+                assert!(runtime.join(thread).is_err());
+            }
+        });
+        let cut_short = ends.iter().filter(|(end, _)| matches!(end, End::Endless(_))).count();
+        assert!(cut_short > 0 || max_steps > 10, "{max_steps}");
+    }
+}
+
+#[test]
 fn two_threads_may_unwind_at_the_same_time() {
     struct Counts(LoomRuntime, Arc<LoomMutex<u32>>);
     impl Drop for Counts {

@@ -1,5 +1,7 @@
 //! What the engine promises, on small programs.
 
+#[cfg(feature = "shuttle")]
+mod agreement;
 mod coverage;
 mod endings;
 mod replay;

@@ -9,6 +9,7 @@ use seatrial_core::runtime::{Ambient, Instant, Runtime};
 
 use super::{MS, all, outcomes, unbounded};
 use crate::engine::End;
+use crate::engine::loom::{LoomRuntime, LoomTimer};
 
 #[test]
 fn time_jumps_to_the_earliest_deadline_when_nobody_can_move() {
@@ -77,24 +78,75 @@ fn whoever_waits_for_a_clock_that_stands_is_endless() {
     assert_eq!(ends.iter().map(|end| &end.0).collect::<Vec<_>>(), [&End::Endless(text)]);
 }
 
+#[derive(Default)]
+struct Bell(AtomicBool);
+
+impl Wake for Bell {
+    fn wake(self: Arc<Self>) {
+        self.0.store(true, Ordering::SeqCst);
+    }
+}
+
+/// Lets a timer come due at the moment at which a thread wakes that drops it; returns whether it
+/// fired. The thread is main or another one, which main waits for.
+fn drop_when_due(runtime: &LoomRuntime, in_main: bool) -> bool {
+    let bell = Arc::<Bell>::default();
+    let timer = runtime.wake_at(Instant::ZERO + MS, Waker::from(Arc::clone(&bell)));
+    let sleep_and_drop = |runtime: &LoomRuntime, timer| {
+        runtime.sleep_until(Instant::ZERO + MS);
+        drop::<LoomTimer>(timer);
+    };
+    let inner = runtime.clone();
+    if in_main {
+        let other = runtime.spawn("idle", move || inner.sleep_until(Instant::ZERO + 2 * MS));
+        sleep_and_drop(runtime, timer);
+        runtime.join(other).unwrap();
+    } else {
+        let other = runtime.spawn("drops", move || sleep_and_drop(&inner, timer));
+        runtime.join(other).unwrap();
+    }
+    bell.0.load(Ordering::SeqCst)
+}
+
 #[test]
 fn a_timer_that_is_dropped_when_it_is_due_fires_or_not() {
-    struct Bell(AtomicBool);
-    impl Wake for Bell {
-        fn wake(self: Arc<Self>) {
-            self.0.store(true, Ordering::SeqCst);
-        }
+    for in_main in [false, true] {
+        let rung = outcomes(&unbounded(), move |runtime| drop_when_due(runtime, in_main));
+        assert_eq!(rung, BTreeSet::from([false, true]), "{in_main}");
     }
-    let rung = outcomes(&unbounded(), |runtime| {
-        let bell = Arc::new(Bell(AtomicBool::new(false)));
-        let timer = runtime.wake_at(Instant::ZERO + MS, Waker::from(Arc::clone(&bell)));
-        let inner = runtime.clone();
-        let dropper = runtime.spawn("drops", move || {
-            inner.sleep_until(Instant::ZERO + MS);
-            drop(timer);
-        });
-        runtime.join(dropper).unwrap();
-        bell.0.load(Ordering::SeqCst)
+}
+
+#[test]
+fn a_wait_that_its_deadline_ends_says_so_at_once() {
+    let ended = outcomes(&unbounded(), |runtime| {
+        let (lock, condvar) = (runtime.mutex(()), runtime.condvar());
+        let until = |deadline| runtime.wait_until(&condvar, runtime.lock(&lock), deadline).1;
+        (until(Instant::ZERO + MS), until(Instant::ZERO))
     });
-    assert_eq!(rung, BTreeSet::from([false, true]));
+    assert_eq!(ended, BTreeSet::from([(true, true)]));
+}
+
+#[test]
+fn a_notification_reaches_the_longest_sleeper() {
+    let order = outcomes(&unbounded(), |runtime| {
+        let shared = Arc::new((runtime.mutex(vec![]), runtime.condvar()));
+        let waiters: Vec<_> = [1, 0]
+            .map(|ms| {
+                let (inner, theirs) = (runtime.clone(), Arc::clone(&shared));
+                runtime.spawn("waiter", move || {
+                    inner.sleep_until(Instant::ZERO + ms * MS);
+                    let guard = inner.lock(&theirs.0);
+                    inner.wait(&theirs.1, guard).push(ms);
+                })
+            })
+            .into();
+        for ms in [2, 3] {
+            runtime.sleep_until(Instant::ZERO + ms * MS);
+            let _guard = runtime.lock(&shared.0);
+            runtime.notify_one(&shared.1);
+        }
+        waiters.into_iter().for_each(|waiter| runtime.join(waiter).unwrap());
+        runtime.lock(&shared.0).clone()
+    });
+    assert_eq!(order, BTreeSet::from([vec![0, 1]]));
 }
