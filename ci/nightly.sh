@@ -5,4 +5,5 @@ cd "$(dirname "$0")/.."
 
 ci/run.sh nightly
 ci/mutants.sh nightly
+ci/fuzz.sh
 cargo bench --workspace
