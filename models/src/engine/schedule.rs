@@ -71,8 +71,9 @@ impl fmt::Display for Schedule {
 
 /// The most threads that a schedule can name.
 pub const MAX_THREADS: usize = 128;
-/// The longest run of one thread that is read; a longer one is not a schedule of ours.
-const MAX_RUN: usize = 1_000_000;
+/// The longest schedule that is read. No engine runs that far, and the text of a run is short: a
+/// damaged line must not fill the memory.
+const MAX_DECISIONS: usize = 1_000_000;
 
 /// How schedules and pictures call a thread.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -125,7 +126,11 @@ fn decision(bytes: &[u8]) -> Option<(Choice, usize, usize)> {
             let (thread, length) = thread(bytes)?;
             let (run, digits) = number(&bytes[length..])?;
             let run = run.map_or(1, |run| run as usize);
-            (1..=MAX_RUN).contains(&run).then_some((Choice::Thread(thread), run, length + digits))
+            (1..=MAX_DECISIONS).contains(&run).then_some((
+                Choice::Thread(thread),
+                run,
+                length + digits,
+            ))
         }
     }
 }
@@ -138,6 +143,9 @@ impl FromStr for Schedule {
         while at < text.len() {
             let read = decision(&text.as_bytes()[at..]);
             let (choice, run, length) = read.ok_or(ParseScheduleError { at })?;
+            if run > MAX_DECISIONS - choices.len() {
+                return Err(ParseScheduleError { at });
+            }
             choices.extend(std::iter::repeat_n(choice, run));
             at += length;
         }
@@ -161,7 +169,8 @@ mod tests {
     fn what_is_no_schedule_says_where() {
         let none = [("a4?", 2), ("a0", 0), ("=", 0), ("a99999999999", 0), (".3", 1), ("aä", 1)];
         let brackets = [("[51]", 0), ("b[128]", 1), ("[]", 0), ("[77", 0), ("[77]0", 0), ("[", 0)];
-        for (text, at) in none.into_iter().chain(brackets) {
+        let longer_than_any = [("a999999b2", 7), ("a1000001", 0)];
+        for (text, at) in none.into_iter().chain(brackets).chain(longer_than_any) {
             assert_eq!(text.parse::<Schedule>(), Err(ParseScheduleError { at }), "{text}");
         }
     }

@@ -228,6 +228,22 @@ impl<C: Component> Case<C> {
         (found, ran)
     }
 
+    /// Runs the one execution that bytes decide; returns what it violates.
+    #[cfg(feature = "shuttle")]
+    pub(crate) fn decided_by(&self, bytes: &[u8]) -> Vec<Finding> {
+        let mut jury =
+            Jury::new(Arc::clone(&self.scenario), Arc::clone(&self.invariants), StopAt::End);
+        let slot: Slot<C> = Arc::default();
+        let body = self.body(&slot, |scenario, world| scenario.on_shuttle(world));
+        shuttling::decided_by(bytes, &body, &mut |execution| {
+            let left = slot.lock().unwrap_or_else(PoisonError::into_inner).take();
+            let left = left.expect("an execution leaves its log before all else");
+            let history = left.log.close(execution.end.clone());
+            jury.judge(execution, &history, &*left.thread_name)
+        });
+        jury.findings
+    }
+
     /// Runs the one execution of a schedule; `None` if the code does not follow it.
     pub(crate) fn replay(&self, engine: Engine, schedule: &Schedule) -> Option<Replayed> {
         let mut jury =

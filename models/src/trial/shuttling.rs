@@ -54,3 +54,8 @@ pub(super) fn explore_bounded(
 pub(super) fn replay(schedule: &Schedule, body: &Body, judge: &mut Judge<'_>) {
     run(&Config::default(), Strategy::Replay(schedule.clone()), Arc::clone(body), judge);
 }
+
+/// Runs the one execution that bytes decide.
+pub(super) fn decided_by(bytes: &[u8], body: &Body, judge: &mut Judge<'_>) {
+    run(&Config::default(), Strategy::Bytes(bytes.to_vec()), Arc::clone(body), judge);
+}

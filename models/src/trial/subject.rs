@@ -4,6 +4,8 @@ use std::sync::Arc;
 
 use super::case::{Case, Plan, Replayed, Trial};
 use super::component::Component;
+#[cfg(feature = "shuttle")]
+use super::finding::Finding;
 use super::invariant::Expect;
 use super::mutant::MutantKind;
 use super::scenario::DynScenario;
@@ -70,6 +72,15 @@ pub trait Subject: Send + Sync {
         engine: Engine,
         schedule: &Schedule,
     ) -> Option<Replayed>;
+    /// Runs the one execution that bytes decide, whatever they are, and returns what it violates;
+    /// `None` if it has no scenario or no mutant of that name.
+    #[cfg(feature = "shuttle")]
+    fn decided_by(
+        &self,
+        scenario: &str,
+        mutant: Option<&str>,
+        bytes: &[u8],
+    ) -> Option<Vec<Finding>>;
     /// How recorded traces are replayed on it.
     fn conformance(&self) -> Vec<Conformance>;
     /// The property that fuzzers feed.
@@ -156,6 +167,16 @@ impl<C: Component> Subject for Of<C> {
         schedule: &Schedule,
     ) -> Option<Replayed> {
         Self::case(scenario, mutant)?.replay(engine, schedule)
+    }
+
+    #[cfg(feature = "shuttle")]
+    fn decided_by(
+        &self,
+        scenario: &str,
+        mutant: Option<&str>,
+        bytes: &[u8],
+    ) -> Option<Vec<Finding>> {
+        Some(Self::case(scenario, mutant)?.decided_by(bytes))
     }
 
     fn conformance(&self) -> Vec<Conformance> {

@@ -1,0 +1,27 @@
+//! Schedules of every scenario in the catalogue: the bytes are the scheduler's choices.
+
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use seatrial_models::catalogue::CATALOGUE;
+use seatrial_models::trial::Expect;
+
+fuzz_target!(|bytes: &[u8]| {
+    let [which, schedule @ ..] = bytes else { return };
+    let scenarios = CATALOGUE.scenarios(&[]);
+    let (subject, scenario) = scenarios[usize::from(*which) % scenarios.len()];
+    let findings = subject.decided_by(scenario, None, schedule).expect("the catalogue named it");
+    for finding in findings {
+        let invariants = subject.invariants();
+        let known = invariants.iter().find(|invariant| invariant.name == finding.invariant);
+        let expected = known.is_some_and(|invariant| invariant.expect == Expect::Violated);
+        assert!(
+            expected,
+            "{}/{scenario} violates {}: {}\n{}",
+            subject.name(),
+            finding.invariant,
+            finding.violation.because,
+            finding.transcript()
+        );
+    }
+});

@@ -1,0 +1,11 @@
+//! Calls on the token bucket, against its sequential object.
+
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use seatrial_models::token_bucket::{check, decode};
+
+fuzz_target!(|bytes: &[u8]| {
+    let (setup, ops) = decode(bytes);
+    check(setup, &ops);
+});
