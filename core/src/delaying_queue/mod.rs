@@ -95,7 +95,7 @@ where
     /// Adds an item when `delay` has passed from now; at once if it is zero. Never blocks.
     ///
     /// An item that waits for an earlier time already keeps it (`workqueue:DQ-9`). One that does
-    /// not fit into time waits until shutdown (`CV-4`).
+    /// not fit into time waits until shutdown (`workqueue:CV-4`).
     #[inline]
     pub fn add_after(&self, key: K, delay: Duration) {
         // The delay counts from here, not from when the lock is free (`workqueue:DQ-5`).

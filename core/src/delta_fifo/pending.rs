@@ -105,7 +105,7 @@ impl<K: Eq, O> Pending<K, O> {
         at
     }
 
-    /// Takes the first entry out. Nothing of it stays behind (`cache:DF-25`, `CX-19`).
+    /// Takes the first entry out. Nothing of it stays behind (`cache:DF-25`, `cache:CX-19`).
     #[inline]
     pub(super) fn pop_front(&mut self) -> Option<(Hashed<K>, Deltas<K, O>)> {
         if self.head == NONE {

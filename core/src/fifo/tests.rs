@@ -39,7 +39,7 @@ fn changes_collapse_into_the_newest_at_the_place_of_the_first() {
     queue.add(("b", 1)).unwrap();
     queue.update(("a", 2)).unwrap();
     assert_eq!(queue.len(), 2);
-    assert_eq!(drain(&queue), [("a", 2), ("b", 1)], "TR-1");
+    assert_eq!(drain(&queue), [("a", 2), ("b", 1)], "cache:TR-1");
 }
 
 #[test]
@@ -50,7 +50,7 @@ fn an_object_added_again_after_its_pop_jumps_no_line() {
     }
     assert_eq!(pop(&queue), ("foo", 13));
     queue.add(("foo", 14)).unwrap();
-    assert_eq!(drain(&queue), [("bar", 1), ("zab", 30), ("foo", 14)], "TR-3");
+    assert_eq!(drain(&queue), [("bar", 1), ("zab", 30), ("foo", 14)], "cache:TR-3");
 }
 
 #[test]
@@ -61,7 +61,7 @@ fn a_deleted_object_added_again_is_handed_out_at_its_old_place_once() {
     queue.delete(("a", 1)).unwrap();
     queue.add(("a", 2)).unwrap();
     assert_eq!(queue.list(), [("a", ("a", 2)), ("b", ("b", 1))]);
-    assert_eq!(drain(&queue), [("a", 2), ("b", 1)], "TR-2");
+    assert_eq!(drain(&queue), [("a", 2), ("b", 1)], "cache:TR-2");
     queue.close();
     assert!(queue.pop(|_| ()).is_err(), "the second place is skipped");
 }
@@ -125,7 +125,7 @@ fn places_are_counted_so_a_shorter_second_list_can_leave_the_latch_unset() {
     queue.replace(vec![("a", 1), ("b", 1), ("c", 1)]).unwrap();
     queue.replace(vec![("a", 1)]).unwrap();
     drain(&queue);
-    assert!(!queue.has_synced(), "KD-28");
+    assert!(!queue.has_synced(), "cache:KD-28");
     queue.add(("x", 1)).unwrap();
     queue.add(("y", 1)).unwrap();
     drain(&queue);

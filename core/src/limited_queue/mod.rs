@@ -24,9 +24,9 @@
 //! assert_eq!(queue.num_requeues(&"default/web"), 0); // forgotten
 //! ```
 //!
-//! The limiter lives under the queue's lock and reads the queue's clock (`workqueue:RQ-8`). It
-//! must not call back into the queue (`CV-6`). It limits retries alone: [`LimitedQueue::add`] is
-//! never delayed (`RQ-7`).
+//! The limiter lives under the queue's lock and reads the queue's clock (`workqueue:RQ-8`). It must
+//! not call back into the queue (`workqueue:CV-6`). It limits retries alone: [`LimitedQueue::add`]
+//! is never delayed (`RQ-7`).
 
 mod operations;
 mod state;

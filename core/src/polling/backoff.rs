@@ -10,7 +10,7 @@ use crate::runtime::Ambient;
 pub fn jitter(delay: Duration, factor: f64, ambient: &dyn Ambient) -> Duration {
     let factor = if factor > 0.0 { factor } else { 1.0 };
     let delay = nanos(delay);
-    // Conversions from a number that is too large saturate (CV-4).
+    // Conversions from a number that is too large saturate (workqueue:CV-4).
     duration(delay.saturating_add((ambient.uniform() * factor * delay as f64) as i64))
 }
 

@@ -47,7 +47,11 @@ fn the_newest_pending_state_goes_into_the_tombstone_not_the_known_one() {
     queue.add(("x", 3)).unwrap();
     queue.replace(vec![]).unwrap();
     let stone = tombstone("x", Some(("x", 3)));
-    assert_eq!(drain(&queue), [vec![deleted(("x", 2)), Delta::Added(("x", 3)), stone]], "TR-10");
+    assert_eq!(
+        drain(&queue),
+        [vec![deleted(("x", 2)), Delta::Added(("x", 3)), stone]],
+        "cache:TR-10"
+    );
 }
 
 #[test]
@@ -55,7 +59,7 @@ fn tombstones_never_nest() {
     let queue = with_store(&Store::of(&[("x", 1)]));
     queue.replace(vec![]).unwrap();
     queue.replace(vec![]).unwrap();
-    assert_eq!(drain(&queue), [vec![tombstone("x", Some(("x", 1)))]], "TR-13");
+    assert_eq!(drain(&queue), [vec![tombstone("x", Some(("x", 1)))]], "cache:TR-13");
 }
 
 #[test]
@@ -66,7 +70,7 @@ fn a_pending_deletion_outlives_a_tombstone_and_replaces_one() {
     assert_eq!(drain(&queue), [vec![deleted(("x", 2))]]);
     queue.replace(vec![]).unwrap();
     queue.delete(("x", 3)).unwrap();
-    assert_eq!(drain(&queue), [vec![deleted(("x", 3))]], "TR-5");
+    assert_eq!(drain(&queue), [vec![deleted(("x", 3))]], "cache:TR-5");
 }
 
 #[test]
@@ -74,7 +78,7 @@ fn an_object_recreated_unseen_is_shown_after_its_deletion() {
     let queue = with_store(&Store::of(&[("a", 1)]));
     queue.delete(("a", 1)).unwrap();
     queue.replace(vec![("a", 2)]).unwrap();
-    assert_eq!(drain(&queue), [vec![deleted(("a", 1)), Delta::Replaced(("a", 2))]], "TR-9");
+    assert_eq!(drain(&queue), [vec![deleted(("a", 1)), Delta::Replaced(("a", 2))]], "cache:TR-9");
 }
 
 #[test]

@@ -50,7 +50,7 @@ fn deleting_what_is_pending_or_known_is_queued() {
     let queue = with_store(&Store::of(&[("a", 1)]));
     queue.delete(("a", 2)).unwrap();
     queue.delete(("a", 3)).unwrap();
-    assert_eq!(drain(&queue), [vec![deleted(("a", 2))]], "the two became one (TR-5)");
+    assert_eq!(drain(&queue), [vec![deleted(("a", 2))]], "the two became one (cache:TR-5)");
 }
 
 #[test]
@@ -149,7 +149,7 @@ fn a_resync_shows_what_is_known_and_not_pending() {
     queue.resync();
     queue.update(("b", 2)).unwrap();
     let b = vec![Delta::Sync(("b", 1)), Delta::Updated(("b", 2))];
-    assert_eq!(drain(&queue), [vec![Delta::Updated(("a", 2))], b], "TR-11, TR-12");
+    assert_eq!(drain(&queue), [vec![Delta::Updated(("a", 2))], b], "cache:TR-11, cache:TR-12");
 }
 
 #[test]

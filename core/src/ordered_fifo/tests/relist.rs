@@ -11,7 +11,7 @@ fn tombstones_come_before_the_list() {
     queue.replace(vec![("a", 2)], "9").unwrap();
     let tombstones = [tombstone("c", Some(("c", 1))), tombstone("b", Some(("b", 1)))];
     let [c, b] = tombstones;
-    assert_eq!(queue.list(), [added(("c", 1)), c, b, replaced(("a", 2))], "TR-15");
+    assert_eq!(queue.list(), [added(("c", 1)), c, b, replaced(("a", 2))], "cache:TR-15");
 }
 
 #[test]
@@ -20,7 +20,7 @@ fn a_queued_deletion_needs_no_tombstone() {
         let queue = plain(&Store::of(&[("a", 1)]));
         queue.delete(("a", 1)).unwrap();
         queue.replace(list, "9").unwrap();
-        assert_eq!(queue.list(), [vec![deleted(("a", 1))], behind].concat(), "TR-16");
+        assert_eq!(queue.list(), [vec![deleted(("a", 1))], behind].concat(), "cache:TR-16");
     }
 }
 

@@ -17,7 +17,7 @@ fn every_event_comes_out_alone_and_in_order() {
     assert_eq!(queue.len(), 5);
     assert_eq!(pop(&queue), added(("a", 1)));
     assert_eq!(pop(&queue), added(("b", 1)));
-    assert_eq!(pop(&queue), Delta::Updated(("a", 2)).into(), "TR-14");
+    assert_eq!(pop(&queue), Delta::Updated(("a", 2)).into(), "cache:TR-14");
     assert_eq!(pop(&queue), deleted(("unknown", 1)), "nobody is asked");
     assert_eq!(pop(&queue), deleted(("unknown", 2)), "and nothing merged");
 }

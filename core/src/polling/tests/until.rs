@@ -78,7 +78,7 @@ fn a_token_that_ends_during_a_delay_ends_the_loop() {
     });
     assert!(runtime.until_waiting(1, seconds(10)));
     token.cancel();
-    assert_eq!(runtime.join(thread).unwrap(), 1, "LIV-12");
+    assert_eq!(runtime.join(thread).unwrap(), 1, "workqueue:LIV-12");
     assert_eq!(runtime.waiters(), 0, "WT-26");
 }
 

@@ -51,5 +51,5 @@ fn counting_one_failure_less_is_noticed() {
         Step::Done(Ret::NumRequeues(n)) => Step::Done(Ret::NumRequeues(n.saturating_sub(1))),
         other => other,
     };
-    assert!(convicts(|_| {}, less), "RL-4");
+    assert!(convicts(|_| {}, less), "workqueue:RL-4");
 }

@@ -79,5 +79,5 @@ fn shutdown_lets_every_consumer_go() {
     queue.pass(Duration::ZERO);
     queue.produce(Op::ShutDown(ShutDown));
     queue.pass(Duration::ZERO);
-    assert!(queue.nobody_sleeps(), "LIV-10");
+    assert!(queue.nobody_sleeps(), "workqueue:LIV-10");
 }

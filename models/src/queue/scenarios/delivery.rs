@@ -1,0 +1,119 @@
+//! Items on their way through the queue.
+
+use std::sync::Arc;
+
+use seatrial_core::runtime::Runtime;
+
+use super::{adds, caller, queue, some, worker};
+use crate::queue::{History, Queue};
+use crate::trial::{Scenario, World};
+
+/// Two producers add the same item while one consumer works (`workqueue:SC-1`).
+pub(super) struct TwoProducersOneItem;
+
+impl Scenario<Queue> for TwoProducersOneItem {
+    const NAME: &'static str = "two_producers_one_item";
+    const SAYS: &'static str = "two producers add the same item while one consumer works";
+
+    fn run<R: Runtime>(&self, world: &World<R, Queue>) {
+        let queue = queue(world);
+        let consumer = worker(world, "consumer", &queue);
+        let producer = caller(world, "producer", &queue, |queue| queue.add(1));
+        queue.add(1);
+        world.join(producer);
+        world.quiesce();
+        queue.shut_down();
+        world.join(consumer);
+    }
+
+    /// The second add finds the item waiting.
+    fn reaches(history: &History) -> bool {
+        some(history, |before, event| {
+            adds(event).is_some_and(|key| before.spec.waiting.contains(&key))
+        })
+    }
+}
+
+/// An item is added twice while it is processed; two consumers wait (`workqueue:SC-2`).
+pub(super) struct AddWhileProcessing;
+
+impl Scenario<Queue> for AddWhileProcessing {
+    const NAME: &'static str = "add_while_processing";
+    const SAYS: &'static str = "an item is added while one consumer processes it and another waits";
+
+    fn run<R: Runtime>(&self, world: &World<R, Queue>) {
+        let queue = queue(world);
+        queue.add(1);
+        let (token, _) = queue.take().expect("one item waits");
+        let consumer = worker(world, "consumer", &queue);
+        let producer = caller(world, "producer", &queue, |queue| {
+            queue.add(1);
+            queue.add(1);
+        });
+        queue.done(token);
+        world.join(producer);
+        world.quiesce();
+        queue.shut_down();
+        world.join(consumer);
+    }
+
+    fn reaches(history: &History) -> bool {
+        some(history, |before, event| adds(event).is_some_and(|key| before.in_processing(key)))
+    }
+}
+
+/// Two consumers wait for one item each while two are added (`workqueue:SC-3`).
+pub(super) struct TwoGetters;
+
+impl Scenario<Queue> for TwoGetters {
+    const NAME: &'static str = "two_getters";
+    const SAYS: &'static str = "two consumers take one item each, and are long about it";
+
+    fn run<R: Runtime>(&self, world: &World<R, Queue>) {
+        let queue = queue(world);
+        let getter = |name| {
+            let queue = Arc::clone(&queue);
+            world.spawn(name, move || queue.take())
+        };
+        let (first, second) = (getter("first"), getter("second"));
+        queue.add(1);
+        queue.add(2);
+        world.quiesce();
+        for getter in [first, second] {
+            if let Some((token, _)) = world.join(getter) {
+                queue.done(token);
+            }
+        }
+    }
+
+    /// Both consumers sleep when an item comes.
+    fn reaches(history: &History) -> bool {
+        some(history, |before, event| adds(event).is_some() && before.getters.len() == 2)
+    }
+}
+
+/// Two consumers work while two items are added.
+pub(super) struct TwoWorkers;
+
+impl Scenario<Queue> for TwoWorkers {
+    const NAME: &'static str = "two_workers";
+    const SAYS: &'static str = "two consumers work while two items are added";
+
+    fn run<R: Runtime>(&self, world: &World<R, Queue>) {
+        let queue = queue(world);
+        let first = worker(world, "first", &queue);
+        let second = worker(world, "second", &queue);
+        queue.add(1);
+        queue.add(2);
+        world.quiesce();
+        let _waiting = queue.len();
+        queue.shut_down();
+        world.join(first);
+        world.join(second);
+    }
+
+    /// Both consumers sleep when an item comes.
+    fn reaches(history: &History) -> bool {
+        some(history, |before, event| adds(event).is_some() && before.getters.len() == 2)
+    }
+}

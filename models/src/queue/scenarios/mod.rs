@@ -1,0 +1,87 @@
+//! Small concurrent programs on the queue, each named by the case that it must reach.
+
+mod delivery;
+mod shutdown;
+mod trouble;
+
+use std::collections::hash_map::DefaultHasher;
+use std::hash::BuildHasherDefault;
+use std::sync::Arc;
+
+use seatrial_core::machine::{Boxed, Step};
+use seatrial_core::queue::{Fifo, Op, Queue as Rules, WorkQueue};
+use seatrial_core::runtime::Runtime;
+
+use super::ledger::{Ledger, at_every_event};
+use super::{Event, History, Queue};
+use crate::trial::{DynScenario, What, World};
+
+pub(super) fn all() -> Vec<Box<dyn DynScenario<Queue>>> {
+    vec![
+        Box::new(delivery::TwoProducersOneItem),
+        Box::new(delivery::AddWhileProcessing),
+        Box::new(delivery::TwoGetters),
+        Box::new(delivery::TwoWorkers),
+        Box::new(shutdown::ShutDownWhileWaiting),
+        Box::new(shutdown::DrainReleasedByShutdown),
+        Box::new(shutdown::TwoDrains),
+        Box::new(shutdown::DrainAfterShutdown),
+        Box::new(shutdown::DrainWithReprocess),
+        Box::new(shutdown::StrictDrain),
+        Box::new(trouble::StaleToken),
+        Box::new(trouble::Misuse),
+        Box::new(trouble::PanickingWorker),
+    ]
+}
+
+/// The hasher that every execution computes alike.
+type FixedHasher = BuildHasherDefault<DefaultHasher>;
+type Tried<R> = Arc<WorkQueue<u8, R, Fifo, FixedHasher, Boxed<Rules<u8>>>>;
+
+fn queue<R: Runtime>(world: &World<R, Queue>) -> Tried<R> {
+    Arc::new(WorkQueue::with_host(world.runtime(), FixedHasher::default(), world.machine()))
+}
+
+/// A consumer that works until the queue is shut down and empty.
+fn worker<R: Runtime>(world: &World<R, Queue>, name: &str, queue: &Tried<R>) -> R::Join<()> {
+    let queue = Arc::clone(queue);
+    world.spawn(name, move || {
+        while let Some((token, _)) = queue.take() {
+            queue.done(token);
+        }
+    })
+}
+
+/// Runs a few calls on a thread of their own.
+fn caller<R: Runtime>(
+    world: &World<R, Queue>,
+    name: &str,
+    queue: &Tried<R>,
+    calls: impl FnOnce(&Tried<R>) + Send + 'static,
+) -> R::Join<()> {
+    let queue = Arc::clone(queue);
+    world.spawn(name, move || calls(&queue))
+}
+
+/// Tells whether some event meets a condition that knows what happened before it.
+fn some(history: &History, wanted: impl Fn(&Ledger, &Event) -> bool) -> bool {
+    let found = |before: &Ledger, event: &Event| {
+        if wanted(before, event) { Err(String::new()) } else { Ok(()) }
+    };
+    at_every_event(history, found).is_err()
+}
+
+fn adds(event: &Event) -> Option<u8> {
+    match &event.what {
+        What::Step { op: Op::Add(add), .. } => add.key,
+        _ => None,
+    }
+}
+
+fn drain_waits(event: &Event) -> bool {
+    matches!(&event.what, What::Step { op: Op::Drain(_), outcome: Step::Wait { .. }, .. })
+}
+
+fn drain_returns(event: &Event) -> bool {
+    matches!(event.returned(), Some((Op::Drain(_), _)))
+}

@@ -1,0 +1,103 @@
+//! Callers that make mistakes.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use seatrial_core::queue::{Finished, Op, Ret};
+use seatrial_core::runtime::Runtime;
+
+use super::{caller, drain_waits, queue, some, worker};
+use crate::queue::{History, Queue};
+use crate::trial::{Scenario, What, World};
+
+/// A token is used again after its item was handed out anew (`workqueue:WQ-22`).
+pub(super) struct StaleToken;
+
+impl Scenario<Queue> for StaleToken {
+    const NAME: &'static str = "stale_token";
+    const SAYS: &'static str = "a token is used again while another consumer processes its item";
+
+    fn run<R: Runtime>(&self, world: &World<R, Queue>) {
+        let queue = queue(world);
+        queue.add(1);
+        let (token, _) = queue.take().expect("one item waits");
+        queue.done(token);
+        queue.add(1);
+        let other = worker(world, "other", &queue);
+        let again = caller(world, "again", &queue, move |queue| {
+            queue.done(token);
+            queue.add(1);
+        });
+        world.join(again);
+        world.quiesce();
+        queue.shut_down();
+        world.join(other);
+    }
+
+    fn reaches(history: &History) -> bool {
+        some(history, |before, event| {
+            let misses =
+                matches!(event.returned(), Some((_, Ret::Done(Finished::NotInProcessing))));
+            misses && before.in_processing(1)
+        })
+    }
+}
+
+/// Done is called for an item that waits (`workqueue:WQ-21`).
+pub(super) struct Misuse;
+
+impl Scenario<Queue> for Misuse {
+    const NAME: &'static str = "misuse";
+    const SAYS: &'static str = "done is called for an item that waits, with two consumers about";
+
+    fn run<R: Runtime>(&self, world: &World<R, Queue>) {
+        let queue = queue(world);
+        queue.add(1);
+        let misuser = caller(world, "misuser", &queue, |queue| {
+            queue.done_key(&1);
+        });
+        let first = worker(world, "first", &queue);
+        let second = worker(world, "second", &queue);
+        world.join(misuser);
+        world.quiesce();
+        queue.shut_down();
+        world.join(first);
+        world.join(second);
+    }
+
+    fn reaches(history: &History) -> bool {
+        some(history, |before, event| {
+            let done = matches!(&event.what, What::Step { op: Op::DoneKey(_), .. });
+            done && before.spec.waiting.contains(&1)
+        })
+    }
+}
+
+/// A consumer panics in the middle of its work (`workqueue:CL-2`, `LIV-13`).
+pub(super) struct PanickingWorker;
+
+impl Scenario<Queue> for PanickingWorker {
+    const NAME: &'static str = "panicking_worker";
+    const SAYS: &'static str = "a consumer panics in the middle of its work while a drain waits";
+
+    fn run<R: Runtime>(&self, world: &World<R, Queue>) {
+        let queue = queue(world);
+        queue.add(1);
+        let note = world.clone();
+        let consumer = caller(world, "consumer", &queue, move |queue| {
+            let process = |_: &u8| -> () {
+                note.note("panics", 1);
+                panic!("the reconcile function fails");
+            };
+            let worked = catch_unwind(AssertUnwindSafe(|| queue.work(process)));
+            let _the_queue_may_be_shut_down_first = worked;
+        });
+        queue.add(1);
+        queue.shut_down_with_drain();
+        world.join(consumer);
+        queue.shut_down();
+    }
+
+    fn reaches(history: &History) -> bool {
+        history.notes("panics").next().is_some() && some(history, |_, event| drain_waits(event))
+    }
+}

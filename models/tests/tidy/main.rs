@@ -1,0 +1,171 @@
+//! The tree is tidy: everything that is written down agrees with everything else.
+//!
+//! | module | what it looks after |
+//! |---|---|
+//! | `size` | files of 400 lines, functions of 70 |
+//! | `words` | no mark of unfinished work, no path of one machine |
+//! | `rules` | rules are cited by ids that exist |
+//! | `requirements` | promises, scenarios, invariants, mutants and tests name each other |
+//! | `components` | every component has its files, every file its place |
+//!
+//! Each check is a function that returns complaints, and is shown to complain.
+
+mod components;
+mod components_doubts;
+mod requirements;
+mod requirements_doubts;
+mod rules;
+mod size;
+mod tree;
+mod words;
+
+use std::collections::BTreeSet;
+use std::fs;
+
+use seatrial_models::catalogue::CATALOGUE;
+
+use components::Wants;
+use requirements::Known;
+
+/// Components that are not complete yet, with what they lack. The list can only shrink: one that
+/// lacks nothing must leave it.
+const UNFINISHED: &[(&str, &str)] = &[("elector", "requirements, mutants in the catalogue")];
+
+fn is_finished(component: &str) -> bool {
+    !UNFINISHED.iter().any(|(name, _)| *name == component)
+}
+
+fn assert_none(complaints: &[String]) {
+    assert!(complaints.is_empty(), "\n{}\n", complaints.join("\n"));
+}
+
+#[test]
+fn files_and_functions_are_short() {
+    let sources = tree::sources();
+    assert!(sources.len() > 200, "only {} sources were found", sources.len());
+    let mut complaints: Vec<_> = sources.iter().filter_map(size::long_file).collect();
+    complaints.extend(sources.iter().flat_map(size::long_functions));
+    assert_none(&complaints);
+}
+
+#[test]
+fn nothing_is_marked_as_unfinished_or_tied_to_one_machine() {
+    let complaints: Vec<_> = tree::written().iter().flat_map(words::forbidden).collect();
+    assert_none(&complaints);
+}
+
+#[test]
+fn every_cited_rule_exists() {
+    let mut files = tree::written();
+    files.retain(|file| !file.path.starts_with("models/tests/tidy/")); // its doubts cite at will
+    let cited: usize = files.iter().map(|file| rules::citations(&file.text).len()).sum();
+    assert!(cited > 500, "only {cited} citations were found");
+    assert_none(&rules::doubtful(&files));
+}
+
+#[test]
+fn every_source_is_compiled() {
+    assert_none(&components::orphans(&tree::sources()));
+}
+
+#[test]
+fn every_package_takes_the_lints_of_the_workspace() {
+    let read = |path: &str| fs::read_to_string(tree::root().join(path)).expect("a manifest");
+    let workspace: toml::Table = read("Cargo.toml").parse().expect("the workspace's manifest");
+    let members = workspace["workspace"]["members"].as_array().expect("the members");
+    assert!(!members.is_empty());
+    for member in members {
+        let path = format!("{}/Cargo.toml", member.as_str().expect("a folder"));
+        assert_none(&components::manifest(&path, &read(&path)));
+    }
+}
+
+#[test]
+fn every_component_has_its_files() {
+    let files = tree::written();
+    let paths: BTreeSet<&str> = files.iter().map(|file| file.path.as_str()).collect();
+    for subject in CATALOGUE.subjects.iter().filter(|subject| is_finished(subject.name())) {
+        assert_none(&components::missing_files(&Wants::of(*subject), &paths));
+    }
+}
+
+#[test]
+fn every_property_is_fuzzed_from_seeds() {
+    let manifest = fs::read_to_string(tree::root().join("fuzz/Cargo.toml")).expect("a manifest");
+    let has_seeds = |folder: &str| {
+        fs::read_dir(tree::root().join(folder)).is_ok_and(|mut files| files.next().is_some())
+    };
+    assert_none(&components::unfuzzed(&tree::written(), &manifest, &has_seeds));
+    for subject in CATALOGUE.subjects.iter().filter(|subject| subject.fuzz().is_some()) {
+        assert!(has_seeds(&format!("fuzz/seeds/{}", subject.name())), "{}", subject.name());
+    }
+}
+
+/// Complains about the requirements of a component, its kill matrix included.
+fn requirement_complaints(known: &Known) -> Vec<String> {
+    let path = format!("models/requirements/{}.toml", known.component);
+    let Ok(text) = fs::read_to_string(tree::root().join(&path)) else {
+        return vec![format!("{} has no {path}", known.component)];
+    };
+    let stated = match requirements::read(&text) {
+        Ok(stated) => stated,
+        Err(error) => return vec![format!("{path}: {error}")],
+    };
+    let sources = tree::sources();
+    let mut complaints =
+        requirements::differences(&stated, known, &|test| has_test(&sources, test));
+    complaints.extend(requirements::kill_matrix(known));
+    complaints
+}
+
+/// Tells whether a test exists: `core:queue::tests::name` is a function of that name somewhere
+/// under `core/src/queue`, or one that the macro for components emits.
+fn has_test(sources: &[tree::File], address: &str) -> bool {
+    let Some((package, path)) = address.split_once(':') else { return false };
+    let (Some((module, _)), Some((_, name))) = (path.split_once("::"), path.rsplit_once("::"))
+    else {
+        return false;
+    };
+    let defined = format!("fn {name}(");
+    let folders =
+        [format!("{package}/src/{module}/"), "models/src/trial/component_tests/".to_owned()];
+    sources.iter().any(|file| {
+        folders.iter().any(|folder| file.path.starts_with(folder.as_str()))
+            && file.text.contains(&defined)
+    })
+}
+
+#[test]
+fn every_promise_is_kept_by_what_it_names() {
+    for subject in CATALOGUE.subjects.iter().filter(|subject| Wants::of(**subject).is_tried) {
+        let complaints = requirement_complaints(&Known::of(*subject));
+        if is_finished(subject.name()) {
+            assert_none(&complaints);
+        } else {
+            assert!(!complaints.is_empty(), "{} is finished: say so", subject.name());
+        }
+    }
+}
+
+#[test]
+fn every_file_of_requirements_is_about_a_component() {
+    let folder = fs::read_dir(tree::root().join("models/requirements")).expect("the folder");
+    let mut files = 0;
+    for file in folder {
+        let path = file.expect("a file").path();
+        let name = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
+        assert!(CATALOGUE.subject(name).is_some(), "{}: no such component", path.display());
+        files += 1;
+    }
+    assert!(files > 0);
+}
+
+#[test]
+fn a_test_is_found_by_its_address() {
+    let sources = tree::sources();
+    assert!(has_test(&sources, "core:queue::tests::done_requeues_an_item_added_while_processing"));
+    assert!(has_test(&sources, "models:queue::conformance_replays_every_trace"));
+    for wrong in ["core:queue::tests::nothing", "core:heap", "queue::tests::a", "other:queue::a"] {
+        assert!(!has_test(&sources, wrong), "{wrong}");
+    }
+}

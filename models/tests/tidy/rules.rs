@@ -1,0 +1,215 @@
+//! Rules are cited by ids that exist: `workqueue:WQ-18` is rule 18 of the section WQ of the file
+//! `workqueue`. Some prefixes occur in more than one file, so an id names its file. Where a folder
+//! has cited a prefix so once, its other texts may leave the file out.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::tree::File;
+
+/// Every file of rules: its sections, each with the number of its last rule.
+const FILES: &[(&str, &[(&str, u32)])] = &[
+    (
+        "workqueue",
+        &[
+            ("CV", 7),
+            ("WQ", 40),
+            ("ST", 5),
+            ("DQ", 25),
+            ("RQ", 8),
+            ("RL", 26),
+            ("TB", 28),
+            ("FC", 12),
+            ("BO", 14),
+            ("WT", 27),
+            ("PZ", 9),
+            ("PQ", 42),
+            ("MX", 14),
+            ("CL", 9),
+            ("RB", 9),
+            ("CK", 8),
+            ("INV", 21),
+            ("LIV", 13),
+            ("SC", 16),
+            ("CX", 10),
+            ("SE", 23),
+        ],
+    ),
+    (
+        "cache",
+        &[
+            ("KY", 11),
+            ("ST", 20),
+            ("IX", 20),
+            ("EX", 7),
+            ("MD", 4),
+            ("MC", 10),
+            ("HP", 4),
+            ("LI", 3),
+            ("QU", 22),
+            ("FF", 16),
+            ("DF", 33),
+            ("RF", 34),
+            ("UD", 2),
+            ("LW", 11),
+            ("RE", 39),
+            ("WL", 16),
+            ("DC", 3),
+            ("CT", 15),
+            ("HN", 8),
+            ("SI", 40),
+            ("PL", 23),
+            ("SY", 7),
+            ("WS", 5),
+            ("PT", 10),
+            ("INV", 28),
+            ("TR", 22),
+            ("KD", 28),
+            ("CX", 19),
+            ("SC", 34),
+            ("AR", 28),
+            ("LK", 8),
+            ("NM", 2),
+            ("SV", 9),
+            ("BO", 7),
+        ],
+    ),
+    (
+        "election",
+        &[
+            ("LE", 60),
+            ("LK", 29),
+            ("LC", 16),
+            ("SF", 20),
+            ("LV", 8),
+            ("ENV", 8),
+            ("INV", 29),
+            ("RINV", 15),
+            ("RQ", 110),
+            ("CX", 15),
+        ],
+    ),
+];
+
+/// One citation in a text.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Citation<'a> {
+    /// The file of rules, where it is named.
+    pub(crate) file: Option<&'a str>,
+    pub(crate) prefix: &'a str,
+    pub(crate) number: u32,
+}
+
+/// Tells whether a rule of that name exists.
+pub(crate) fn exists(file: &str, prefix: &str, number: u32) -> bool {
+    let sections = FILES.iter().find(|(name, _)| *name == file).map_or(&[][..], |(_, all)| *all);
+    sections.iter().any(|(name, last)| *name == prefix && (1..=*last).contains(&number))
+}
+
+fn is_prefix(word: &str) -> bool {
+    FILES.iter().any(|(_, sections)| sections.iter().any(|(name, _)| *name == word))
+}
+
+/// Returns everything in a text that looks like the id of a rule.
+pub(crate) fn citations(text: &str) -> Vec<Citation<'_>> {
+    let in_word = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+    let mut found = Vec::new();
+    for (at, _) in text.match_indices('-') {
+        let before = &text[..at];
+        let start = before.rfind(|c| !in_word(c)).map_or(0, |end| end + 1);
+        let start = if before.is_char_boundary(start) { start } else { continue };
+        let (prefix, digits) =
+            (&before[start..], text[at + 1..].split(|c: char| !c.is_ascii_digit()));
+        let Some(Ok(number)) = digits.into_iter().next().map(str::parse) else { continue };
+        let file = before[..start].strip_suffix(':').map(|rest| {
+            let begin = rest.rfind(|c: char| !c.is_ascii_lowercase()).map_or(0, |end| end + 1);
+            &rest[begin..]
+        });
+        let named = file.filter(|file| !file.is_empty());
+        if is_prefix(prefix) || (named.is_some() && is_section(prefix)) {
+            found.push(Citation { file: named, prefix, number });
+        }
+    }
+    found
+}
+
+/// Tells whether a word could be the prefix of a section.
+fn is_section(word: &str) -> bool {
+    (2..=4).contains(&word.len()) && word.bytes().all(|byte| byte.is_ascii_uppercase())
+}
+
+/// Returns the folder whose texts share their citations: a part of `core/src` or `models/src`.
+fn part(path: &str) -> String {
+    path.split('/').take(3).collect::<Vec<_>>().join("/")
+}
+
+/// Complains about citations of rules that do not exist or cannot be told apart.
+pub(crate) fn doubtful(files: &[File]) -> Vec<String> {
+    let mut named: BTreeMap<(String, &str), BTreeSet<&str>> = BTreeMap::new();
+    for file in files {
+        for citation in citations(&file.text) {
+            if let Some(rules) = citation.file {
+                named.entry((part(&file.path), citation.prefix)).or_default().insert(rules);
+            }
+        }
+    }
+    let mut complaints = Vec::new();
+    for file in files {
+        for citation in citations(&file.text) {
+            let Citation { file: rules, prefix, number } = citation;
+            let known = named.get(&(part(&file.path), prefix));
+            let meant = rules.or_else(|| match known {
+                Some(files) if files.len() == 1 => files.first().copied(),
+                _ => None,
+            });
+            let because = match meant {
+                None => "says nowhere which file of rules it means",
+                Some(rules) if !exists(rules, prefix, number) => "is no rule",
+                Some(_) => continue,
+            };
+            let rules = rules.map_or(String::new(), |rules| format!("{rules}:"));
+            complaints.push(format!("{}: {rules}{prefix}-{number} {because}", file.path));
+        }
+    }
+    complaints
+}
+
+#[cfg(test)]
+mod doubts {
+    use super::*;
+
+    fn complaints(text: &str) -> Vec<String> {
+        doubtful(&[File { path: "core/src/a/mod.rs".to_owned(), text: text.to_owned() }])
+    }
+
+    #[test]
+    fn an_id_is_read_with_or_without_its_file() {
+        let text = "see `workqueue:WQ-18`, (`DF-6`), SHA-256 and UTF-8";
+        let one = Citation { file: Some("workqueue"), prefix: "WQ", number: 18 };
+        let other = Citation { file: None, prefix: "DF", number: 6 };
+        assert_eq!(citations(text), [one, other]);
+    }
+
+    #[test]
+    fn what_was_named_once_may_be_cited_briefly() {
+        assert_eq!(complaints("(`workqueue:WQ-9` to `WQ-12`)"), [""; 0]);
+    }
+
+    #[test]
+    fn an_id_without_its_file_is_doubtful() {
+        let says = "core/src/a/mod.rs: WQ-9 says nowhere which file of rules it means";
+        assert_eq!(complaints("(WQ-9)"), [says]);
+    }
+
+    #[test]
+    fn an_id_of_two_files_is_doubtful() {
+        assert_eq!(complaints("workqueue:INV-1, election:INV-1, INV-2").len(), 1);
+    }
+
+    #[test]
+    fn a_rule_that_does_not_exist_is_noticed() {
+        for id in ["workqueue:WQ-41", "cache:WQ-1", "nowhere:WQ-1", "workqueue:WQ-0", "cache:ZZ-1"]
+        {
+            assert_eq!(complaints(id), [format!("core/src/a/mod.rs: {id} is no rule")]);
+        }
+    }
+}

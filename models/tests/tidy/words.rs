@@ -1,0 +1,38 @@
+//! Words that no finished text has.
+
+use crate::tree::File;
+
+/// Marks of unfinished work, and paths that exist on somebody's machine only. They are written in
+/// pieces, so that this file may be searched, too.
+const FORBIDDEN: &[&str] = &[
+    concat!("TO", "DO"),
+    concat!("FIX", "ME"),
+    concat!("to", "do!("),
+    concat!("unimpl", "emented!("),
+    concat!("db", "g!("),
+    concat!("#[ig", "nore"),
+    concat!("/wo", "rk/"),
+    concat!("/ro", "ot/"),
+    concat!("/ho", "me/"),
+    concat!("/Us", "ers/"),
+];
+
+/// Complains about forbidden words, with their lines.
+pub(crate) fn forbidden(file: &File) -> Vec<String> {
+    let mut complaints = Vec::new();
+    for (number, line) in file.text.lines().enumerate() {
+        for word in FORBIDDEN.iter().filter(|word| line.contains(**word)) {
+            complaints.push(format!("{}:{}: {word}", file.path, number + 1));
+        }
+    }
+    complaints
+}
+
+#[test]
+fn every_forbidden_word_is_found() {
+    for word in FORBIDDEN {
+        let text = format!("fine\n// {word} later\n");
+        let file = File { path: "a.rs".to_owned(), text };
+        assert_eq!(forbidden(&file), [format!("a.rs:2: {word}")]);
+    }
+}
