@@ -38,7 +38,7 @@ pub mod polling;
 pub mod priority_queue;
 pub mod queue;
 pub mod runtime;
+pub mod store;
 pub mod wait;
 
 mod slab;
-pub mod store;
