@@ -14,7 +14,7 @@
 //! | [`polling`] | back-off steps, loops with a period, polls |
 //! | [`parallel`] | the bounded parallel loop |
 //! | [`limiter`] | how long to wait: per item, shared, token bucket, back-off |
-//! | [`store`] | keys, tombstones and what a consumer knows |
+//! | [`store`] | stores of objects, with indices, expiry or an order; keys and tombstones |
 //! | [`fifo`] | the queue of newest objects, and what queues of objects share |
 //! | [`delta_fifo`] | the queue of changes, one entry per object |
 //! | [`elector`] | leader election over a lock object in a versioned store |
@@ -38,7 +38,7 @@ pub mod polling;
 pub mod priority_queue;
 pub mod queue;
 pub mod runtime;
+pub mod store;
 pub mod wait;
 
 mod slab;
-pub mod store;

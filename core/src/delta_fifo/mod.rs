@@ -236,20 +236,23 @@ where
         process: impl FnOnce(&Popped<K, O>) -> (AfterPop, T),
     ) -> Result<(Popped<K, O>, T), Closed> {
         let abandon = Processed { requeue: None };
+        let mut slow = None;
         let outcome = self.monitor.around(Pop, abandon, |popped| {
             let Some(popped) = popped else { return (None, None) };
             let watch = self.watch(&popped);
             let (after, result) = process(&popped);
-            let slow = watch.and_then(|watch| watch.stop(self.monitor.runtime()));
-            (Some(self.processed(after, &popped)), Some((popped, result, slow)))
+            if let Some(watch) = watch {
+                slow = watch.stop(self.monitor.runtime());
+            }
+            (Some(self.processed(after, &popped)), Some((popped, result)))
         });
-        let (popped, result, slow) = outcome.ok_or(Closed)?;
         if let (Some(hook), Some(slow)) = (&self.on_slow, slow) {
             hook(slow);
         }
-        Ok((popped, result))
+        outcome.ok_or(Closed)
     }
 
+    #[inline]
     fn watch(&self, popped: &Popped<K, O>) -> Option<Stopwatch> {
         let key = || format!("{:?}", popped.key);
         Stopwatch::start(self.on_slow.is_some(), self.monitor.runtime(), key, popped.left, 1)
@@ -259,7 +262,10 @@ where
     fn processed(&self, after: AfterPop, popped: &Popped<K, O>) -> Processed<K, O> {
         let requeue = match after {
             AfterPop::Forget => None,
-            AfterPop::Requeue => Some((self.hashed(&popped.key), popped.deltas.clone())),
+            AfterPop::Requeue => {
+                let (key, deltas) = (Some(self.hashed(&popped.key)), popped.deltas.clone());
+                Some(Box::new(AddIfAbsent { key, deltas }))
+            }
         };
         Processed { requeue }
     }

@@ -58,8 +58,8 @@ pub struct Pop;
 /// Ends the processing of an entry.
 #[derive(Clone, Debug)]
 pub struct Processed<K, O> {
-    /// The entry, if it is to go back.
-    pub requeue: Option<(Hashed<K>, Deltas<K, O>)>,
+    /// The entry, if it is to go back. Boxed: it seldom does.
+    pub requeue: Option<Box<AddIfAbsent<K, O>>>,
 }
 
 /// Queues changes unless their key has pending ones.
@@ -214,8 +214,10 @@ impl<K: Key, O: Handle, N: KnownObjects<K, O>> Operation<Queue<K, O, N>> for Pop
 impl<K: Key, O: Handle, N: KnownObjects<K, O>> Operation<Queue<K, O, N>> for Processed<K, O> {
     #[inline(always)]
     fn step(&mut self, queue: &mut Queue<K, O, N>, cx: &mut Cx<'_>) -> Step<()> {
-        if let Some((key, deltas)) = &mut self.requeue {
-            queue.add_if_absent(key.clone(), deltas, &mut cx.wakes);
+        if let Some(back) = self.requeue.as_deref_mut()
+            && let Some(key) = back.key.take()
+        {
+            queue.add_if_absent(key, &mut back.deltas, &mut cx.wakes);
         }
         queue.finish(&mut cx.wakes);
         Step::Done(())

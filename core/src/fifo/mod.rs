@@ -168,22 +168,24 @@ impl<K: Key, O: Handle, R: Runtime, H: Host<FifoQueue<K, O>>> Fifo<K, O, R, H> {
         process: impl FnOnce(&Popped<K, O>) -> (AfterPop, T),
     ) -> Result<(Popped<K, O>, T), Closed> {
         let abandon = Processed { requeue: None };
+        let mut slow = None;
         let outcome = self.monitor.around(Pop, abandon, |popped| {
             let Some(popped) = popped else { return (None, None) };
             let watch = self.watch(&popped);
             let (after, result) = process(&popped);
-            let slow = watch.and_then(|watch| watch.stop(self.monitor.runtime()));
-            let requeue = (after == AfterPop::Requeue).then(|| AddIfAbsent {
-                key: Some(self.hashed(&popped.key)),
-                object: Some(popped.object.clone()),
+            if let Some(watch) = watch {
+                slow = watch.stop(self.monitor.runtime());
+            }
+            let requeue = (after == AfterPop::Requeue).then(|| {
+                let (key, object) = (Some(self.hashed(&popped.key)), Some(popped.object.clone()));
+                Box::new(AddIfAbsent { key, object })
             });
-            (Some(Processed { requeue }), Some((popped, result, slow)))
+            (Some(Processed { requeue }), Some((popped, result)))
         });
-        let (popped, result, slow) = outcome.ok_or(Closed)?;
         if let (Some(hook), Some(slow)) = (&self.on_slow, slow) {
             hook(slow);
         }
-        Ok((popped, result))
+        outcome.ok_or(Closed)
     }
 
     fn watch(&self, popped: &Popped<K, O>) -> Option<Stopwatch> {

@@ -36,8 +36,8 @@ pub struct Pop;
 /// Ends the processing of an object.
 #[derive(Clone, Debug)]
 pub struct Processed<K, O> {
-    /// The object, if it is to go back.
-    pub requeue: Option<AddIfAbsent<K, O>>,
+    /// The object, if it is to go back. Boxed: it seldom does.
+    pub requeue: Option<Box<AddIfAbsent<K, O>>>,
 }
 
 /// Stores an object unless its key has one.
@@ -140,7 +140,7 @@ impl<K: Key, O: Handle> Operation<FifoQueue<K, O>> for Pop {
 
 impl<K: Key, O: Handle> Operation<FifoQueue<K, O>> for Processed<K, O> {
     fn step(&mut self, queue: &mut FifoQueue<K, O>, cx: &mut Cx<'_>) -> Step<()> {
-        if let Some(AddIfAbsent { key, object }) = &mut self.requeue {
+        if let Some(AddIfAbsent { key, object }) = self.requeue.as_deref_mut() {
             queue.add_if_absent(key, object, &mut cx.wakes);
         }
         queue.finish(&mut cx.wakes);

@@ -229,15 +229,16 @@ where
         &self,
         process: impl FnOnce(&Popped<K, O>) -> T,
     ) -> Result<(Popped<K, O>, T), Closed> {
+        let mut slow = None;
         let outcome = self.monitor.around(Pop, Processed, |popped| {
             let Some(popped) = popped else { return (None, None) };
-            let first = Some(&popped.event);
-            let (result, slow) = self.watched(first, popped.left, 1, || process(&popped));
-            (Some(Processed), Some((popped, result, slow)))
+            let watch = self.watch(Some(&popped.event), popped.left, 1);
+            let result = process(&popped);
+            slow = self.stop(watch);
+            (Some(Processed), Some((popped, result)))
         });
-        let (popped, result, slow) = outcome.ok_or(Closed)?;
         self.tell(slow);
-        Ok((popped, result))
+        outcome.ok_or(Closed)
     }
 
     /// As [`pop`](Self::pop), for as many events as may be processed together: changes of
@@ -249,34 +250,33 @@ where
         &self,
         process: impl FnOnce(&Batch<K, O>) -> T,
     ) -> Result<(Batch<K, O>, T), Closed> {
+        let mut slow = None;
         let outcome = self.monitor.around(PopBatch, Processed, |batch| {
             let Some(batch) = batch else { return (None, None) };
-            let (first, count) = (batch.events.first(), batch.events.len());
-            let (result, slow) = self.watched(first, batch.left, count, || process(&batch));
-            (Some(Processed), Some((batch, result, slow)))
+            let watch = self.watch(batch.events.first(), batch.left, batch.events.len());
+            let result = process(&batch);
+            slow = self.stop(watch);
+            (Some(Processed), Some((batch, result)))
         });
-        let (batch, result, slow) = outcome.ok_or(Closed)?;
         self.tell(slow);
-        Ok((batch, result))
+        outcome.ok_or(Closed)
     }
 
-    fn watched<T>(
-        &self,
-        first: Option<&Event<K, O>>,
-        left: usize,
-        count: usize,
-        process: impl FnOnce() -> T,
-    ) -> (T, Option<SlowProcessing>) {
-        let runtime = self.monitor.runtime();
+    #[inline]
+    fn watch(&self, first: Option<&Event<K, O>>, left: usize, count: usize) -> Option<Stopwatch> {
         let key = || match first.and_then(Event::delta).map(|d| self.intake.key_of_delta(d)) {
             Some(Ok(key)) => format!("{key:?}"),
             _ => String::new(),
         };
-        let watch = Stopwatch::start(self.on_slow.is_some(), runtime, key, left, count);
-        let result = process();
-        (result, watch.and_then(|watch| watch.stop(runtime)))
+        Stopwatch::start(self.on_slow.is_some(), self.monitor.runtime(), key, left, count)
     }
 
+    #[inline]
+    fn stop(&self, watch: Option<Stopwatch>) -> Option<SlowProcessing> {
+        watch.and_then(|watch| watch.stop(self.monitor.runtime()))
+    }
+
+    #[inline]
     fn tell(&self, slow: Option<SlowProcessing>) {
         if let (Some(hook), Some(slow)) = (&self.on_slow, slow) {
             hook(slow);

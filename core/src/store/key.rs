@@ -58,7 +58,8 @@ impl<T: Described + ?Sized> Described for Arc<T> {
     }
 }
 
-fn join(namespace: &str, name: &str) -> String {
+/// Joins namespace and name to a key.
+pub(crate) fn join(namespace: &str, name: &str) -> String {
     if namespace.is_empty() { name.to_owned() } else { format!("{namespace}/{name}") }
 }
 

@@ -1,5 +1,16 @@
-//! What stores and queues of objects have in common: keys, tombstones, known objects
-//! (client-go `tools/cache`).
+//! Stores of objects, and what they have in common with queues of objects (client-go
+//! `tools/cache`).
+//!
+//! | | |
+//! |---|---|
+//! | [`IndexedStore`] | objects by key, and by value under indices; what informers fill |
+//! | [`Lister`] | reading it by name, namespace and labels |
+//! | [`ExpiringStore`] | objects that are there for some time |
+//! | [`KeyedHeap`] | objects by key, the least by an order first |
+//! | [`MutationCache`] | reading one's own writes over a store that does not have them yet |
+//! | [`MutationDetector`] | who changes shared objects |
+//! | [`UndeltaStore`] | the whole content after every change |
+//! | [`KnownObjects`], [`Tombstone`] | what a queue asks its consumer's store, and finds gone |
 //!
 //! Objects are passed around as **handles**, the type parameter `O`: anything that is cheap to
 //! clone and gives shared access, normally `Arc<Pod>`. Nobody ever changes an object that is in a
@@ -12,7 +23,11 @@ pub mod heap;
 pub mod indexed;
 mod key;
 mod known;
+pub mod lister;
+mod lru;
+pub mod mutation;
 mod tombstone;
+mod undelta;
 
 #[cfg(test)]
 pub(crate) mod tests;
@@ -23,9 +38,14 @@ pub use hashed::{Hashed, KeyHasher};
 pub(crate) use hashed::{KeySet, spread};
 pub use heap::{HeapError, KeyedHeap};
 pub use indexed::{IndexedStore, Snapshot, index_by};
+pub(crate) use key::join;
 pub use key::{
     Cause, Described, ExplicitKey, KeyError, MalformedKey, Metadata, NoMetadata, ObjectName,
     metadata_key, metadata_key_of_last_state, split_key,
 };
 pub use known::{KnownObjects, LookupFailed, NothingKnown};
+pub use lister::{Lister, Selector};
+pub use lru::LruCache;
+pub use mutation::{MutationCache, MutationDetector};
 pub use tombstone::{LastState, Tombstone};
+pub use undelta::{Push, UndeltaStore};

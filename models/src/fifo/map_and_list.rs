@@ -191,7 +191,7 @@ impl<K: Key + Ord, O: Handle> MapAndList<K, O> {
         }
     }
 
-    fn processed(&mut self, requeue: &mut Option<AddIfAbsent<K, O>>, wakes: &mut Wakes) {
+    fn processed(&mut self, requeue: Option<&mut AddIfAbsent<K, O>>, wakes: &mut Wakes) {
         if let Some(add) = requeue {
             self.add_if_absent(add, wakes);
         }
@@ -258,7 +258,7 @@ impl<K: Key + Ord, O: Handle> Machine for MapAndList<K, O> {
             Op::Resync(_) => Ret::Resync(()),
             Op::Pop(_) => return self.pop(cx),
             Op::Processed(Processed { requeue }) => {
-                self.processed(requeue, &mut cx.wakes);
+                self.processed(requeue.as_deref_mut(), &mut cx.wakes);
                 Ret::Processed(())
             }
             Op::AddIfAbsent(add) => {

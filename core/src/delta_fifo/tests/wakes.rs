@@ -93,7 +93,8 @@ fn an_entry_that_goes_back_wakes_a_popper() {
     woken(&mut machine, put("a"));
     woken(&mut machine, Pop);
     let deltas = Deltas::from(Delta::Added(("a", 1)));
-    let back = Processed { requeue: Some((key("a"), deltas.clone())) };
+    let requeue = AddIfAbsent { key: Some(key("a")), deltas: deltas.clone() };
+    let back = Processed { requeue: Some(Box::new(requeue)) };
     assert_eq!(woken(&mut machine, back), (1, 0));
     let beside = AddIfAbsent { key: Some(key("a")), deltas: deltas.clone() };
     assert_eq!(woken(&mut machine, beside), (0, 0));

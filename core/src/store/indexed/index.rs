@@ -23,6 +23,33 @@ where
     })
 }
 
+/// Makes a key function of an index function: the key of an object is its only value
+/// (`cache:KY-11`).
+pub fn key_by_index<K: From<String>, O>(
+    function: IndexFunction<O>,
+) -> impl Fn(&O) -> Result<K, Cause> + Send + Sync {
+    move |object| {
+        let mut values = Values::new(KeyHasher::fixed(0));
+        function(object, &mut values)?;
+        match values.distinct().as_slice() {
+            [only] => Ok(K::from(only.text.to_owned())),
+            several => Err(Arc::new(NotOneValue(several.len()))),
+        }
+    }
+}
+
+/// An object has no value under an index, or several, so none of them is its key.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct NotOneValue(pub usize);
+
+impl fmt::Display for NotOneValue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the object has {} values under the index, not one", self.0)
+    }
+}
+
+impl std::error::Error for NotOneValue {}
+
 /// Values of objects, gathered in one buffer.
 pub struct Values {
     text: String,
@@ -32,7 +59,7 @@ pub struct Values {
 }
 
 impl Values {
-    pub(super) fn new(hasher: KeyHasher) -> Self {
+    pub(crate) fn new(hasher: KeyHasher) -> Self {
         Self { text: String::new(), ends: Vec::new(), hasher }
     }
 
@@ -42,6 +69,11 @@ impl Values {
     pub fn add(&mut self, value: &str) {
         self.text.push_str(value);
         self.ends.push((self.text.len(), self.hasher.hash(value)));
+    }
+
+    /// Tells whether a value is among them.
+    pub fn contains(&self, value: &str) -> bool {
+        self.range(0..self.count()).any(|other| other.text == value)
     }
 
     pub(super) fn clear(&mut self) {

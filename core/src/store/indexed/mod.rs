@@ -50,7 +50,7 @@ use index::Index;
 use writer::{Change, Writer};
 
 pub use error::{AddIndexersError, IndexError, IndexFailed, StoreError, TransactionError};
-pub use index::{IndexFunction, Values, index_by};
+pub use index::{IndexFunction, NotOneValue, Values, index_by, key_by_index};
 pub use slots::Snapshot;
 
 /// Reads the resource version of an object, `None` if it has none.

@@ -126,3 +126,15 @@ fn a_list_is_indexed_and_what_was_before_is_not() {
     assert_eq!(under(&store, "y"), ["b"]);
     assert_eq!(under(&store, "z"), ["a"]);
 }
+
+#[test]
+fn an_index_function_with_one_value_can_be_a_key_function() {
+    let key_of = key_by_index::<String, _>(by_label());
+    assert_eq!(key_of(&object("a", &["x", "x"])).unwrap(), "x");
+    for labels in [[].as_slice(), &["x", "y"]] {
+        let error = key_of(&object("a", labels)).unwrap_err();
+        let said = format!("the object has {} values under the index, not one", labels.len());
+        assert_eq!(error.to_string(), said);
+    }
+    assert_eq!(key_of(&object("a", &["broken"])).unwrap_err().to_string(), "object has no meta");
+}

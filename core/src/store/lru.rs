@@ -1,0 +1,200 @@
+//! A cache of limited size whose entries expire (`cache:MC-10`).
+
+use std::time::Duration;
+
+use crate::runtime::Instant;
+use crate::slab::{Slab, Slot};
+
+use super::{Hashed, Key};
+
+const NONE: u32 = u32::MAX;
+
+/// Entries in the order of their last use. When there are too many, the one that was not used for
+/// longest goes; one whose time is over goes when somebody looks at it.
+///
+/// It has no clock of its own: every call says what time it is.
+#[derive(Clone, Debug)]
+pub struct LruCache<K, V> {
+    items: Slab<K, Option<Entry<V>>>,
+    capacity: usize,
+    /// The entry that was used last.
+    newest: u32,
+    /// The entry that was not used for longest.
+    oldest: u32,
+}
+
+#[derive(Clone, Debug)]
+struct Entry<V> {
+    value: V,
+    expires: Instant,
+    newer: u32,
+    older: u32,
+}
+
+impl<K: Key, V> LruCache<K, V> {
+    /// Makes an empty cache for so many entries, one at least.
+    pub fn new(capacity: usize) -> Self {
+        Self { items: Slab::new(), capacity: capacity.max(1), newest: NONE, oldest: NONE }
+    }
+
+    /// Returns a value and counts that as a use. One whose time is over is removed; at that very
+    /// time it is still there.
+    pub fn get(&mut self, key: &Hashed<K>, now: Instant) -> Option<&V> {
+        let slot = self.items.find(key.item())?;
+        if self.entry(slot).expires < now {
+            self.take_out(slot);
+            return None;
+        }
+        self.unlink(slot);
+        self.link_newest(slot);
+        Some(&self.entry(slot).value)
+    }
+
+    /// Stores a value for some time, in place of the one that is there. If there are too many, the
+    /// one that was not used for longest goes.
+    pub fn add(&mut self, key: Hashed<K>, value: V, now: Instant, time: Duration) {
+        let found = self.items.find(key.item());
+        match found {
+            Some(slot) => self.unlink(slot),
+            None if self.items.len() >= self.capacity => {
+                self.take_out(Slot(self.oldest));
+            }
+            None => {}
+        }
+        let hash = u64::from(key.hash());
+        let slot = found.or_else(|| self.items.intern(&mut Some(key.into_key()), hash));
+        let Some(slot) = slot else { return };
+        let entry = Entry { value, expires: now + time, newer: NONE, older: NONE };
+        *self.items.value_mut(slot) = Some(entry);
+        self.link_newest(slot);
+    }
+
+    /// Removes a value.
+    pub fn remove(&mut self, key: &Hashed<K>) -> Option<V> {
+        let slot = self.items.find(key.item())?;
+        self.take_out(slot)
+    }
+
+    /// Returns the keys whose time is not over, the one first that was not used for longest. That
+    /// is no use.
+    pub fn keys(&self, now: Instant) -> Vec<K> {
+        let mut keys = Vec::with_capacity(self.items.len());
+        let mut at = self.oldest;
+        while at != NONE {
+            let entry = self.entry(Slot(at));
+            if entry.expires >= now {
+                keys.push(self.items.item(Slot(at)).key().clone());
+            }
+            at = entry.newer;
+        }
+        keys
+    }
+
+    /// Returns how many entries there are, those included whose time is over.
+    pub fn len(&self) -> usize {
+        self.items.len()
+    }
+
+    /// Tells whether there is no entry.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    fn entry(&self, slot: Slot) -> &Entry<V> {
+        self.items.value(slot).as_ref().expect("a slot in the list has an entry")
+    }
+
+    fn entry_mut(&mut self, slot: Slot) -> &mut Entry<V> {
+        self.items.value_mut(slot).as_mut().expect("a slot in the list has an entry")
+    }
+
+    fn take_out(&mut self, slot: Slot) -> Option<V> {
+        self.unlink(slot);
+        self.items.remove(slot);
+        self.items.value_mut(slot).take().map(|entry| entry.value)
+    }
+
+    fn unlink(&mut self, slot: Slot) {
+        let &Entry { newer, older, .. } = self.entry(slot);
+        match newer {
+            NONE => self.newest = older,
+            newer => self.entry_mut(Slot(newer)).older = older,
+        }
+        match older {
+            NONE => self.oldest = newer,
+            older => self.entry_mut(Slot(older)).newer = newer,
+        }
+    }
+
+    fn link_newest(&mut self, slot: Slot) {
+        let before = std::mem::replace(&mut self.newest, slot.0);
+        let entry = self.entry_mut(slot);
+        (entry.newer, entry.older) = (NONE, before);
+        match before {
+            NONE => self.oldest = slot.0,
+            before => self.entry_mut(Slot(before)).newer = slot.0,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::KeyHasher;
+
+    const TIME: Duration = Duration::from_nanos(10);
+
+    fn key(name: &'static str) -> Hashed<&'static str> {
+        KeyHasher::fixed(0).hashed(name)
+    }
+
+    fn at(nanos: u64) -> Instant {
+        Instant::from_nanos(nanos)
+    }
+
+    #[test]
+    fn the_entry_that_was_not_used_for_longest_goes() {
+        let mut cache = LruCache::new(2);
+        cache.add(key("a"), 1, at(0), TIME);
+        cache.add(key("b"), 2, at(0), TIME);
+        assert_eq!(cache.get(&key("a"), at(0)), Some(&1));
+        cache.add(key("c"), 3, at(0), TIME);
+        assert_eq!(cache.get(&key("b"), at(0)), None);
+        assert_eq!(cache.keys(at(0)), ["a", "c"]);
+        cache.add(key("a"), 4, at(0), TIME);
+        assert_eq!(cache.keys(at(0)), ["c", "a"], "to store is to use");
+        assert_eq!(cache.len(), 2);
+    }
+
+    #[test]
+    fn an_entry_lives_up_to_and_including_its_time_and_a_use_does_not_prolong_it() {
+        let mut cache = LruCache::new(9);
+        cache.add(key("a"), 1, at(0), TIME);
+        assert_eq!(cache.get(&key("a"), at(10)), Some(&1));
+        cache.add(key("b"), 2, at(10), TIME);
+        assert_eq!(cache.keys(at(11)), ["b"]);
+        assert_eq!(cache.len(), 2, "nobody has looked");
+        assert_eq!(cache.get(&key("a"), at(11)), None);
+        assert_eq!(cache.len(), 1);
+        cache.add(key("b"), 3, at(15), TIME);
+        assert_eq!(cache.get(&key("b"), at(25)), Some(&3), "to store is to prolong");
+        cache.add(key("c"), 4, at(0), Duration::MAX);
+        assert_eq!(cache.get(&key("c"), Instant::NEVER), Some(&4));
+    }
+
+    #[test]
+    fn entries_can_be_removed_from_any_place() {
+        for gone in ["a", "b", "c"] {
+            let mut cache = LruCache::new(9);
+            for name in ["a", "b", "c"] {
+                cache.add(key(name), name, at(0), TIME);
+            }
+            assert_eq!(cache.remove(&key(gone)), Some(gone));
+            assert_eq!(cache.remove(&key(gone)), None);
+            cache.add(key("d"), "d", at(0), TIME);
+            let expected: Vec<_> =
+                ["a", "b", "c", "d"].into_iter().filter(|name| *name != gone).collect();
+            assert_eq!(cache.keys(at(0)), expected);
+        }
+    }
+}

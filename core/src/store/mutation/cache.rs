@@ -1,0 +1,333 @@
+//! Reads that see one's own writes (client-go `MutationCache`).
+//!
+//! A client that has just written an object finds the old one in its store until the watch has
+//! brought the new one. This overlay remembers what was written: reads return whichever is newer.
+//! Handlers must tell it what the store has learned before they trigger work that reads it
+//! (`cache:MC-9`).
+
+use std::collections::BTreeSet;
+use std::error::Error;
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::fifo::KeyFunction;
+use crate::runtime::{Runtime, System};
+use crate::store::indexed::{IndexError, IndexFailed, IndexFunction};
+use crate::store::lru::LruCache;
+use crate::store::{
+    Cause, Described, Handle, Hashed, IndexedStore, Key, KeyError, KeyHasher, Metadata,
+};
+
+/// What can be chosen when a [`MutationCache`] is made.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct MutationOptions {
+    /// How long what was written is remembered.
+    pub time: Duration,
+    /// How much is remembered.
+    pub capacity: usize,
+    /// Whether objects are returned that the store does not have yet.
+    pub include_adds: bool,
+}
+
+impl Default for MutationOptions {
+    fn default() -> Self {
+        Self { time: Duration::from_secs(300), capacity: 100, include_adds: false }
+    }
+}
+
+/// An overlay of what this client wrote over a store.
+pub struct MutationCache<K: Key, O: Handle, R: Runtime = System> {
+    runtime: R,
+    backing: Arc<IndexedStore<K, O, R>>,
+    key_of: KeyFunction<K, O>,
+    hasher: KeyHasher,
+    options: MutationOptions,
+    overlay: R::Mutex<LruCache<K, Written<O>>>,
+}
+
+/// What is remembered of a key.
+#[derive(Clone, Debug)]
+struct Written<O> {
+    /// `None` marks a deletion: what is older must not come back (`cache:MC-7`).
+    object: Option<O>,
+    version: u64,
+    uid: String,
+}
+
+impl<K: Key, O: Handle + Described, R: Runtime> MutationCache<K, O, R> {
+    /// Makes an empty overlay. `key_of` must name objects as the store does.
+    pub fn new(
+        runtime: &R,
+        backing: Arc<IndexedStore<K, O, R>>,
+        key_of: impl Fn(&O) -> Result<K, Cause> + Send + Sync + 'static,
+        options: MutationOptions,
+    ) -> Self {
+        Self {
+            overlay: runtime.mutex(LruCache::new(options.capacity)),
+            runtime: runtime.clone(),
+            backing,
+            key_of: Arc::new(key_of),
+            hasher: KeyHasher::new(runtime),
+            options,
+        }
+    }
+
+    /// Returns the newest state known of an object (`cache:MC-3`).
+    ///
+    /// # Errors
+    /// The version of the object in the store is no number.
+    pub fn get(&self, key: &K) -> Result<Option<O>, NotANumber> {
+        let mut overlay = self.runtime.lock(&self.overlay);
+        match self.backing.get(key) {
+            Some(backing) => self.newer(&mut overlay, key, backing).map(Some),
+            None if !self.options.include_adds => Ok(None),
+            None => {
+                let written = overlay.get(&self.hasher.hashed(key.clone()), self.runtime.now());
+                Ok(written.and_then(|written| written.object.clone()))
+            }
+        }
+    }
+
+    /// Returns the newer of an object of the store and what was written under its key; forgets
+    /// what is not newer.
+    fn newer(
+        &self,
+        overlay: &mut LruCache<K, Written<O>>,
+        key: &K,
+        backing: O,
+    ) -> Result<O, NotANumber> {
+        let key = self.hasher.hashed(key.clone());
+        let Some(written) = overlay.get(&key, self.runtime.now()) else { return Ok(backing) };
+        if number(&backing)? >= written.version {
+            overlay.remove(&key);
+            return Ok(backing);
+        }
+        Ok(written.object.clone().unwrap_or(backing))
+    }
+
+    /// Returns the objects under a value of an index of the store, each in its newest state
+    /// (`cache:MC-4`). One that has moved to another value is still returned under the old one
+    /// while the store has it there.
+    ///
+    /// # Errors
+    /// The store has no such index, or its function fails on an object that was written; or the
+    /// version of an object in the store is no number.
+    pub fn by_index(&self, name: &str, value: &str) -> Result<Vec<O>, ReadError>
+    where
+        K: Ord,
+    {
+        let mut overlay = self.runtime.lock(&self.overlay);
+        let keys = self.backing.index_keys(name, value)?;
+        let mut found = Vec::with_capacity(keys.len());
+        for key in &keys {
+            if let Some(backing) = self.backing.get(key) {
+                found.push(self.newer(&mut overlay, key, backing)?);
+            }
+        }
+        if self.options.include_adds {
+            let keys: BTreeSet<K> = keys.into_iter().collect();
+            found.extend(self.added(&mut overlay, &keys, name, value)?);
+        }
+        Ok(found)
+    }
+
+    /// Returns what was written under a value and is not among these keys.
+    fn added(
+        &self,
+        overlay: &mut LruCache<K, Written<O>>,
+        keys: &BTreeSet<K>,
+        name: &str,
+        value: &str,
+    ) -> Result<Vec<O>, ReadError>
+    where
+        K: Ord,
+    {
+        let function = self.index_function(name)?;
+        let (now, mut added) = (self.runtime.now(), Vec::new());
+        for key in overlay.keys(now).into_iter().filter(|key| !keys.contains(key)) {
+            let written = overlay.get(&self.hasher.hashed(key), now);
+            let Some(object) = written.and_then(|written| written.object.as_ref()) else {
+                continue;
+            };
+            if self.has_value(name, &function, object, value)? {
+                added.push(object.clone());
+            }
+        }
+        Ok(added)
+    }
+
+    fn index_function(&self, name: &str) -> Result<IndexFunction<O>, IndexError> {
+        let known = self.backing.indexers().into_iter().find(|(known, _)| **known == *name);
+        known.map(|(_, function)| function).ok_or_else(|| IndexError::Unknown(name.to_owned()))
+    }
+
+    fn has_value(
+        &self,
+        name: &str,
+        function: &IndexFunction<O>,
+        object: &O,
+        value: &str,
+    ) -> Result<bool, IndexError> {
+        let mut values = crate::store::indexed::Values::new(self.hasher.clone());
+        function(object, &mut values)
+            .map_err(|cause| IndexError::Failed(IndexFailed { index: name.into(), cause }))?;
+        Ok(values.contains(value))
+    }
+
+    /// Remembers an object that this client wrote, unless something newer or its deletion is
+    /// known (`cache:MC-5`).
+    ///
+    /// # Errors
+    /// The object has no key, or its version is no number.
+    pub fn mutation(&self, object: O) -> Result<(), WriteError> {
+        let key = self.key(&object)?;
+        let (version, uid) = (number(&object)?, uid(&object));
+        let mut overlay = self.runtime.lock(&self.overlay);
+        let now = self.runtime.now();
+        if let Some(known) = overlay.get(&key, now) {
+            let deleted = known.object.is_none();
+            if known.version > version
+                || (deleted && (known.version == version || known.uid == uid))
+            {
+                return Ok(());
+            }
+        }
+        let written = Written { object: Some(object), version, uid };
+        overlay.add(key, written, now, self.options.time);
+        Ok(())
+    }
+
+    /// Learns what the store has learned: forgets what is not newer (`cache:MC-6`).
+    ///
+    /// # Errors
+    /// The object has no key, or its version is no number.
+    pub fn on_add_or_update(&self, object: &O) -> Result<(), WriteError> {
+        let (key, version) = (self.key(object)?, number(object)?);
+        let mut overlay = self.runtime.lock(&self.overlay);
+        let known = overlay.get(&key, self.runtime.now());
+        if known.is_some_and(|known| version >= known.version) {
+            overlay.remove(&key);
+        }
+        Ok(())
+    }
+
+    /// Learns that the store has seen an object deleted: forgets it and what is older, and keeps
+    /// it from coming back by a late [`mutation`](Self::mutation) (`cache:MC-7`).
+    ///
+    /// # Errors
+    /// The object has no key, or its version is no number.
+    pub fn on_delete(&self, object: &O) -> Result<(), WriteError> {
+        let key = self.key(object)?;
+        let (version, uid) = (number(object)?, uid(object));
+        let mut overlay = self.runtime.lock(&self.overlay);
+        let now = self.runtime.now();
+        let known = overlay.get(&key, now);
+        if known.is_some_and(|known| known.version > version && known.uid != uid) {
+            return Ok(()); // another object of that name was written since
+        }
+        overlay.add(key, Written { object: None, version, uid }, now, self.options.time);
+        Ok(())
+    }
+
+    fn key(&self, object: &O) -> Result<Hashed<K>, KeyError> {
+        let key = (self.key_of)(object).map_err(|cause| KeyError::new(object, cause))?;
+        Ok(self.hasher.hashed(key))
+    }
+}
+
+/// Returns the resource version of an object as a number; none is zero (`cache:MC-2`).
+fn number<O: Described>(object: &O) -> Result<u64, NotANumber> {
+    match object.metadata().map_or("", |metadata| metadata.resource_version) {
+        "" => Ok(0),
+        version => version.parse().map_err(|_| NotANumber(version.to_owned())),
+    }
+}
+
+fn uid<O: Described>(object: &O) -> String {
+    let Metadata { uid, .. } = object.metadata().unwrap_or_default();
+    uid.to_owned()
+}
+
+impl<K: Key, O: Handle, R: Runtime> fmt::Debug for MutationCache<K, O, R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("MutationCache")
+    }
+}
+
+/// A resource version is no number, so it cannot be told what is newer. Servers whose versions are
+/// no numbers cannot be used with a [`MutationCache`].
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct NotANumber(pub String);
+
+impl fmt::Display for NotANumber {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "resource version {:?} is no number", self.0)
+    }
+}
+
+impl Error for NotANumber {}
+
+/// Why objects could not be read by index.
+#[derive(Clone, Debug)]
+pub enum ReadError {
+    /// The index cannot answer.
+    Index(IndexError),
+    /// It cannot be told what is newer.
+    Version(NotANumber),
+}
+
+impl fmt::Display for ReadError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Index(error) => error.fmt(f),
+            Self::Version(error) => error.fmt(f),
+        }
+    }
+}
+
+impl Error for ReadError {}
+
+impl From<IndexError> for ReadError {
+    fn from(error: IndexError) -> Self {
+        Self::Index(error)
+    }
+}
+
+impl From<NotANumber> for ReadError {
+    fn from(error: NotANumber) -> Self {
+        Self::Version(error)
+    }
+}
+
+/// Why an overlay did not take in an object.
+#[derive(Clone, Debug)]
+pub enum WriteError {
+    /// It has no key.
+    Key(KeyError),
+    /// It cannot be told what is newer.
+    Version(NotANumber),
+}
+
+impl fmt::Display for WriteError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Key(error) => error.fmt(f),
+            Self::Version(error) => error.fmt(f),
+        }
+    }
+}
+
+impl Error for WriteError {}
+
+impl From<KeyError> for WriteError {
+    fn from(error: KeyError) -> Self {
+        Self::Key(error)
+    }
+}
+
+impl From<NotANumber> for WriteError {
+    fn from(error: NotANumber) -> Self {
+        Self::Version(error)
+    }
+}

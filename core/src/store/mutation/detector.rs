@@ -1,0 +1,105 @@
+//! Finds who changes objects that everybody shares (client-go `mutation_detector.go`).
+//!
+//! An `Arc` gives shared access only, so a plain type cannot be changed through it and this is of
+//! no use (`cache:MD-4`). It is for objects with interior mutability: cells, locks, atomics.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::cancel::CancelToken;
+use crate::runtime::{Instant, Runtime, System};
+use crate::wait::repeat;
+
+/// How long objects are watched at least; they are for twice as long at most.
+const ROTATION: Duration = Duration::from_secs(120);
+/// How often [`MutationDetector::run`] compares.
+const PERIOD: Duration = Duration::from_secs(1);
+
+/// An object that was changed.
+#[derive(Clone, Debug)]
+pub struct Mutated<T> {
+    /// The object as it is.
+    pub object: Arc<T>,
+    /// A copy of what it was when it was handed out.
+    pub was: T,
+}
+
+/// Keeps objects together with copies of them, and compares.
+pub struct MutationDetector<T: Send + Sync + 'static, R: Runtime = System> {
+    runtime: R,
+    /// What was added since the last comparison. Held for moments: a comparison must not keep
+    /// anybody from handing out objects (`cache:MD-2`).
+    added: R::Mutex<Vec<Mutated<T>>>,
+    watched: R::Mutex<Watched<T>>,
+}
+
+struct Watched<T> {
+    current: Vec<Mutated<T>>,
+    /// What was current before the last rotation.
+    retained: Vec<Mutated<T>>,
+    rotated: Instant,
+}
+
+impl<T: Clone + PartialEq + Send + Sync + 'static, R: Runtime> MutationDetector<T, R> {
+    /// Makes a detector that watches nothing yet.
+    pub fn new(runtime: &R) -> Self {
+        let watched = Watched { current: Vec::new(), retained: Vec::new(), rotated: runtime.now() };
+        Self {
+            added: runtime.mutex(Vec::new()),
+            watched: runtime.mutex(watched),
+            runtime: runtime.clone(),
+        }
+    }
+
+    /// Watches an object from now on, for two to four minutes (`cache:MD-3`).
+    pub fn add(&self, object: &Arc<T>) {
+        let watched = Mutated { object: Arc::clone(object), was: T::clone(object) };
+        self.runtime.lock(&self.added).push(watched);
+    }
+
+    /// Compares every object that is watched with what it was; returns those that differ.
+    pub fn compare(&self) -> Vec<Mutated<T>> {
+        let mut watched = self.runtime.lock(&self.watched);
+        let added = std::mem::take(&mut *self.runtime.lock(&self.added));
+        watched.current.extend(added);
+        let all = watched.retained.iter().chain(&watched.current);
+        let mutated = all.filter(|seen| *seen.object != seen.was).cloned().collect();
+        let now = self.runtime.now();
+        let dropped = if now.since(watched.rotated) >= ROTATION {
+            watched.rotated = now;
+            let current = std::mem::take(&mut watched.current);
+            std::mem::replace(&mut watched.retained, current)
+        } else {
+            Vec::new()
+        };
+        drop(watched);
+        drop(dropped); // outside the lock: objects may run foreign code when they go
+        mutated
+    }
+
+    /// Compares every second, until the token ends.
+    ///
+    /// # Panics
+    /// If an object was changed and nobody is there to be told (`on_mutation` is `None`): a
+    /// program whose caches are corrupt had better stop (`cache:MD-1`).
+    pub fn run(&self, token: &CancelToken<R>, on_mutation: Option<&dyn Fn(Vec<Mutated<T>>)>)
+    where
+        T: fmt::Debug,
+    {
+        repeat(PERIOD, 0.0, token, || {
+            let mutated = self.compare();
+            match on_mutation {
+                _ if mutated.is_empty() => {}
+                Some(tell) => tell(mutated),
+                None => panic!("objects of a cache were changed: {mutated:?}"),
+            }
+        });
+    }
+}
+
+impl<T: Send + Sync + 'static, R: Runtime> fmt::Debug for MutationDetector<T, R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("MutationDetector")
+    }
+}

@@ -1,0 +1,10 @@
+//! What a client knows before its store does, and what it must not do to the store's objects.
+
+mod cache;
+mod detector;
+
+#[cfg(test)]
+mod tests;
+
+pub use cache::{MutationCache, MutationOptions, NotANumber, ReadError, WriteError};
+pub use detector::{Mutated, MutationDetector};
