@@ -32,6 +32,7 @@ use crate::trial::{
 };
 
 pub use part::{Answer, Ask, Call, Edit, Part, Request, Serve, SetUp};
+pub(crate) use simulations::timeline_of;
 pub use store::{Served, Store};
 
 /// The elector, as a component under trial.

@@ -14,13 +14,13 @@ use crate::elector::{
 use crate::queue::WorkQueue;
 use crate::runtime::{Ambient, Runtime, System};
 
-type Store = Arc<MemoryStore<System, LeaseSpec>>;
+pub(super) type Store = Arc<MemoryStore<System, LeaseSpec>>;
 
 /// Writes down what it is told, and works until its leadership is over.
-struct Log(WorkQueue<(usize, String)>, AtomicUsize);
+pub(super) struct Log(WorkQueue<(usize, String)>, AtomicUsize);
 
 impl Log {
-    fn new() -> Arc<Self> {
+    pub(super) fn new() -> Arc<Self> {
         Arc::new(Self(WorkQueue::new(&System::new()), AtomicUsize::new(0)))
     }
 
@@ -29,7 +29,7 @@ impl Log {
     }
 
     /// Waits for the next line.
-    fn next(&self) -> String {
+    pub(super) fn next(&self) -> String {
         let (token, (_, line)) = self.0.take().unwrap();
         self.0.done(token);
         line
@@ -53,7 +53,7 @@ impl Callbacks<System> for Log {
 }
 
 /// Short enough for a test; one second is the shortest strict lease.
-fn config(identity: &str) -> Config {
+pub(super) fn config(identity: &str) -> Config {
     let timing = Timing {
         lease: Duration::from_secs(1),
         renew: Duration::from_millis(500),
@@ -73,7 +73,7 @@ fn elector(store: &Store, config: Config) -> Arc<Elector<LeaseLock<Store>>> {
     Arc::new(Elector::new(&System::new(), lock, config).unwrap())
 }
 
-fn token() -> CancelToken {
+pub(super) fn token() -> CancelToken {
     CancelToken::new(&System::new())
 }
 
@@ -370,60 +370,5 @@ impl<L: Lock> Lock for Hanging<L> {
     }
     fn describe(&self) -> String {
         self.0.describe()
-    }
-}
-
-/// Lets nobody in who was cancelled.
-struct Guarded<L>(L);
-
-impl<L: Lock> Guarded<L> {
-    fn admit(call: Call<'_>) -> Result<(), StoreError> {
-        if call.is_cancelled() { Err(StoreError::Cancelled) } else { Ok(()) }
-    }
-}
-
-impl<L: Lock> Lock for Guarded<L> {
-    fn get(&mut self, call: Call<'_>) -> Result<Stored, StoreError> {
-        Self::admit(call).and_then(|()| self.0.get(call))
-    }
-    fn create(&mut self, record: &Record, call: Call<'_>) -> Result<Stored, StoreError> {
-        Self::admit(call).and_then(|()| self.0.create(record, call))
-    }
-    fn update(
-        &mut self,
-        record: &Record,
-        version: &Version,
-        call: Call<'_>,
-    ) -> Result<Stored, StoreError> {
-        Self::admit(call).and_then(|()| self.0.update(record, version, call))
-    }
-    fn describe(&self) -> String {
-        self.0.describe()
-    }
-}
-
-#[test]
-fn the_calls_of_a_release_are_not_cancelled_with_the_run() {
-    for profile in [Profile::Classic, config("").profile] {
-        let store: Store = Arc::new(MemoryStore::new(&System::new()));
-        let lock = Guarded(LeaseLock::new(Arc::clone(&store), "ns", "lease"));
-        let config = Config { profile, ..config("a") };
-        let elector = Arc::new(Elector::new(&System::new(), lock, config).unwrap());
-        let (token, log) = (token(), Log::new());
-        let run = {
-            let (elector, token, log) = (Arc::clone(&elector), token.clone(), Arc::clone(&log));
-            System::new().spawn("run", move || elector.run(&token, &log))
-        };
-        log.next();
-        log.next(); // it leads, and says so, in either order
-        token.cancel();
-        assert_eq!(System::new().join(run).unwrap(), Ok(true));
-        let lease = crate::elector::ObjectStore::get(
-            &*store,
-            &ObjectName::new("ns", "lease"),
-            Call::default(),
-        )
-        .unwrap();
-        assert!(lease.content.to_record().holder.is_empty(), "LE-40: a fresh token");
     }
 }

@@ -17,7 +17,7 @@ use seatrial_core::runtime::System;
 use super::Elector;
 use super::part::{Seat, SetUp};
 use crate::cluster::Run;
-use crate::cluster::invariants::Terms;
+use crate::cluster::invariants::{Terms, invariant};
 use crate::engine::{End, Exploration, Route, panic_text, quietly};
 use crate::trial::{
     Finding, Line, MachineOf, NEVER_PANICS, Replayed, Simulation, Trial, Violation, transcript,
@@ -156,4 +156,12 @@ fn shown(judged: &[Judged], simulated: &Simulated, terms: &Terms, route: &str) -
     };
     let transcript = transcript(&lines, &end);
     Replayed { findings: trying.findings, transcript, lines, picture }
+}
+
+/// Draws a run around the first moment at which two act as leader.
+pub(crate) fn timeline_of(run: &Run, terms: &Terms) -> String {
+    let both = invariant("one_actor").and_then(|one| one.check(run, terms).err());
+    let lines = picture::lines(run);
+    let at = both.and_then(|breach| lines.iter().find(|line| line.at_nanos >= breach.at));
+    picture::timeline(run, &lines, at.map(|line| line.at_nanos), terms)
 }
