@@ -17,6 +17,7 @@ mod recorder;
 mod scenario;
 #[cfg(feature = "shuttle")]
 mod shuttling;
+mod simulation;
 mod subject;
 mod witness;
 mod world;
@@ -39,6 +40,7 @@ pub use judge::StopAt;
 pub use mutant::{Mutant, MutantKind};
 pub use recorder::DynMachine;
 pub use scenario::{DynScenario, Scenario};
+pub use simulation::Simulation;
 pub use subject::{InvariantInfo, MutantInfo, ScenarioInfo, Subject, subject};
 pub use witness::{VERSION, Witness, WitnessError, digest};
 pub use world::{Observed, World};
