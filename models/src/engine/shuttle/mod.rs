@@ -96,16 +96,14 @@ pub fn explore(
     quiet_shuttle();
     let _entered = session::enter(Session { kernel, chooser, alarms: None });
     let mut exploration = Exploration::default();
-    quietly(|| {
-        CONTINUATION_POOL.set(&ContinuationPool::new(), || {
-            while session::with(Session::begin) {
-                let clean = run_one(&coroutines, &body);
-                if conclude(&mut exploration, judge).is_break() || !clean {
-                    return;
-                }
+    CONTINUATION_POOL.set(&ContinuationPool::new(), || {
+        while session::with(Session::begin) {
+            let clean = quietly(|| run_one(&coroutines, &body));
+            if conclude(&mut exploration, judge).is_break() || !clean {
+                return;
             }
-            exploration.exhausted = session::with(|session| session.chooser.exhausted());
-        });
+        }
+        exploration.exhausted = session::with(|session| session.chooser.exhausted());
     });
     exploration
 }

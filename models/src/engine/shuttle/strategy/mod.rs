@@ -143,10 +143,6 @@ pub(super) trait Chooser {
     /// Chooses a number below `options`, which is two or more, for the thread that runs.
     fn data(&mut self, kernel: &Kernel, options: u32) -> Decision<u32>;
 
-    /// Learns that the thread that runs has come back from a wait, and used up the notification
-    /// if there was one.
-    fn came_back(&mut self, _kernel: &Kernel, _condvar: usize) {}
-
     /// Learns that the clock has jumped.
     fn jumped(&mut self, _kernel: &Kernel) {}
 

@@ -41,10 +41,6 @@ impl Chooser for Portfolio {
         self.member().data(kernel, options)
     }
 
-    fn came_back(&mut self, kernel: &Kernel, condvar: usize) {
-        self.member().came_back(kernel, condvar);
-    }
-
     fn jumped(&mut self, kernel: &Kernel) {
         self.member().jumped(kernel);
     }
