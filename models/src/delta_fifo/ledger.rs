@@ -206,7 +206,7 @@ impl Ledger {
                 self.forgone.insert(popped.key);
             }
         }
-        if let Some((key, deltas)) = &processed.requeue {
+        if let Some(AddIfAbsent { key: Some(key), deltas }) = processed.requeue.as_deref() {
             self.spec.add_if_absent(*key.key(), deltas.to_vec());
         }
     }

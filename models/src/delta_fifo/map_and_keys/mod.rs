@@ -141,7 +141,7 @@ impl<K: Key + Ord, O: Handle, N: KnownObjects<K, O>> MapAndKeys<K, O, N> {
 
     fn processed(&mut self, processed: &mut Processed<K, O>, wakes: &mut Wakes) {
         let asked = processed.requeue.take();
-        let asked = asked.map(|(key, deltas)| (key.into_key(), deltas.to_vec()));
+        let asked = asked.and_then(|back| Some((back.key?.into_key(), back.deltas.to_vec())));
         if let Some((key, deltas)) = asked.or(self.last.take()) {
             self.add_if_absent(key, deltas, wakes);
         }
