@@ -140,12 +140,12 @@ impl<C: Component> Case<C> {
             #[cfg(feature = "shuttle")]
             Engine::Sample => {
                 let body = self.body(&slot, |scenario, world| scenario.on_shuttle(world));
-                shuttling::explore(plan, &body, &mut judge)
+                shuttling::explore(plan, &self.config(), &body, &mut judge)
             }
             #[cfg(feature = "shuttle")]
             Engine::Trace => {
                 let body = self.body(&slot, |scenario, world| scenario.on_shuttle(world));
-                shuttling::explore_all(plan, &body, &mut judge)
+                shuttling::explore_all(plan, &self.config(), &body, &mut judge)
             }
             #[cfg(not(feature = "shuttle"))]
             Engine::Sample | Engine::Trace => unavailable(plan.engine),
@@ -157,6 +157,12 @@ impl<C: Component> Case<C> {
             #[cfg(not(feature = "loom"))]
             Engine::Loom => unavailable(plan.engine),
         }
+    }
+
+    /// Returns what the scenario may meet on the runtime over shuttle.
+    #[cfg(feature = "shuttle")]
+    fn config(&self) -> crate::engine::shuttle::Config {
+        shuttling::config(self.scenario.wakes_in_order())
     }
 
     /// Returns the body of one execution over the runtime `R`.
@@ -180,7 +186,10 @@ impl<C: Component> Case<C> {
     fn minimised(&self, finding: Finding) -> Finding {
         let name = finding.invariant;
         let small = minimise::minimise(finding, &mut |schedule| {
-            self.first_of(name, |body, judge| shuttling::follow(schedule, body, judge)).0
+            self.first_of(name, |body, judge| {
+                shuttling::follow(schedule, &self.config(), body, judge)
+            })
+            .0
         });
         self.proved(small)
     }
@@ -195,7 +204,8 @@ impl<C: Component> Case<C> {
             return Finding { proved_minimum: Some(true), ..small };
         };
         let (better, exhausted) = self.first_of(small.invariant, |body, judge| {
-            shuttling::explore_bounded(fewer, minimise::PROOF, body, judge).exhausted
+            shuttling::explore_bounded(fewer, minimise::PROOF, &self.config(), body, judge)
+                .exhausted
         });
         match better {
             Some(better) => {
@@ -236,7 +246,7 @@ impl<C: Component> Case<C> {
             Jury::new(Arc::clone(&self.scenario), Arc::clone(&self.invariants), StopAt::End);
         let slot: Slot<C> = Arc::default();
         let body = self.body(&slot, |scenario, world| scenario.on_shuttle(world));
-        shuttling::decided_by(bytes, &body, &mut |execution| {
+        shuttling::decided_by(bytes, &self.config(), &body, &mut |execution| {
             let left = slot.lock().unwrap_or_else(PoisonError::into_inner).take();
             let left = left.expect("an execution leaves its log before all else");
             let history = left.log.close(execution.end.clone());
@@ -274,7 +284,7 @@ impl<C: Component> Case<C> {
             #[cfg(feature = "shuttle")]
             Engine::Sample | Engine::Trace => {
                 let body = self.body(&slot, |scenario, world| scenario.on_shuttle(world));
-                shuttling::replay(schedule, &body, &mut judge);
+                shuttling::replay(schedule, &self.config(), &body, &mut judge);
             }
             #[cfg(feature = "loom")]
             Engine::Loom => {

@@ -61,6 +61,8 @@ pub trait Subject: Send + Sync {
     fn mutants(&self) -> Vec<MutantInfo>;
     /// Why an engine cannot hold one of its scenarios, if it cannot.
     fn cannot_run(&self, scenario: &str, engine: Engine) -> Option<&'static str>;
+    /// How many traces a scenario has, if that is known.
+    fn traces(&self, scenario: &str) -> Option<u64>;
     /// Runs a scenario on an engine: the machine that ships, or a mutant. `None` if it has no
     /// scenario or no mutant of that name.
     fn run(&self, scenario: &str, mutant: Option<&str>, plan: &Plan) -> Option<Trial>;
@@ -153,6 +155,10 @@ impl<C: Component> Subject for Of<C> {
 
     fn cannot_run(&self, scenario: &str, engine: Engine) -> Option<&'static str> {
         Self::scenario(scenario)?.cannot_run_on(engine)
+    }
+
+    fn traces(&self, scenario: &str) -> Option<u64> {
+        Self::scenario(scenario)?.traces()
     }
 
     fn run(&self, scenario: &str, mutant: Option<&str>, plan: &Plan) -> Option<Trial> {
