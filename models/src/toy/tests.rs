@@ -5,10 +5,10 @@ use seatrial_core::runtime::System;
 use super::component::COUNTED;
 use super::{Program, Toy, ToyBugs};
 use crate::engine::Engine;
-#[cfg(feature = "shuttle")]
-use crate::trial::{Budget, Plan, StopAt, Trial};
 use crate::trial::component_tests::comes_out_as_expected;
 use crate::trial::subject;
+#[cfg(feature = "shuttle")]
+use crate::trial::{Budget, Plan, StopAt, Trial};
 
 #[test]
 fn a_program_is_known_by_its_name() {

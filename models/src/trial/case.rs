@@ -13,6 +13,7 @@ use super::judge::{Jury, StopAt};
 use super::looming;
 use super::recorder::Log;
 use super::scenario::DynScenario;
+use super::tally::Left;
 use super::world::{MachineMaker, Observed, World};
 #[cfg(feature = "shuttle")]
 use super::{minimise, shuttling};
@@ -51,6 +52,8 @@ pub struct Trial {
     pub refused: Option<String>,
     /// How many distinct traces were seen, where the engine can tell.
     pub traces: Option<u64>,
+    /// How much was not seen, where that can be told.
+    pub left: Option<Left>,
     /// Wall-clock time.
     pub took: Duration,
 }
@@ -63,12 +66,12 @@ pub(crate) struct Case<C: Component> {
 }
 
 /// What the body of an execution leaves for its judge.
-struct Left<C: Component> {
+struct Remains<C: Component> {
     log: Log<OpOf<C>, RetOf<C>>,
     thread_name: Box<dyn Fn(u8) -> String + Send>,
 }
 
-type Slot<C> = Arc<Mutex<Option<Left<C>>>>;
+type Slot<C> = Arc<Mutex<Option<Remains<C>>>>;
 
 /// Runs the scenario once on some runtime, leaving the log in `slot` first: an execution that
 /// deadlocks or panics must leave it, too.
@@ -80,8 +83,10 @@ fn run_in<R: Observed, C: Component>(
 ) {
     let log = Log::new();
     let named = runtime.clone();
-    let left =
-        Left { log: log.clone(), thread_name: Box::new(move |number| named.thread_name(number)) };
+    let left = Remains {
+        log: log.clone(),
+        thread_name: Box::new(move |number| named.thread_name(number)),
+    };
     *slot.lock().unwrap_or_else(PoisonError::into_inner) = Some(left);
     scenario(&World::new(runtime, log, Arc::clone(make)));
 }
@@ -107,12 +112,13 @@ impl<C: Component> Case<C> {
                 _ => ControlFlow::Continue(()),
             }
         });
-        let Jury { mut findings, reached, traces, .. } = jury;
+        let Jury { mut findings, reached, tally, .. } = jury;
         if plan.minimise && matches!(plan.engine, Engine::Sample | Engine::Trace) {
             findings = findings.into_iter().map(|finding| self.minimised(finding)).collect();
         }
         Trial {
-            traces: (!traces.is_empty()).then_some(traces.len() as u64),
+            traces: tally.distinct(),
+            left: tally.left(exploration.exhausted),
             exploration,
             findings,
             reached,
@@ -299,7 +305,7 @@ impl<C: Component> Case<C> {
     }
 }
 
-type JudgeLeft<'a, C> = dyn FnMut(&Execution<'_>, Left<C>) -> ControlFlow<()> + 'a;
+type JudgeLeft<'a, C> = dyn FnMut(&Execution<'_>, Remains<C>) -> ControlFlow<()> + 'a;
 
 #[cfg(not(all(feature = "loom", feature = "shuttle")))]
 fn unavailable(engine: Engine) -> ! {

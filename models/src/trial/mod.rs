@@ -18,6 +18,7 @@ mod scenario;
 #[cfg(feature = "shuttle")]
 mod shuttling;
 mod subject;
+mod tally;
 mod witness;
 mod world;
 
@@ -40,6 +41,9 @@ pub use mutant::{Mutant, MutantKind};
 pub use recorder::DynMachine;
 pub use scenario::{DynScenario, Scenario};
 pub use subject::{InvariantInfo, MutantInfo, ScenarioInfo, Subject, subject};
+pub use tally::Left;
+#[cfg(all(test, feature = "shuttle"))]
+pub(crate) use tally::Tally;
 pub use witness::{VERSION, Witness, WitnessError, digest};
 pub use world::{Observed, World};
 

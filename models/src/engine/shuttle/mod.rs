@@ -144,19 +144,22 @@ fn run(
 
 /// Ends an execution, shows it to the judge and adds it up.
 fn conclude(exploration: &mut Exploration, judge: &mut Judge<'_>) -> std::ops::ControlFlow<()> {
-    let (end, schedule, steps, preemptions, trace) = session::with(Session::end);
+    let (end, schedule) = session::with(Session::end);
     let alarms = session::with(|session| session.alarms.take());
     drop(alarms); // outside the session: dropping a waker runs foreign code
+    let steps = schedule.choices.len() as u64;
     exploration.executions += 1;
     exploration.steps += steps;
-    let verdict = judge(&Execution {
+    let execution = session::with(|Session { kernel, chooser, .. }| Execution {
         number: exploration.executions,
         end,
         steps,
-        preemptions: Some(preemptions),
+        preemptions: Some(kernel.preemptions()),
         schedule: Some(&schedule),
-        trace: Some(trace),
+        trace: Some(kernel.trace()),
+        stands_for: chooser.stands_for(kernel),
     });
+    let verdict = judge(&execution);
     session::with(|session| session.kernel.schedule = schedule); // its memory is used again
     verdict
 }

@@ -61,6 +61,10 @@ impl Chooser for Portfolio {
         self.member().joined(kernel, thread);
     }
 
+    fn stands_for(&self, kernel: &Kernel) -> Option<f64> {
+        self.members[self.at].stands_for(kernel)
+    }
+
     fn finish(&mut self, kernel: &Kernel, end: &End) {
         self.member().finish(kernel, end);
     }
