@@ -10,6 +10,7 @@ mod quiet;
 mod schedule;
 #[cfg(feature = "shuttle")]
 pub mod shuttle;
+pub mod state;
 pub mod threads;
 
 use std::fmt;
