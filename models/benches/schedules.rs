@@ -1,6 +1,6 @@
-//! Schedules a second, for each strategy, on two producers and a worker at one queue; schedules until
-//! a bug is found that needs one order of a hundred threads; states a second of the search without
-//! threads.
+//! Schedules a second, for each strategy, on two producers and a worker at one queue; schedules
+//! until a bug is found that needs one order of a hundred threads; states a second of the search
+//! without threads.
 //!
 //! `cargo bench -p seatrial-models --features shuttle --bench schedules`
 
@@ -72,7 +72,8 @@ fn until_found(name: &str) {
     const SEEDS: u64 = 10;
     let executions = 10_000;
     let program: Program = name.parse().expect("a program");
-    let strategies: [(&str, fn(u64, u64) -> Strategy); 5] = [
+    type Make = fn(u64, u64) -> Strategy;
+    let strategies: [(&str, Make); 5] = [
         ("random", |seed, executions| Strategy::Random { seed, executions }),
         ("pct", |seed, executions| Strategy::Pct { seed, depth: 3, executions }),
         ("pos", |seed, executions| Strategy::Pos { seed, executions }),

@@ -193,7 +193,7 @@ impl<C: Component> Case<C> {
         let name = finding.invariant;
         let small = minimise::minimise(finding, &mut |schedule| {
             self.first_of(name, |body, judge| {
-                shuttling::follow(schedule, &self.config(), body, judge)
+                shuttling::follow(schedule, &self.config(), body, judge);
             })
             .0
         });

@@ -1,9 +1,9 @@
 //! Liveness: is there a way to go on for ever without getting there, although nobody who can move
 //! all the time is kept from moving for ever?
 //!
-//! Such a way ends in a cycle of states that are not *there* yet. All its states lie in one strongly
-//! connected part of the graph without those that are there; and if such a part has a fair cycle,
-//! then the cycle through all its states and steps is one. A cycle is fair if every actor either
+//! Such a way ends in a cycle of states that are not *there* yet. All its states lie in one
+//! strongly connected part of the graph without those that are there; and if such a part has a fair
+//! cycle, then the cycle through all its states and steps is one. A cycle is fair if every actor either
 //! takes a step in it or cannot move in one of its states. So looking at each part once is exact:
 //! where paths meet nothing is forgotten, and a cycle is found from wherever it is entered.
 

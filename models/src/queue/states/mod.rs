@@ -155,7 +155,7 @@ impl World for Programs {
     }
 
     fn wrong_at_end(&self, machine: &Rules<u8>) -> Option<String> {
-        let lost = machine.len() > 0 || machine.in_flight() > 0;
+        let lost = !machine.is_empty() || machine.in_flight() > 0;
         lost.then(|| "an item was lost".to_owned())
     }
 

@@ -113,7 +113,7 @@ fn a_diamond_is_no_cycle() {
 fn a_cycle_behind_a_diamond_is_found_by_either_way() {
     let steps = [(0, 0, 1), (0, 1, 2), (1, 0, 3), (2, 0, 3), (3, 0, 4), (4, 0, 3)];
     let found = fair_cycle(&graph(&steps), 1, &|state| state == 1);
-    assert_eq!(found.map(|part| HashSet::from_iter(part)), Some(HashSet::from([3, 4])));
+    assert_eq!(found.map(HashSet::from_iter), Some(HashSet::from([3, 4])));
     assert_eq!(fair_cycle(&graph(&steps), 1, &|state| state == 4), None);
 }
 

@@ -221,7 +221,7 @@ impl Thread<'_> {
             Instruction::Add(lock, more) => *self.value(*lock) += more,
             Instruction::Wait(lock, enough) => self.wait(*lock, *enough, None),
             Instruction::WaitUntil(lock, enough, at) => {
-                self.wait(*lock, *enough, Some(millis(*at)))
+                self.wait(*lock, *enough, Some(millis(*at)));
             }
             Instruction::NotifyOne(lock) => runtime.notify_one(&self.shared.locks[*lock].1),
             Instruction::NotifyAll(lock) => runtime.notify_all(&self.shared.locks[*lock].1),

@@ -58,7 +58,7 @@ fn compare(seed: u64, features: Features, config: &Config, most: u64, covered: &
 
 fn config(nth: u64) -> Config {
     Config {
-        wake_ups: if nth % 3 == 0 { WakeUps::InOrder } else { WakeUps::Any },
+        wake_ups: if nth.is_multiple_of(3) { WakeUps::InOrder } else { WakeUps::Any },
         ..Config::default()
     }
 }
