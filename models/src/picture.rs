@@ -53,7 +53,7 @@ mod tests {
 
     fn line(thread: u8, text: &str) -> Line {
         let name = format!("thread{thread}");
-        Line { thread, name, at_nanos: 0, text: text.to_owned(), sleeps: false }
+        Line { thread, name, at_nanos: 0, text: text.to_owned(), ..Line::default() }
     }
 
     #[test]

@@ -26,7 +26,7 @@ fn report(catalogue: &Catalogue, engines: &[Engine]) -> Report {
         engines: engines.to_vec(),
         budget: Budget::smoke(),
         seed: 0,
-        jobs: 1,
+        ..Request::default()
     };
     run(catalogue, &request, &Silent)
 }
@@ -132,7 +132,7 @@ fn loom_that_does_not_finish_is_undecided() {
         engines: vec![Engine::Loom],
         budget: "10".parse().expect("a count"),
         seed: 0,
-        jobs: 1,
+        ..Request::default()
     };
     let report = run(catalogue, &request, &Silent);
     let undecided = report.rows.iter().filter(|row| row.verdict == Verdict::Undecided);

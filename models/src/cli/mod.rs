@@ -14,9 +14,11 @@
 mod args;
 mod conformance;
 mod list;
+mod merge;
 mod mutants;
 mod output;
 mod progress;
+mod render;
 mod replay;
 mod run;
 
@@ -84,5 +86,8 @@ fn dispatch(catalogue: &Catalogue, arguments: Arguments) -> Outcome {
         Command::Conformance(conformance) => {
             conformance::conformance(catalogue, &conformance, colour)
         }
+        Command::Merge(merge) => merge::merge(&merge, colour),
+        Command::Report(report) => render::report(&report),
+        Command::Schema => render::schema(),
     }
 }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::{Coverage, Fate, Kill, MutantRow, Report, Row, Summary, Verdict};
+use super::{Coverage, Fate, Kill, MutantRow, Partition, Report, Row, Summary, Verdict};
 use crate::engine::Engine;
 use crate::picture::picture;
 use crate::trial::Expect;
@@ -240,6 +240,13 @@ pub fn summary(report: &Report, colour: Colour) -> String {
         let traces: u64 = report.conformance.iter().map(|row| row.traces).sum();
         parts.push(format!("{} of {} traces replayed", thousands(replayed), thousands(traces)));
     }
+    let mut lacks = String::new();
+    for lack in report.lacks() {
+        let _infallible = writeln!(lacks, "{}", colour.bad(&lack));
+    }
+    if let Partition { index, count: 2.. } = report.partition {
+        parts.push(format!("shard {index} of {}", report.partition.count));
+    }
     let words = match report.outcome {
         Summary::Holds => colour.good("all as expected"),
         Summary::Violated => colour.bad("violated"),
@@ -249,5 +256,6 @@ pub fn summary(report: &Report, colour: Colour) -> String {
     };
     let seconds = report.timing.get("total_seconds").and_then(serde_json::Value::as_f64);
     let took = seconds.map_or(String::new(), |seconds| format!(" ({seconds:.1} s)"));
-    format!("{words}: {}{took}\n", parts.join(", "))
+    let parts = if parts.is_empty() { String::new() } else { format!(": {}", parts.join(", ")) };
+    format!("{lacks}{words}{parts}{took}\n")
 }

@@ -70,6 +70,10 @@ impl std::error::Error for WriteError {}
 /// The folder cannot be written; what was there before is as it was.
 pub fn write_atomically(path: &Path, text: &str) -> Result<(), WriteError> {
     let failed = |error| WriteError { path: path.to_owned(), error };
+    if fs::metadata(path).is_ok_and(|known| !known.is_file()) {
+        // A pipe or a device is written to; a file in its place would help nobody.
+        return fs::write(path, text).map_err(failed);
+    }
     let name = path.file_name().ok_or_else(|| failed(std::io::ErrorKind::InvalidInput.into()))?;
     let mut temporary = name.to_owned();
     temporary.push(format!(".{}.tmp", std::process::id()));

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::engine::Engine;
-use crate::report::{Coverage, Row, Verdict};
+use crate::report::{Coverage, Place, Row, Verdict};
 use crate::trial::{
     Budget, Expect, Finding, InvariantInfo, NEVER_PANICS, Plan, REACHES_ITS_CASE, Subject,
     TERMINATES, Trial, Witness,
@@ -11,7 +11,8 @@ use crate::trial::{
 
 /// Returns the invariants that every component has.
 fn built_in() -> [InvariantInfo; 2] {
-    let info = |name, says| InvariantInfo { name, says, rules: &[], expect: Expect::Holds };
+    let info =
+        |name, says| InvariantInfo { name, says, rules: &[], expect: Expect::Holds, stated: None };
     [
         info(NEVER_PANICS, "no thread panics unless the scenario expects it"),
         info(TERMINATES, "every call returns: no deadlock, no endless loop"),
@@ -48,7 +49,10 @@ pub(super) fn rows(subject: &dyn Subject, scenario: &str, plan: &Plan, trial: &T
         row.invariant = invariant.name.to_owned();
         row.expect = invariant.expect;
         match trial.findings.iter().find(|finding| finding.invariant == invariant.name) {
-            Some(finding) => convicted(&mut row, finding, None),
+            Some(finding) => {
+                convicted(&mut row, finding, None);
+                stated(&mut row, subject);
+            }
             None => acquitted(&mut row, plan, trial),
         }
         measured(&mut row, plan, trial);
@@ -80,6 +84,8 @@ fn blank(subject: &dyn Subject, scenario: &str, plan: &Plan) -> Row {
         component: subject.name().to_owned(),
         scenario: scenario.to_owned(),
         invariant: String::new(),
+        says: None,
+        stated: None,
         rules: Vec::new(),
         engine: plan.engine,
         exhibit: None,
@@ -131,8 +137,23 @@ fn convicted(row: &mut Row, finding: &Finding, mutant: Option<&str>) {
     row.witness = witness(&row.component, &row.scenario, mutant, row.engine, finding);
 }
 
+/// Says in words what is violated, and where that is stated: what every component promises is
+/// stated nowhere near it, so there the place is that of its first own promise.
+fn stated(row: &mut Row, subject: &dyn Subject) {
+    let own = subject.invariants();
+    let first = own.first().and_then(|info| info.stated);
+    let mut all = own.into_iter().chain(built_in());
+    let Some(info) = all.find(|info| info.name == row.invariant) else { return };
+    row.says = Some(info.says.to_owned());
+    row.rules = texts(info.rules);
+    let place = info.stated.or(first);
+    row.stated = place.map(|place| Place { file: place.file().to_owned(), line: place.line() });
+}
+
 fn acquitted(row: &mut Row, plan: &Plan, trial: &Trial) {
-    if trial.exploration.exhausted {
+    if trial.exploration.executions == 0 {
+        row.because = Some(format!("{} ran nothing: report this with the command", plan.engine));
+    } else if trial.exploration.exhausted {
         row.verdict = Verdict::Holds;
         row.coverage = Some(Coverage::Exhausted);
     } else if plan.engine.exhausts() {
@@ -187,6 +208,7 @@ pub(super) fn exhibit(subject: &dyn Subject, exhibit: &str, plan: &Plan) -> Row 
         Some(finding) => {
             row.invariant = finding.invariant.to_owned();
             convicted(&mut row, finding, Some(exhibit));
+            stated(&mut row, subject);
         }
         None => {
             row.verdict = Verdict::Holds;

@@ -19,6 +19,7 @@ use super::{minimise, shuttling};
 use crate::engine::{End, Engine, Execution, Exploration, Schedule, threads};
 #[cfg(feature = "shuttle")]
 use crate::engine::{Judge, shuttle::ShuttleRuntime};
+use crate::interrupt;
 
 /// What is to be run: an engine, how much of it, and from which seed.
 #[derive(Clone, Debug)]
@@ -104,11 +105,15 @@ impl<C: Component> Case<C> {
             }
             match deadline {
                 Some(deadline) if Instant::now() >= deadline => ControlFlow::Break(()),
+                _ if interrupt::asked() => ControlFlow::Break(()),
                 _ => ControlFlow::Continue(()),
             }
         });
         let Jury { mut findings, reached, traces, .. } = jury;
-        if plan.minimise && matches!(plan.engine, Engine::Sample | Engine::Trace) {
+        if plan.minimise
+            && !interrupt::asked()
+            && matches!(plan.engine, Engine::Sample | Engine::Trace)
+        {
             findings = findings.into_iter().map(|finding| self.minimised(finding)).collect();
         }
         Trial {

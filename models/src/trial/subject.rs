@@ -1,5 +1,6 @@
 //! A component with its types hidden, as catalogue, command line and report see it.
 
+use std::panic::Location;
 use std::sync::Arc;
 
 use super::case::{Case, Plan, Replayed, Trial};
@@ -32,6 +33,8 @@ pub struct InvariantInfo {
     pub rules: &'static [&'static str],
     /// What is expected of it.
     pub expect: Expect,
+    /// Where it is stated; `None` for what every component promises.
+    pub stated: Option<&'static Location<'static>>,
 }
 
 /// What the catalogue knows of a mutant.
@@ -136,6 +139,7 @@ impl<C: Component> Subject for Of<C> {
             says: invariant.says,
             rules: invariant.rules,
             expect: invariant.expect,
+            stated: Some(invariant.stated),
         });
         info.collect()
     }
