@@ -74,6 +74,9 @@ pub(super) struct ListArguments {
 pub(super) struct ReplayArguments {
     /// The printed text, or a file that holds it.
     pub(super) witness: String,
+    /// Writes the execution, e.g. as `perfetto=trace.json` or `html=page.html`.
+    #[arg(long = "report", value_name = "FORMAT=PATH")]
+    pub(super) reports: Vec<ReportTo>,
 }
 
 /// What `run` and `mutants` share.

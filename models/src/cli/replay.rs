@@ -4,11 +4,12 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use super::args::{ColorChoice, ReplayArguments};
-use super::output::{colour, print};
+use super::output::{check_paths, colour, print, write};
 use super::{DIVERGED, Failure, Outcome};
 use crate::catalogue::Catalogue;
 use crate::picture::picture;
 use crate::report::{Colour, Summary};
+use crate::runner::replay_report;
 use crate::trial::{Replayed, Witness, digest};
 
 pub(super) fn replay(
@@ -17,7 +18,14 @@ pub(super) fn replay(
     color: ColorChoice,
 ) -> Outcome {
     let witness = read(&arguments.witness)?;
+    check_paths(&arguments.reports)?;
     let replayed = rerun(catalogue, &witness)?;
+    if !arguments.reports.is_empty() {
+        let report = replay_report(catalogue, &witness, &replayed);
+        for to in &arguments.reports {
+            write(&report, to)?;
+        }
+    }
     let same = digest(&replayed.transcript) == witness.history;
     print(&text(&witness, &replayed, same, colour(color)))?;
     Ok(match (same, replayed.findings.is_empty()) {

@@ -3,11 +3,17 @@
 //! The names of the fields are fixed; more may be added. Everything that depends on the clock of
 //! the machine is under `timing`, so two runs with the same seed and counts are otherwise equal.
 
+mod github;
+mod html;
 mod junit;
+mod markdown;
 mod merge;
 mod outcome;
 mod part;
+mod perfetto;
+mod problem;
 mod read;
+mod sarif;
 mod schema;
 mod text;
 mod write;
@@ -20,10 +26,16 @@ use serde::{Deserialize, Serialize};
 use crate::engine::Engine;
 use crate::trial::Expect;
 
+pub use github::github;
+pub use html::html;
 pub use junit::junit;
+pub use markdown::markdown;
 pub use merge::{DifferentRuns, merge};
 pub use part::{Dealing, Part, Shard};
+pub use perfetto::perfetto;
+pub use problem::{Problem, Severity};
 pub use read::{ReadError, read};
+pub use sarif::sarif;
 pub use schema::schema;
 pub use text::{Colour, NOT_HELD, mutants_text, rows_text, summary, thousands};
 pub use write::{Format, WriteError, write_atomically};

@@ -1,6 +1,7 @@
 //! Runs what a command line asks for and collects the report.
 
 mod mutants;
+mod replayed;
 mod rows;
 mod share;
 mod stop;
@@ -21,6 +22,7 @@ use crate::trial::{Budget, MutantKind, Plan, StopAt, Subject};
 
 pub(crate) use mutants::convict;
 pub use mutants::{MutantCase, mutant_cases, run_mutants};
+pub(crate) use replayed::replay_report;
 pub use share::Share;
 
 use stop::Stop;

@@ -80,6 +80,12 @@ fn texts(rules: &[&str]) -> Vec<String> {
 }
 
 fn blank(subject: &dyn Subject, scenario: &str, plan: &Plan) -> Row {
+    let bounds = bounds(plan.engine, &plan.budget);
+    Row { bounds, ..unbounded(subject, scenario, plan.engine) }
+}
+
+/// Returns a row that says nothing yet.
+pub(super) fn unbounded(subject: &dyn Subject, scenario: &str, engine: Engine) -> Row {
     Row {
         component: subject.name().to_owned(),
         scenario: scenario.to_owned(),
@@ -87,12 +93,12 @@ fn blank(subject: &dyn Subject, scenario: &str, plan: &Plan) -> Row {
         says: None,
         stated: None,
         rules: Vec::new(),
-        engine: plan.engine,
+        engine,
         exhibit: None,
         expect: Expect::Holds,
         verdict: Verdict::Undecided,
         coverage: None,
-        bounds: bounds(plan.engine, &plan.budget),
+        bounds: BTreeMap::new(),
         executions: None,
         traces: None,
         steps: None,
@@ -139,7 +145,7 @@ fn convicted(row: &mut Row, finding: &Finding, mutant: Option<&str>) {
 
 /// Says in words what is violated, and where that is stated: what every component promises is
 /// stated nowhere near it, so there the place is that of its first own promise.
-fn stated(row: &mut Row, subject: &dyn Subject) {
+pub(super) fn stated(row: &mut Row, subject: &dyn Subject) {
     let own = subject.invariants();
     let first = own.first().and_then(|info| info.stated);
     let mut all = own.into_iter().chain(built_in());
@@ -179,20 +185,11 @@ fn measured(row: &mut Row, plan: &Plan, trial: &Trial) {
 
 /// Returns the row of a scenario that the engine cannot hold: it says why, and counts as nothing.
 pub(super) fn not_held(subject: &dyn Subject, scenario: &str, engine: Engine, reason: &str) -> Row {
-    let plan = Plan {
-        engine,
-        budget: Budget::default(),
-        seed: 0,
-        stop_at: crate::trial::StopAt::End,
-        minimise: false,
-        time: None,
-    };
     Row {
         invariant: crate::report::NOT_HELD.to_owned(),
         verdict: Verdict::Holds,
         because: Some(reason.to_owned()),
-        bounds: BTreeMap::new(),
-        ..blank(subject, scenario, &plan)
+        ..unbounded(subject, scenario, engine)
     }
 }
 

@@ -11,7 +11,7 @@ fn refuses(name: &str, contents: &[u8], says: &str) {
     std::fs::write(&input, contents).expect("written");
     std::fs::write(&out, "before").expect("written");
     refused(&["merge", path(canary()), path(&input), "-o", path(&out)], says);
-    let to = format!("junit={}", path(&out));
+    let to = format!("html={}", path(&out));
     refused(&["report", path(&input), "--to", &to], says);
     assert_eq!(read(&out), "before");
     assert_eq!(std::fs::read_dir(&folder).expect("a folder").count(), 2, "nothing half-written");
