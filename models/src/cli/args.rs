@@ -46,6 +46,8 @@ pub(super) enum Command {
     Run(RunArguments),
     /// Shows one execution again.
     Replay(ReplayArguments),
+    /// Makes the execution of a witness as small as it goes and prints the smaller witness.
+    Shrink(ShrinkArguments),
     /// Convicts the seeded bugs: the kill matrix.
     Mutants(MutantsArguments),
     /// Replays recorded traces of the reference.
@@ -56,6 +58,12 @@ pub(super) enum Command {
     Report(ReportArguments),
     /// Prints the JSON Schema of the report.
     Schema,
+    /// Says what works on this machine, and why the rest does not.
+    Doctor,
+    /// Prints the completions of a shell.
+    Completions(CompletionsArguments),
+    /// Writes the manual pages.
+    Man(ManArguments),
 }
 
 impl Default for Command {
@@ -77,6 +85,24 @@ pub(super) struct ReplayArguments {
     /// Writes the execution, e.g. as `perfetto=trace.json` or `html=page.html`.
     #[arg(long = "report", value_name = "FORMAT=PATH")]
     pub(super) reports: Vec<ReportTo>,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct ShrinkArguments {
+    /// The printed text, or a file that holds it.
+    pub(super) witness: String,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct CompletionsArguments {
+    /// The shell.
+    pub(super) shell: clap_complete::Shell,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct ManArguments {
+    /// Where to write a page per command; without it the first page is printed.
+    pub(super) folder: Option<PathBuf>,
 }
 
 /// What `run` and `mutants` share.

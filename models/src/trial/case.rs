@@ -268,6 +268,15 @@ impl<C: Component> Case<C> {
         Some(Replayed { findings: jury.findings, transcript, lines })
     }
 
+    /// Makes the violation that a schedule leads to as small as it goes, where the engine can.
+    pub(crate) fn shrink(&self, engine: Engine, schedule: &Schedule) -> Option<Finding> {
+        let found = self.replay(engine, schedule)?.findings.into_iter().next()?;
+        Some(match engine {
+            Engine::Sample | Engine::Trace => self.minimised(found),
+            Engine::Loom | Engine::Threads => found,
+        })
+    }
+
     /// Runs the one execution of a schedule.
     fn follow(&self, engine: Engine, schedule: &Schedule, judge: &mut JudgeLeft<'_, C>) {
         let slot: Slot<C> = Arc::default();

@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use super::case::{Case, Plan, Replayed, Trial};
 use super::component::Component;
-#[cfg(feature = "shuttle")]
 use super::finding::Finding;
 use super::invariant::Expect;
 use super::mutant::MutantKind;
@@ -75,6 +74,15 @@ pub trait Subject: Send + Sync {
         engine: Engine,
         schedule: &Schedule,
     ) -> Option<Replayed>;
+    /// Makes the violation that a schedule leads to as small as it goes; `None` if the code does not
+    /// follow it, or breaks nothing.
+    fn shrink(
+        &self,
+        scenario: &str,
+        mutant: Option<&str>,
+        engine: Engine,
+        schedule: &Schedule,
+    ) -> Option<Finding>;
     /// Runs the one execution that bytes decide, whatever they are, and returns what it violates;
     /// `None` if it has no scenario or no mutant of that name.
     #[cfg(feature = "shuttle")]
@@ -171,6 +179,16 @@ impl<C: Component> Subject for Of<C> {
         schedule: &Schedule,
     ) -> Option<Replayed> {
         Self::case(scenario, mutant)?.replay(engine, schedule)
+    }
+
+    fn shrink(
+        &self,
+        scenario: &str,
+        mutant: Option<&str>,
+        engine: Engine,
+        schedule: &Schedule,
+    ) -> Option<Finding> {
+        Self::case(scenario, mutant)?.shrink(engine, schedule)
     }
 
     #[cfg(feature = "shuttle")]

@@ -2,6 +2,7 @@
 
 #![cfg(all(feature = "loom", feature = "shuttle"))]
 
+mod commands;
 mod formats;
 mod merging;
 mod refused;
