@@ -6,4 +6,5 @@ cd "$(dirname "$0")/.."
 ci/run.sh nightly
 ci/mutants.sh nightly
 ci/fuzz.sh
+ci/report.sh
 cargo bench --workspace

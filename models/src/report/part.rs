@@ -105,8 +105,8 @@ impl Part {
     /// Says what is missing of the request; of one shard alone the others are not.
     fn lacks(&self, alone: bool) -> Vec<String> {
         let Self { command, dealing, count, shards, .. } = self;
-        let expected = if alone { 1..=0 } else { 1..=*count };
-        let missing = expected.filter(|index| !shards.contains_key(index)).map(|index| {
+        let expected = (1..=*count).filter(|index| !alone && !shards.contains_key(index));
+        let missing = expected.map(|index| {
             format!(
                 "shard {index} of {count} of `{command}` is missing: add the report of \
                  --partition {dealing}:{index}/{count}"

@@ -22,6 +22,7 @@ impl Stop {
 
     /// Tells whether the next case may start.
     pub(super) fn goes_on(&self) -> bool {
-        !interrupt::asked() && !(self.fail_fast && self.failed.load(Ordering::Relaxed))
+        let failed = self.fail_fast && self.failed.load(Ordering::Relaxed);
+        !interrupt::asked() && !failed
     }
 }
