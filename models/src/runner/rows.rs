@@ -214,3 +214,35 @@ pub(super) fn exhibit(subject: &dyn Subject, exhibit: &str, plan: &Plan) -> Row 
     }
     row
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::canary::Canary;
+    use crate::engine::Exploration;
+    use crate::report::{Report, Summary};
+    use crate::trial::{StopAt, subject};
+
+    #[test]
+    fn an_engine_that_ran_nothing_decides_nothing() {
+        let (engine, budget, stop_at) = (Engine::Trace, Budget::smoke(), StopAt::End);
+        let plan = Plan { engine, budget, seed: 0, stop_at, minimise: false, time: None };
+        let trial = Trial {
+            exploration: Exploration { executions: 0, steps: 0, exhausted: true },
+            findings: Vec::new(),
+            reached: true,
+            refused: None,
+            traces: None,
+            took: std::time::Duration::ZERO,
+        };
+        let mut report = Report::new(0);
+        report.rows = rows(subject::<Canary>(), "lost_update", &plan, &trial);
+        report.conclude();
+        assert_eq!(report.outcome, Summary::Inconclusive);
+        let own = report.rows.iter().filter(|row| row.invariant != REACHES_ITS_CASE);
+        for row in own {
+            assert_eq!(row.verdict, Verdict::Undecided, "{}", row.invariant);
+            assert!(row.because.as_ref().is_some_and(|why| why.contains("ran nothing")));
+        }
+    }
+}
