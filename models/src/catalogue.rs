@@ -5,6 +5,7 @@ use crate::delta_fifo::DeltaFifo;
 use crate::elector::Elector;
 use crate::queue::Queue;
 use crate::sequential;
+use crate::toy::{Toy, ToyBugs};
 use crate::trial::{Subject, subject};
 
 /// Components under trial. A crate of your own makes one for its own scenarios.
@@ -34,6 +35,8 @@ pub const CATALOGUE: Catalogue = Catalogue {
         subject::<sequential::ExpiringStore>(),
         subject::<sequential::IndexedStore>(),
         subject::<Elector>(),
+        subject::<Toy>(),
+        subject::<ToyBugs>(),
         subject::<Canary>(),
     ],
 };

@@ -65,6 +65,13 @@ fn canary_on(engine: Engine) -> Finding {
     let stop_at = StopAt::FirstViolation;
     let plan = Plan { engine, budget, seed: 0, stop_at, minimise: false, time: None };
     let canary = subject::<Canary>();
+    let cannot = |name: &str| canary.cannot_run(name, engine);
+    let mut refusals = canary.scenarios().into_iter().map(|scenario| cannot(scenario.name));
+    if let Some(Some(why)) = refusals.next()
+        && refusals.all(|refusal| refusal.is_some())
+    {
+        return Lacks(format!("a look at the canary: {why}"));
+    }
     let mut executions = 0;
     for scenario in canary.scenarios() {
         if canary.cannot_run(scenario.name, engine).is_some() {

@@ -12,6 +12,7 @@
 //! ```
 
 mod args;
+mod boundary;
 mod conformance;
 mod doctor;
 mod list;
@@ -101,5 +102,6 @@ fn dispatch(catalogue: &Catalogue, arguments: Arguments) -> Outcome {
         Command::Doctor => doctor::doctor(catalogue, colour),
         Command::Completions(completions) => manual::completions(catalogue, &completions),
         Command::Man(man) => manual::man(catalogue, &man),
+        Command::Boundary(arguments) => boundary::boundary(&arguments, colour),
     }
 }

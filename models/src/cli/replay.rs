@@ -53,7 +53,7 @@ pub(super) fn read(argument: &str) -> Result<Witness, Failure> {
 fn rerun(catalogue: &Catalogue, witness: &Witness) -> Result<Replayed, Failure> {
     let subject = subject(catalogue, witness)?;
     let mutant = witness.mutant.as_deref();
-    let replayed = subject.replay(&witness.scenario, mutant, witness.engine, &witness.schedule);
+    let replayed = subject.replay(&witness.scenario, mutant, witness.engine, &witness.route);
     replayed.ok_or_else(gone)
 }
 
@@ -101,7 +101,8 @@ fn text(witness: &Witness, replayed: &Replayed, same: bool, colour: Colour) -> S
     let head = format!("{component}/{scenario}{mutant} on {engine}");
     let mut text = format!("{}\n\n", colour.head(&head));
     let at = replayed.findings.first().and_then(|finding| finding.violation.at);
-    for line in picture(&replayed.lines, at).lines() {
+    let drawn = replayed.picture.clone().unwrap_or_else(|| picture(&replayed.lines, at));
+    for line in drawn.lines() {
         let _infallible = writeln!(text, "  {line}");
     }
     if let Some(end) = replayed.transcript.lines().next_back() {

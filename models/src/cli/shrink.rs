@@ -26,16 +26,16 @@ pub(super) fn shrink(
         )));
     }
     let (scenario, mutant) = (witness.scenario.as_str(), witness.mutant.as_deref());
-    let replayed = subject.replay(scenario, mutant, witness.engine, &witness.schedule);
+    let replayed = subject.replay(scenario, mutant, witness.engine, &witness.route);
     if replayed.ok_or_else(gone)?.findings.is_empty() {
         return Err(Failure::usage(
             "this witness violates nothing: there is nothing to make small",
         ));
     }
-    let small = subject.shrink(scenario, mutant, witness.engine, &witness.schedule);
+    let small = subject.shrink(scenario, mutant, witness.engine, &witness.route);
     let small = small.ok_or_else(gone)?;
-    let Some(schedule) = small.schedule.clone() else { return Err(gone()) };
-    let smaller = Witness { schedule, history: small.digest(), ..witness.clone() };
+    let Some(route) = small.route.clone() else { return Err(gone()) };
+    let smaller = Witness { route, history: small.digest(), ..witness.clone() };
     let colour = colour(color);
     let mut text = picture(&small.lines, small.violation.at);
     let _infallible = writeln!(
@@ -51,13 +51,14 @@ pub(super) fn shrink(
 
 /// Says how much smaller it is.
 fn how(before: &Witness, after: &Witness, small: &Finding) -> String {
-    let steps = |witness: &Witness| witness.schedule.choices.len();
+    let steps =
+        |witness: &Witness| witness.route.schedule().map_or(0, |schedule| schedule.choices.len());
     let least = match (small.preemptions, small.proved_minimum) {
         (Some(count), Some(true)) => format!(", {count} preemptions, the least there is"),
         (Some(count), _) => format!(", {count} preemptions"),
         (None, _) => String::new(),
     };
-    if after.schedule == before.schedule {
+    if after.route == before.route {
         return format!("it is as small as it goes: {} decisions{least}", steps(after));
     }
     format!("{} decisions instead of {}{least}", steps(after), steps(before))

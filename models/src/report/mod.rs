@@ -24,7 +24,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::engine::Engine;
-use crate::trial::Expect;
+use crate::trial::{Expect, Left};
 
 pub use github::github;
 pub use html::html;
@@ -150,6 +150,9 @@ pub struct Row {
     /// Distinct traces seen, where the engine can tell.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub traces: Option<u64>,
+    /// How much was not seen, where that can be told.
+    #[serde(flatten, default, skip_serializing_if = "Option::is_none")]
+    pub left: Option<Left>,
     /// Scheduling points passed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub steps: Option<u64>,

@@ -84,7 +84,7 @@ fn group_line(group: &[Row], colour: Colour) -> String {
         "not run" => colour.dim(word),
         _ => colour.bad(word),
     };
-    let line = format!("  {name:<36} {:<8} {executions:>11}  {word}{detail}", first.engine);
+    let line = format!("  {name:<42} {:<8} {executions:>11}  {word}{detail}", first.engine);
     format!("{}\n", line.trim_end())
 }
 
@@ -113,14 +113,33 @@ fn verdict_words(group: &[Row]) -> (&'static str, String) {
             Some(bound) => format!(", every schedule with at most {bound} preemptions"),
             None => ", every schedule".to_owned(),
         },
+        (Engine::Cluster, _) => {
+            format!(", {} steps simulated", thousands(first.steps.unwrap_or_default()))
+        }
         (_, Some(Coverage::Exhausted)) => ", every schedule".to_owned(),
-        (_, Some(Coverage::Sampled)) => match first.traces {
-            Some(traces) => format!(", {} distinct traces", thousands(traces)),
-            None => String::new(),
-        },
+        (_, Some(Coverage::Sampled)) => sampled(first),
         (_, None) => String::new(),
     };
     ("holds", how)
+}
+
+/// Tells how much a sample has seen, and how much is left.
+fn sampled(row: &Row) -> String {
+    let Some(traces) = row.traces else { return String::new() };
+    let mut text = format!(", {} distinct traces", thousands(traces));
+    let Some(left) = &row.left else { return text };
+    match (left.estimated_traces, left.estimated_traces_interval) {
+        (Some(about), Some([low, high])) if high < 1e15 => {
+            let [about, low, high] = [about, low, high].map(|number| thousands(number as u64));
+            let _infallible = write!(text, " of about {about} ({low} to {high})");
+        }
+        (Some(about), _) => {
+            let _infallible = write!(text, " of some {about:.0e}");
+        }
+        _ => {}
+    }
+    let _infallible = write!(text, ", unseen {:.1} %", left.unseen_mass * 100.0);
+    text
 }
 
 fn violation(row: &Row, program: &str, colour: Colour) -> String {
@@ -145,23 +164,28 @@ fn violation(row: &Row, program: &str, colour: Colour) -> String {
 /// Renders the kill matrix: executions to conviction per engine.
 pub fn mutants_text(rows: &[MutantRow], engines: &[Engine], colour: Colour) -> String {
     let mut text = String::new();
-    let mut component = "";
-    for row in rows {
-        if row.component != component {
-            component = &row.component;
-            let heads: String =
-                engines.iter().map(|engine| format!(" {:>9}", engine.name())).collect();
-            let head = format!("{:<38}{heads}  convicted by", row.component);
-            let _infallible = writeln!(text, "{}", colour.head(&head));
+    for group in rows.chunk_by(|a, b| a.component == b.component) {
+        let tried = |engine: &Engine| {
+            let on = |row: &MutantRow| {
+                row.missed_by.contains(engine)
+                    || row.kills.iter().any(|kill| kill.engine == *engine)
+            };
+            group.iter().any(on)
+        };
+        let engines: Vec<_> = engines.iter().copied().filter(tried).collect();
+        let heads: String = engines.iter().map(|engine| format!(" {:>9}", engine.name())).collect();
+        let head = format!("{:<44}{heads}  convicted by", group[0].component);
+        let _infallible = writeln!(text, "{}", colour.head(&head));
+        for row in group {
+            text.push_str(&mutant_line(row, &engines, colour));
         }
-        text.push_str(&mutant_line(row, engines, colour));
     }
     text
 }
 
 fn mutant_line(row: &MutantRow, engines: &[Engine], colour: Colour) -> String {
     let mark = if row.kind == "exhibit" { " (exhibit)" } else { "" };
-    let mut line = format!("  {:<36}", format!("{}{mark}", row.name));
+    let mut line = format!("  {:<42}", format!("{}{mark}", row.name));
     for engine in engines {
         let kill = row.kills.iter().find(|kill| kill.engine == *engine);
         let cell = kill.map_or("-".to_owned(), |kill| thousands(kill.executions));

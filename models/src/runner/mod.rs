@@ -17,8 +17,8 @@ use serde_json::json;
 use crate::catalogue::Catalogue;
 use crate::engine::Engine;
 use crate::interrupt;
-use crate::report::{Part, Report, Row, Shard, Verdict};
-use crate::trial::{Budget, MutantKind, Plan, StopAt, Subject};
+use crate::report::{Part, Report, Row, Shard, Verdict, thousands};
+use crate::trial::{Budget, MutantKind, Plan, ScenarioInfo, StopAt, Subject};
 
 pub(crate) use mutants::convict;
 pub use mutants::{MutantCase, mutant_cases, run_mutants};
@@ -34,6 +34,9 @@ pub struct Request {
     pub patterns: Vec<String>,
     /// The engines.
     pub engines: Vec<Engine>,
+    /// Whether the engines were asked for by name: then one that holds nothing of a component says
+    /// so, where it is otherwise left out.
+    pub by_name: bool,
     /// How much.
     pub budget: Budget,
     /// Where randomness starts.
@@ -51,6 +54,7 @@ impl Default for Request {
         Self {
             patterns: Vec::new(),
             engines: Engine::ALL.to_vec(),
+            by_name: false,
             budget: Budget::default(),
             seed: 0,
             jobs: 1,
@@ -141,6 +145,12 @@ impl Case {
                     return vec![rows::not_held(subject, scenario, engine, reason)];
                 }
                 let plan = request.plan(engine, StopAt::End, cases);
+                let traces = subject.traces(scenario).filter(|_| engine == Engine::Trace);
+                if let Some(traces) = traces.filter(|&all| all > plan.budget.trace_executions) {
+                    let traces = thousands(traces);
+                    let reason = format!("it has {traces} traces: give a larger --budget");
+                    return vec![rows::not_held(subject, scenario, engine, &reason)];
+                }
                 let trial = subject.run(scenario, None, &plan).expect("the catalogue named it");
                 rows::rows(subject, scenario, &plan, &trial)
             }
@@ -200,9 +210,16 @@ fn round(time: Duration) -> f64 {
 
 fn cases(catalogue: &Catalogue, request: &Request) -> Vec<Case> {
     let mut cases = Vec::new();
-    for (subject, scenario) in catalogue.scenarios(&request.patterns) {
+    let matching = catalogue.scenarios(&request.patterns);
+    for &(subject, scenario) in &matching {
         for &engine in &request.engines {
-            cases.push(Case::Shipped { subject, scenario, engine });
+            let of_its_kind = |(of, name): &(&'static dyn Subject, &str)| {
+                of.name() == subject.name() && is_of_its_kind(*of, name, engine)
+            };
+            let says_so = || request.by_name && !matching.iter().any(of_its_kind);
+            if of_its_kind(&(subject, scenario)) || says_so() {
+                cases.push(Case::Shipped { subject, scenario, engine });
+            }
         }
     }
     for &subject in catalogue.subjects {
@@ -212,7 +229,8 @@ fn cases(catalogue: &Catalogue, request: &Request) -> Vec<Case> {
         }
         for mutant in subject.mutants() {
             for &engine in &request.engines {
-                if mutant.kind == MutantKind::Exhibit && !engine.depends_on_the_machine() {
+                let convicts = can_convict(subject, engine);
+                if mutant.kind == MutantKind::Exhibit && convicts {
                     cases.push(Case::Exhibit { subject, exhibit: mutant.name, engine });
                 }
             }
@@ -229,6 +247,20 @@ enum Worked<U> {
     CutOff(U),
     /// It was not begun.
     NotAtAll,
+}
+
+/// Tells whether an engine is made for such scenarios at all: for programs, or for simulations.
+fn is_of_its_kind(subject: &dyn Subject, scenario: &str, engine: Engine) -> bool {
+    let mut scenarios = subject.scenarios().into_iter();
+    scenarios.any(|info| info.name == scenario && info.simulated == engine.simulates())
+}
+
+/// Tells whether an engine can convict mutants of a component.
+fn can_convict(subject: &dyn Subject, engine: Engine) -> bool {
+    let holds = |info: &ScenarioInfo| subject.cannot_run(info.name, engine).is_none();
+    !engine.depends_on_the_machine()
+        && subject.shows_mutants(engine)
+        && subject.scenarios().iter().any(holds)
 }
 
 /// Runs `work` on every item, `jobs` at a time, until told to stop, and returns the results in the

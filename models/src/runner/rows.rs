@@ -32,7 +32,7 @@ pub(crate) fn witness(
         scenario: scenario.to_owned(),
         mutant: mutant.map(str::to_owned),
         engine,
-        schedule: finding.schedule.clone()?,
+        route: finding.route.clone()?,
         history: finding.digest(),
     };
     Some(witness.to_string())
@@ -44,7 +44,7 @@ pub(super) fn rows(subject: &dyn Subject, scenario: &str, plan: &Plan, trial: &T
         return vec![not_held(subject, scenario, plan.engine, reason)];
     }
     let mut rows = Vec::new();
-    for invariant in subject.invariants().into_iter().chain(built_in()) {
+    for invariant in subject.judged_in(scenario).into_iter().chain(built_in()) {
         let mut row = Row { rules: texts(invariant.rules), ..blank(subject, scenario, plan) };
         row.invariant = invariant.name.to_owned();
         row.expect = invariant.expect;
@@ -101,6 +101,7 @@ pub(super) fn unbounded(subject: &dyn Subject, scenario: &str, engine: Engine) -
         bounds: BTreeMap::new(),
         executions: None,
         traces: None,
+        left: None,
         steps: None,
         preemptions: None,
         proved_minimum: None,
@@ -121,6 +122,9 @@ fn bounds(engine: Engine, budget: &Budget) -> BTreeMap<String, u64> {
         }
         Engine::Sample if budget.time.is_none() => {
             bounds.insert("schedules".to_owned(), budget.schedules);
+        }
+        Engine::Cluster if budget.time.is_none() => {
+            bounds.insert("runs".to_owned(), budget.simulated_runs);
         }
         Engine::Threads if budget.time.is_none() => {
             bounds.insert("runs".to_owned(), budget.thread_runs);
@@ -181,6 +185,7 @@ fn measured(row: &mut Row, plan: &Plan, trial: &Trial) {
     row.executions = Some(trial.exploration.executions);
     row.steps = Some(trial.exploration.steps);
     row.traces = trial.traces;
+    row.left.clone_from(&trial.left);
 }
 
 /// Returns the row of a scenario that the engine cannot hold: it says why, and counts as nothing.
@@ -233,6 +238,7 @@ mod tests {
             reached: true,
             refused: None,
             traces: None,
+            left: None,
             took: std::time::Duration::ZERO,
         };
         let mut report = Report::new(0);

@@ -17,7 +17,9 @@ mod recorder;
 mod scenario;
 #[cfg(feature = "shuttle")]
 mod shuttling;
+mod simulation;
 mod subject;
+mod tally;
 mod witness;
 mod world;
 
@@ -39,7 +41,11 @@ pub use judge::StopAt;
 pub use mutant::{Mutant, MutantKind};
 pub use recorder::DynMachine;
 pub use scenario::{DynScenario, Scenario};
+pub use simulation::Simulation;
 pub use subject::{InvariantInfo, MutantInfo, ScenarioInfo, Subject, subject};
+pub use tally::Left;
+#[cfg(all(test, feature = "shuttle"))]
+pub(crate) use tally::Tally;
 pub use witness::{VERSION, Witness, WitnessError, digest};
 pub use world::{Observed, World};
 
