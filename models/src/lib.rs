@@ -28,6 +28,7 @@ pub mod expiring_store;
 pub mod fifo;
 pub mod heap;
 pub mod indexed_store;
+mod interrupt;
 pub mod limited_queue;
 pub mod limiter;
 pub mod objects;

@@ -27,7 +27,7 @@ fn report(catalogue: &Catalogue, engines: &[Engine]) -> Report {
         by_name: true,
         budget: Budget::smoke(),
         seed: 0,
-        jobs: 1,
+        ..Request::default()
     };
     run(catalogue, &request, &Silent)
 }
@@ -134,7 +134,7 @@ fn loom_that_does_not_finish_is_undecided() {
         by_name: true,
         budget: "10".parse().expect("a count"),
         seed: 0,
-        jobs: 1,
+        ..Request::default()
     };
     let report = run(catalogue, &request, &Silent);
     let undecided = report.rows.iter().filter(|row| row.verdict == Verdict::Undecided);

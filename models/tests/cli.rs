@@ -9,6 +9,10 @@ fn seatrial(arguments: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_seatrial"))
         .args(arguments)
         .env("NO_COLOR", "1")
+        .env_remove("JOB_COMPLETION_INDEX")
+        .env_remove("CI_NODE_INDEX")
+        .env_remove("CIRCLE_NODE_INDEX")
+        .env_remove("BUILDKITE_PARALLEL_JOB")
         .output()
         .expect("the program starts")
 }

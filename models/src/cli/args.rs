@@ -7,6 +7,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::engine::Engine;
 use crate::report::Format;
+use crate::runner::Share;
 use crate::trial::Budget;
 
 /// Deterministic checking of concurrent parts: run, convict, replay.
@@ -45,10 +46,24 @@ pub(super) enum Command {
     Run(RunArguments),
     /// Shows one execution again.
     Replay(ReplayArguments),
+    /// Makes the execution of a witness as small as it goes and prints the smaller witness.
+    Shrink(ShrinkArguments),
     /// Convicts the seeded bugs: the kill matrix.
     Mutants(MutantsArguments),
     /// Replays recorded traces of the reference.
     Conformance(ConformanceArguments),
+    /// Makes one report of several, e.g. of all shards of a run.
+    Merge(MergeArguments),
+    /// Renders a report in other formats.
+    Report(ReportArguments),
+    /// Prints the JSON Schema of the report.
+    Schema,
+    /// Says what works on this machine, and why the rest does not.
+    Doctor,
+    /// Prints the completions of a shell.
+    Completions(CompletionsArguments),
+    /// Writes the manual pages.
+    Man(ManArguments),
     /// Shows how much drift and latency an election survives: computed, and searched.
     Boundary(BoundaryArguments),
 }
@@ -69,6 +84,27 @@ pub(super) struct ListArguments {
 pub(super) struct ReplayArguments {
     /// The printed text, or a file that holds it.
     pub(super) witness: String,
+    /// Writes the execution, e.g. as `perfetto=trace.json` or `html=page.html`.
+    #[arg(long = "report", value_name = "FORMAT=PATH")]
+    pub(super) reports: Vec<ReportTo>,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct ShrinkArguments {
+    /// The printed text, or a file that holds it.
+    pub(super) witness: String,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct CompletionsArguments {
+    /// The shell.
+    pub(super) shell: clap_complete::Shell,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct ManArguments {
+    /// Where to write a page per command; without it the first page is printed.
+    pub(super) folder: Option<PathBuf>,
 }
 
 /// What `run` and `mutants` share.
@@ -86,12 +122,19 @@ pub(super) struct Effort {
     /// How many cases at a time; as many as there are processors by default.
     #[arg(long, value_name = "N")]
     pub(super) jobs: Option<std::num::NonZeroUsize>,
+    /// Only this shard: slice:1/4 deals the cases out in turn, hash:1/4 by their names. By default
+    /// what a Kubernetes Indexed Job, GitLab, CircleCI or Buildkite say in the environment.
+    #[arg(long, value_name = "DEALING:N/M")]
+    pub(super) partition: Option<Share>,
+    /// Starts nothing new once something is not as expected.
+    #[arg(long)]
+    pub(super) fail_fast: bool,
 }
 
 /// Where reports go.
 #[derive(Debug, Default, Args)]
 pub(super) struct Reports {
-    /// Writes a report, e.g. `json=report.json` or `junit=report.xml`; may be given more than once.
+    /// Writes a report, e.g. `json=report.json` or `html=report.html`; may be given more than once.
     #[arg(long = "report", value_name = "FORMAT=PATH")]
     pub(super) reports: Vec<ReportTo>,
     /// What is printed.
@@ -135,6 +178,28 @@ pub(super) struct ConformanceArguments {
     pub(super) folder: Option<PathBuf>,
     #[command(flatten)]
     pub(super) reports: Reports,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct MergeArguments {
+    /// The reports, as JSON; their order does not matter, nor does giving one twice.
+    #[arg(required = true, value_name = "REPORT.json")]
+    pub(super) inputs: Vec<PathBuf>,
+    /// Where the one report goes, as JSON.
+    #[arg(short, long, value_name = "OUT.json")]
+    pub(super) out: PathBuf,
+    #[command(flatten)]
+    pub(super) reports: Reports,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct ReportArguments {
+    /// The report, as JSON.
+    #[arg(value_name = "REPORT.json")]
+    pub(super) input: PathBuf,
+    /// What to write, e.g. `html=report.html`; `-` is standard output; may be given more than once.
+    #[arg(long = "to", required = true, value_name = "FORMAT=PATH")]
+    pub(super) to: Vec<ReportTo>,
 }
 
 /// The rules of an election.

@@ -11,14 +11,14 @@ use super::output::{check_paths, colour, deliver};
 use super::{Failure, Outcome};
 use crate::catalogue::Catalogue;
 use crate::conformance::{self, Conformance, carried, read_folder};
-use crate::report::{Colour, ConformanceRow, Report, summary};
+use crate::report::{Colour, ConformanceRow, Part, Report, summary};
 
 pub(super) fn conformance(
     catalogue: &Catalogue,
     arguments: &ConformanceArguments,
     color: ColorChoice,
 ) -> Outcome {
-    check_paths(&arguments.reports)?;
+    check_paths(&arguments.reports.reports)?;
     let began = Instant::now();
     let all: Vec<Conformance> =
         catalogue.subjects.iter().flat_map(|subject| subject.conformance()).collect();
@@ -43,6 +43,8 @@ pub(super) fn conformance(
             }
         }
     }
+    catalogue.program.clone_into(&mut report.program);
+    report.parts.push(Part::whole("conformance", report.conformance.len() as u64));
     let seconds = (began.elapsed().as_secs_f64() * 1e3).round() / 1e3;
     report.timing.insert("total_seconds".to_owned(), json!(seconds));
     report.conclude();

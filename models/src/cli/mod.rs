@@ -14,12 +14,17 @@
 mod args;
 mod boundary;
 mod conformance;
+mod doctor;
 mod list;
+mod manual;
+mod merge;
 mod mutants;
 mod output;
 mod progress;
+mod render;
 mod replay;
 mod run;
+mod shrink;
 
 use std::process::ExitCode;
 
@@ -52,7 +57,7 @@ type Outcome = Result<u8, Failure>;
 
 /// Runs the command line of a catalogue on the arguments of this process.
 pub fn main(catalogue: &Catalogue) -> ExitCode {
-    let command = Arguments::command().name(catalogue.program).bin_name(catalogue.program);
+    let command = definition(catalogue);
     let parsed =
         command.try_get_matches().and_then(|matches| Arguments::from_arg_matches(&matches));
     let arguments = match parsed {
@@ -75,6 +80,11 @@ pub fn main(catalogue: &Catalogue) -> ExitCode {
     }
 }
 
+/// Returns what may stand on the command line of a catalogue.
+fn definition(catalogue: &Catalogue) -> clap::Command {
+    Arguments::command().name(catalogue.program).bin_name(catalogue.program)
+}
+
 fn dispatch(catalogue: &Catalogue, arguments: Arguments) -> Outcome {
     let colour = arguments.color;
     match arguments.command.unwrap_or_default() {
@@ -85,6 +95,13 @@ fn dispatch(catalogue: &Catalogue, arguments: Arguments) -> Outcome {
         Command::Conformance(conformance) => {
             conformance::conformance(catalogue, &conformance, colour)
         }
+        Command::Merge(merge) => merge::merge(&merge, colour),
+        Command::Report(report) => render::report(&report),
+        Command::Schema => render::schema(),
+        Command::Shrink(shrink) => shrink::shrink(catalogue, &shrink, colour),
+        Command::Doctor => doctor::doctor(catalogue, colour),
+        Command::Completions(completions) => manual::completions(catalogue, &completions),
+        Command::Man(man) => manual::man(catalogue, &man),
         Command::Boundary(arguments) => boundary::boundary(&arguments, colour),
     }
 }

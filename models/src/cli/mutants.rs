@@ -7,6 +7,7 @@ use super::run::{available, request};
 use super::{Failure, Outcome};
 use crate::catalogue::Catalogue;
 use crate::engine::Engine;
+use crate::interrupt;
 use crate::report::{mutants_text, summary};
 use crate::runner::{mutant_cases, run_mutants};
 use crate::trial::Budget;
@@ -24,7 +25,7 @@ pub(super) fn mutants(
             )));
         }
     }
-    check_paths(&arguments.reports)?;
+    check_paths(&arguments.reports.reports)?;
     // Real threads prove nothing about a mutant, and a mutant may hang them.
     let engines: Vec<_> =
         Engine::ALL.iter().copied().filter(|engine| !engine.depends_on_the_machine()).collect();
@@ -35,6 +36,7 @@ pub(super) fn mutants(
         ));
     }
     let request = request(&arguments.patterns, &arguments.effort, engines, Budget::smoke())?;
+    interrupt::listen();
     let bar = Bar::new();
     let report = run_mutants(catalogue, &request, &bar);
     bar.finish();

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::io::IsTerminal as _;
+use std::path::Path;
 
 use super::args::{ColorChoice, Printed, ReportTo, Reports};
 use super::{Failure, Outcome};
@@ -21,8 +22,11 @@ pub(super) fn colour(choice: ColorChoice) -> Colour {
 }
 
 /// Refuses a report path that cannot be written, before anything runs for minutes.
-pub(super) fn check_paths(reports: &Reports) -> Result<(), Failure> {
-    for ReportTo { path, .. } in &reports.reports {
+pub(super) fn check_paths(reports: &[ReportTo]) -> Result<(), Failure> {
+    for ReportTo { path, .. } in reports {
+        if is_standard_output(path) {
+            continue;
+        }
         let refuse = |why: String| {
             Err(Failure::usage(format!(
                 "cannot write {}: {why}: name a file in a folder that can be written",
@@ -34,7 +38,7 @@ pub(super) fn check_paths(reports: &Reports) -> Result<(), Failure> {
         }
         let folder = match path.parent() {
             Some(parent) if !parent.as_os_str().is_empty() => parent,
-            _ => std::path::Path::new("."),
+            _ => Path::new("."),
         };
         let probe = folder.join(format!(".seatrial-{}.tmp", std::process::id()));
         match fs::File::create(&probe) {
@@ -51,11 +55,23 @@ pub(super) fn deliver(report: &Report, reports: &Reports, text: impl Fn() -> Str
         Printed::Text => print(&text())?,
         Printed::Json => print(&Format::Json.render(report))?,
     }
-    for ReportTo { format, path } in &reports.reports {
-        write_atomically(path, &format.render(report))
-            .map_err(|error| Failure::usage(error.to_string()))?;
+    for to in &reports.reports {
+        write(report, to)?;
     }
     Ok(report.outcome.exit_code())
+}
+
+/// Writes a report where it was asked for.
+pub(super) fn write(report: &Report, to: &ReportTo) -> Result<(), Failure> {
+    let text = to.format.render(report);
+    if is_standard_output(&to.path) {
+        return print(&text);
+    }
+    write_atomically(&to.path, &text).map_err(|error| Failure::usage(error.to_string()))
+}
+
+fn is_standard_output(path: &Path) -> bool {
+    path == Path::new("-")
 }
 
 /// Prints; a reader that has gone away is no failure of ours.

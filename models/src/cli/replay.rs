@@ -4,12 +4,13 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use super::args::{ColorChoice, ReplayArguments};
-use super::output::{colour, print};
+use super::output::{check_paths, colour, print, write};
 use super::{DIVERGED, Failure, Outcome};
 use crate::catalogue::Catalogue;
 use crate::picture::picture;
 use crate::report::{Colour, Summary};
-use crate::trial::{Replayed, Witness, digest};
+use crate::runner::replay_report;
+use crate::trial::{Replayed, Subject, Witness, digest};
 
 pub(super) fn replay(
     catalogue: &Catalogue,
@@ -17,7 +18,14 @@ pub(super) fn replay(
     color: ColorChoice,
 ) -> Outcome {
     let witness = read(&arguments.witness)?;
+    check_paths(&arguments.reports)?;
     let replayed = rerun(catalogue, &witness)?;
+    if !arguments.reports.is_empty() {
+        let report = replay_report(catalogue, &witness, &replayed);
+        for to in &arguments.reports {
+            write(&report, to)?;
+        }
+    }
     let same = digest(&replayed.transcript) == witness.history;
     print(&text(&witness, &replayed, same, colour(color)))?;
     Ok(match (same, replayed.findings.is_empty()) {
@@ -28,7 +36,7 @@ pub(super) fn replay(
 }
 
 /// Reads a witness from the argument itself or from the file that it names.
-fn read(argument: &str) -> Result<Witness, Failure> {
+pub(super) fn read(argument: &str) -> Result<Witness, Failure> {
     let text = if Path::new(argument).exists() {
         let unreadable = |error| Failure::usage(format!("cannot read {argument}: {error}"));
         let text = std::fs::read_to_string(argument).map_err(unreadable)?;
@@ -43,6 +51,26 @@ fn read(argument: &str) -> Result<Witness, Failure> {
 
 /// Runs the execution that a witness leads to.
 fn rerun(catalogue: &Catalogue, witness: &Witness) -> Result<Replayed, Failure> {
+    let subject = subject(catalogue, witness)?;
+    let mutant = witness.mutant.as_deref();
+    let replayed = subject.replay(&witness.scenario, mutant, witness.engine, &witness.route);
+    replayed.ok_or_else(gone)
+}
+
+/// Says that the code is not the one that a witness was taken of.
+pub(super) fn gone() -> Failure {
+    Failure {
+        message: "the execution of this witness does not exist any more: the code has changed"
+            .to_owned(),
+        code: DIVERGED,
+    }
+}
+
+/// Returns the component of a witness, if this build can run all that the witness names.
+pub(super) fn subject(
+    catalogue: &Catalogue,
+    witness: &Witness,
+) -> Result<&'static dyn Subject, Failure> {
     let program = catalogue.program;
     let unknown = |what: &str, name: &str| {
         Failure::usage(format!(
@@ -64,13 +92,7 @@ fn rerun(catalogue: &Catalogue, witness: &Witness) -> Result<Replayed, Failure> 
     if let Some(missing) = witness.engine.missing() {
         return Err(Failure::usage(missing));
     }
-    let mutant = witness.mutant.as_deref();
-    let replayed = subject.replay(&witness.scenario, mutant, witness.engine, &witness.route);
-    replayed.ok_or_else(|| Failure {
-        message: "the execution of this witness does not exist any more: the code has changed"
-            .to_owned(),
-        code: DIVERGED,
-    })
+    Ok(subject)
 }
 
 fn text(witness: &Witness, replayed: &Replayed, same: bool, colour: Colour) -> String {

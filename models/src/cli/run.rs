@@ -6,15 +6,17 @@ use super::progress::Bar;
 use super::{Failure, Outcome};
 use crate::catalogue::Catalogue;
 use crate::engine::Engine;
+use crate::interrupt;
 use crate::report::{rows_text, summary};
-use crate::runner::{self, Request};
+use crate::runner::{self, Request, Share};
 use crate::trial::Budget;
 
 pub(super) fn run(catalogue: &Catalogue, arguments: &RunArguments, color: ColorChoice) -> Outcome {
     known_patterns(catalogue, &arguments.patterns)?;
-    check_paths(&arguments.reports)?;
+    check_paths(&arguments.reports.reports)?;
     let all = available(Engine::ALL);
     let request = request(&arguments.patterns, &arguments.effort, all, Budget::default())?;
+    interrupt::listen();
     let bar = Bar::new();
     let report = runner::run(catalogue, &request, &bar);
     bar.finish();
@@ -59,6 +61,10 @@ pub(super) fn request(
     let mut chosen = if effort.engines.is_empty() { engines } else { effort.engines.clone() };
     chosen.sort_unstable();
     chosen.dedup();
+    let share = match effort.partition {
+        Some(share) => share,
+        None => Share::of_environment(|name| std::env::var(name).ok()).map_err(Failure::usage)?,
+    };
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
     Ok(Request {
         patterns: patterns.to_vec(),
@@ -67,5 +73,7 @@ pub(super) fn request(
         budget: effort.budget.clone().unwrap_or(budget),
         seed: effort.seed,
         jobs: effort.jobs.map_or(processors, usize::from),
+        share,
+        fail_fast: effort.fail_fast,
     })
 }

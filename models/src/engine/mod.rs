@@ -17,6 +17,7 @@ pub mod threads;
 use std::fmt;
 use std::str::FromStr;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use execution::{End, Execution, Exploration, Judge};
@@ -25,7 +26,9 @@ pub use route::Route;
 pub use schedule::{Choice, MAX_THREADS, ParseScheduleError, Schedule, ThreadLetter};
 
 /// An engine, by name.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum Engine {
     /// loom: all schedules within a bound of preemptions, C11 acquire and release included.

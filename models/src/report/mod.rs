@@ -3,18 +3,40 @@
 //! The names of the fields are fixed; more may be added. Everything that depends on the clock of
 //! the machine is under `timing`, so two runs with the same seed and counts are otherwise equal.
 
+mod github;
+mod html;
 mod junit;
+mod markdown;
+mod merge;
+mod outcome;
+mod part;
+mod perfetto;
+mod problem;
+mod read;
+mod sarif;
+mod schema;
 mod text;
 mod write;
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::engine::Engine;
 use crate::trial::{Expect, Left};
 
+pub use github::github;
+pub use html::html;
 pub use junit::junit;
+pub use markdown::markdown;
+pub use merge::{DifferentRuns, merge};
+pub use part::{Dealing, Part, Shard};
+pub use perfetto::perfetto;
+pub use problem::{Problem, Severity};
+pub use read::{ReadError, read};
+pub use sarif::sarif;
+pub use schema::schema;
 pub use text::{Colour, NOT_HELD, mutants_text, rows_text, summary, thousands};
 pub use write::{Format, WriteError, write_atomically};
 
@@ -22,7 +44,7 @@ pub use write::{Format, WriteError, write_atomically};
 pub const SCHEMA_VERSION: u32 = 1;
 
 /// What a run comes to.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Summary {
     /// All is as expected.
@@ -51,7 +73,7 @@ impl Summary {
 }
 
 /// What was found about one invariant.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
     /// No execution violated it.
@@ -63,7 +85,7 @@ pub enum Verdict {
 }
 
 /// How far a verdict reaches.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Coverage {
     /// Every execution within the bounds.
@@ -73,7 +95,7 @@ pub enum Coverage {
 }
 
 /// Which shard of how many.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Partition {
     /// From one.
     pub index: u32,
@@ -81,8 +103,17 @@ pub struct Partition {
     pub count: u32,
 }
 
+/// A line of a source file.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct Place {
+    /// The file, as the compiler was told of it.
+    pub file: String,
+    /// The line, from one.
+    pub line: u32,
+}
+
 /// One invariant of one scenario on one engine.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Row {
     /// The component.
     pub component: String,
@@ -90,6 +121,12 @@ pub struct Row {
     pub scenario: String,
     /// The invariant.
     pub invariant: String,
+    /// The invariant in words, where it is violated.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub says: Option<String>,
+    /// Where the invariant is stated, where it is violated and that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stated: Option<Place>,
     /// The rules that it states.
     pub rules: Vec<String>,
     /// The engine.
@@ -150,7 +187,7 @@ impl Row {
 }
 
 /// One engine's conviction of a mutant.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Kill {
     /// The engine.
     pub engine: Engine,
@@ -179,7 +216,7 @@ impl Kill {
 }
 
 /// What became of a mutant.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Fate {
     /// An engine convicted it.
@@ -191,7 +228,7 @@ pub enum Fate {
 }
 
 /// One mutant.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct MutantRow {
     /// The component.
     pub component: String,
@@ -227,7 +264,7 @@ impl MutantRow {
 }
 
 /// The traces of one component.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct ConformanceRow {
     /// The component's name in the traces.
     pub component: String,
@@ -248,7 +285,7 @@ pub struct ConformanceRow {
 }
 
 /// Everything that a run found.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Report {
     /// The version of this form.
     pub schema_version: u32,
@@ -260,8 +297,17 @@ pub struct Report {
     pub toolchain: String,
     /// Where randomness started.
     pub seed: u64,
-    /// The shard.
+    /// The shard; 1 of 1 if it is all of them.
     pub partition: Partition,
+    /// The program that wrote it, as it is called: what replays its witnesses.
+    #[serde(default = "own_program")]
+    pub program: String,
+    /// What was asked for, and how much of that is here.
+    #[serde(default)]
+    pub parts: Vec<Part>,
+    /// Whether it was put together from several.
+    #[serde(default)]
+    pub merged: bool,
     /// Verdicts.
     pub rows: Vec<Row>,
     /// The kill matrix.
@@ -282,40 +328,19 @@ impl Report {
             toolchain: env!("SEATRIAL_TOOLCHAIN").to_owned(),
             seed,
             partition: Partition { index: 1, count: 1 },
+            program: own_program(),
+            parts: Vec::new(),
+            merged: false,
             rows: Vec::new(),
             mutants: Vec::new(),
             conformance: Vec::new(),
             timing: BTreeMap::new(),
         }
     }
+}
 
-    /// Computes what it all comes to.
-    pub fn conclude(&mut self) {
-        self.outcome = self.summarise();
-    }
-
-    fn summarise(&self) -> Summary {
-        let unexpected = |expect: Expect, verdict: Verdict| {
-            self.rows.iter().any(|row| row.expect == expect && row.verdict == verdict)
-        };
-        let innocent_convicted =
-            self.mutants.iter().any(|row| row.kind == "equivalent" && !row.as_expected());
-        let trace_failed = self.conformance.iter().any(|row| !row.failures.is_empty());
-        if self.rows.is_empty() && self.mutants.is_empty() && self.conformance.is_empty() {
-            Summary::Empty
-        } else if unexpected(Expect::Holds, Verdict::Violated) || innocent_convicted || trace_failed
-        {
-            Summary::Violated
-        } else if unexpected(Expect::Violated, Verdict::Holds)
-            || self.mutants.iter().any(|row| !row.as_expected())
-        {
-            Summary::Blind
-        } else if self.rows.iter().any(|row| row.verdict == Verdict::Undecided) {
-            Summary::Inconclusive
-        } else {
-            Summary::Holds
-        }
-    }
+fn own_program() -> String {
+    "seatrial".to_owned()
 }
 
 /// Returns the commit that the working directory is at, as the environment or git tells it.

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::{Coverage, Fate, Kill, MutantRow, Report, Row, Summary, Verdict};
+use super::{Coverage, Fate, Kill, MutantRow, Partition, Report, Row, Summary, Verdict};
 use crate::engine::Engine;
 use crate::picture::picture;
 use crate::trial::Expect;
@@ -57,7 +57,7 @@ pub fn thousands(number: u64) -> String {
 pub fn rows_text(rows: &[Row], program: &str, colour: Colour) -> String {
     let mut text = String::new();
     let mut component = "";
-    for group in rows.chunk_by(same_case) {
+    for group in rows.chunk_by(Row::same_case) {
         let first = &group[0];
         if first.component != component {
             component = &first.component;
@@ -69,12 +69,6 @@ pub fn rows_text(rows: &[Row], program: &str, colour: Colour) -> String {
         }
     }
     text
-}
-
-fn same_case(a: &Row, b: &Row) -> bool {
-    let case =
-        |row: &Row| (row.component.clone(), row.scenario.clone(), row.engine, row.exhibit.clone());
-    case(a) == case(b)
 }
 
 fn group_line(group: &[Row], colour: Colour) -> String {
@@ -226,8 +220,35 @@ fn convicted_by(row: &MutantRow) -> String {
     format!("{} in {}{preemptions}{least}", kill.invariant, kill.scenario)
 }
 
-/// Renders the last line: what it all comes to.
+/// Renders the last lines: what is missing, and what it all comes to.
 pub fn summary(report: &Report, colour: Colour) -> String {
+    let mut text = String::new();
+    for lack in report.lacks() {
+        let _infallible = writeln!(text, "{}", colour.bad(&lack));
+    }
+    let (words, parts) = (conclusion(report.outcome), counts(report));
+    let words =
+        if report.outcome == Summary::Holds { colour.good(words) } else { colour.bad(words) };
+    let parts = if parts.is_empty() { String::new() } else { format!(": {parts}") };
+    let seconds = report.timing.get("total_seconds").and_then(serde_json::Value::as_f64);
+    let took = seconds.map_or(String::new(), |seconds| format!(" ({seconds:.1} s)"));
+    let _infallible = writeln!(text, "{words}{parts}{took}");
+    text
+}
+
+/// Says what an outcome means.
+pub(super) fn conclusion(outcome: Summary) -> &'static str {
+    match outcome {
+        Summary::Holds => "all as expected",
+        Summary::Violated => "violated",
+        Summary::Blind => "blind: something that must be found was not",
+        Summary::Inconclusive => "inconclusive",
+        Summary::Empty => "nothing ran",
+    }
+}
+
+/// Counts what a report holds, in words.
+pub(super) fn counts(report: &Report) -> String {
     let mut parts = Vec::new();
     let rows: Vec<_> = report.rows.iter().filter(|row| row.invariant != NOT_HELD).collect();
     if !rows.is_empty() {
@@ -264,14 +285,8 @@ pub fn summary(report: &Report, colour: Colour) -> String {
         let traces: u64 = report.conformance.iter().map(|row| row.traces).sum();
         parts.push(format!("{} of {} traces replayed", thousands(replayed), thousands(traces)));
     }
-    let words = match report.outcome {
-        Summary::Holds => colour.good("all as expected"),
-        Summary::Violated => colour.bad("violated"),
-        Summary::Blind => colour.bad("blind: something that must be found was not"),
-        Summary::Inconclusive => colour.bad("inconclusive"),
-        Summary::Empty => colour.bad("nothing ran"),
-    };
-    let seconds = report.timing.get("total_seconds").and_then(serde_json::Value::as_f64);
-    let took = seconds.map_or(String::new(), |seconds| format!(" ({seconds:.1} s)"));
-    format!("{words}: {}{took}\n", parts.join(", "))
+    if let Partition { index, count: 2.. } = report.partition {
+        parts.push(format!("shard {index} of {}", report.partition.count));
+    }
+    parts.join(", ")
 }

@@ -15,17 +15,38 @@ pub enum Format {
     Json,
     /// What CI systems read.
     Junit,
+    /// What code scanning reads.
+    Sarif,
+    /// A page for a person.
+    Html,
+    /// A summary of a CI job.
+    Markdown,
+    /// Annotations of a hosted workflow.
+    Github,
+    /// A trace of the violating executions, for a timeline viewer.
+    Perfetto,
 }
+
+/// The formats, by name.
+const FORMATS: [(&str, Format); 7] = [
+    ("json", Format::Json),
+    ("junit", Format::Junit),
+    ("sarif", Format::Sarif),
+    ("html", Format::Html),
+    ("markdown", Format::Markdown),
+    ("github", Format::Github),
+    ("perfetto", Format::Perfetto),
+];
 
 impl FromStr for Format {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        match text {
-            "json" => Ok(Self::Json),
-            "junit" => Ok(Self::Junit),
-            _ => Err(format!("unknown report format '{text}': use json or junit")),
-        }
+        let known = FORMATS.iter().find(|(name, _)| *name == text);
+        known.map(|(_, format)| *format).ok_or_else(|| {
+            let names: Vec<_> = FORMATS.iter().map(|(name, _)| *name).collect();
+            format!("unknown report format '{text}': use one of {}", names.join(", "))
+        })
     }
 }
 
@@ -33,15 +54,20 @@ impl Format {
     /// Renders a report.
     pub fn render(self, report: &Report) -> String {
         match self {
-            Self::Json => {
-                let mut text =
-                    serde_json::to_string_pretty(report).expect("a report is plain data");
-                text.push('\n');
-                text
-            }
+            Self::Json => pretty(report),
             Self::Junit => super::junit(report),
+            Self::Sarif => pretty(&super::sarif(report)),
+            Self::Html => super::html(report),
+            Self::Markdown => super::markdown(report),
+            Self::Github => super::github(report),
+            Self::Perfetto => pretty(&super::perfetto(report)),
         }
     }
+}
+
+fn pretty(value: &impl serde::Serialize) -> String {
+    let text = serde_json::to_string_pretty(value).expect("a report is plain data");
+    format!("{text}\n")
 }
 
 /// Why a report could not be written.
@@ -70,6 +96,10 @@ impl std::error::Error for WriteError {}
 /// The folder cannot be written; what was there before is as it was.
 pub fn write_atomically(path: &Path, text: &str) -> Result<(), WriteError> {
     let failed = |error| WriteError { path: path.to_owned(), error };
+    if fs::metadata(path).is_ok_and(|known| !known.is_file()) {
+        // A pipe or a device is written to; a file in its place would help nobody.
+        return fs::write(path, text).map_err(failed);
+    }
     let name = path.file_name().ok_or_else(|| failed(std::io::ErrorKind::InvalidInput.into()))?;
     let mut temporary = name.to_owned();
     temporary.push(format!(".{}.tmp", std::process::id()));

@@ -1,8 +1,12 @@
 //! Runs what a command line asks for and collects the report.
 
 mod mutants;
+mod replayed;
 mod rows;
+mod share;
+mod stop;
 
+use std::collections::BTreeMap;
 use std::sync::Mutex;
 use std::sync::PoisonError;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -12,11 +16,16 @@ use serde_json::json;
 
 use crate::catalogue::Catalogue;
 use crate::engine::Engine;
-use crate::report::{Report, Row, thousands};
+use crate::interrupt;
+use crate::report::{Part, Report, Row, Shard, Verdict, thousands};
 use crate::trial::{Budget, MutantKind, Plan, ScenarioInfo, StopAt, Subject};
 
 pub(crate) use mutants::convict;
 pub use mutants::{MutantCase, mutant_cases, run_mutants};
+pub(crate) use replayed::replay_report;
+pub use share::Share;
+
+use stop::Stop;
 
 /// What to run, and how much of it.
 #[derive(Clone, Debug)]
@@ -34,9 +43,51 @@ pub struct Request {
     pub seed: u64,
     /// How many cases at a time.
     pub jobs: usize,
+    /// Which of the cases.
+    pub share: Share,
+    /// Whether nothing new is started once something is not as expected.
+    pub fail_fast: bool,
+}
+
+impl Default for Request {
+    fn default() -> Self {
+        Self {
+            patterns: Vec::new(),
+            engines: Engine::ALL.to_vec(),
+            by_name: false,
+            budget: Budget::default(),
+            seed: 0,
+            jobs: 1,
+            share: Share::default(),
+            fail_fast: false,
+        }
+    }
 }
 
 impl Request {
+    /// Returns what a report says about how much of this it holds.
+    fn part(&self, command: &str, shard: Shard) -> Part {
+        let Share { dealing, partition } = self.share;
+        Part {
+            command: command.to_owned(),
+            patterns: self.patterns.clone(),
+            engines: self.engines.iter().map(ToString::to_string).collect(),
+            budget: self.budget.to_string(),
+            dealing,
+            count: partition.count,
+            shards: BTreeMap::from([(partition.index, shard)]),
+        }
+    }
+
+    /// Makes the report that the results are filled into.
+    fn report(&self, catalogue: &Catalogue, command: &str, shard: Shard) -> Report {
+        let mut report = Report::new(self.seed);
+        catalogue.program.clone_into(&mut report.program);
+        report.partition = self.share.partition;
+        report.parts.push(self.part(command, shard));
+        report
+    }
+
     fn plan(&self, engine: Engine, stop_at: StopAt, cases: usize) -> Plan {
         // Every case gets the same share; jobs run side by side.
         let share = |time: Duration| time * self.jobs.max(1) as u32 / cases.max(1) as u32;
@@ -70,6 +121,12 @@ enum Case {
 }
 
 impl Case {
+    fn engine(&self) -> Engine {
+        match self {
+            Self::Shipped { engine, .. } | Self::Exhibit { engine, .. } => *engine,
+        }
+    }
+
     fn name(&self) -> String {
         match self {
             Self::Shipped { subject, scenario, engine } => {
@@ -109,21 +166,37 @@ impl Case {
 /// match as a whole.
 pub fn run(catalogue: &Catalogue, request: &Request, progress: &dyn Progress) -> Report {
     let began = Instant::now();
-    let cases = cases(catalogue, request);
+    let cases = request.share.of(cases(catalogue, request), Case::engine, Case::name);
     progress.begin(cases.len());
-    let results = in_parallel(request.jobs, &cases, |case| {
+    let stop = Stop::new(request.fail_fast);
+    let results = in_parallel(request.jobs, &cases, &stop, |case| {
         progress.start(&case.name());
         let started = Instant::now();
         let rows = case.run(request, cases.len());
         progress.end();
+        if rows.iter().any(|row| row.verdict != Verdict::Undecided && !row.as_expected()) {
+            stop.not_as_expected();
+        }
         (rows, started.elapsed())
     });
-    let mut report = Report::new(request.seed);
     let mut seconds = serde_json::Map::new();
-    for (case, (rows, took)) in cases.iter().zip(results) {
-        seconds.insert(case.name(), json!(round(took)));
-        report.rows.extend(rows);
+    let (mut rows, mut ran) = (Vec::new(), 0);
+    for (case, result) in cases.iter().zip(results) {
+        match result {
+            Worked::Whole((found, took)) => {
+                seconds.insert(case.name(), json!(round(took)));
+                rows.extend(found);
+                ran += 1;
+            }
+            // What was found is true; that nothing else was found says nothing.
+            Worked::CutOff((found, _)) => {
+                rows.extend(found.into_iter().filter(|row| row.verdict == Verdict::Violated));
+            }
+            Worked::NotAtAll => {}
+        }
     }
+    let mut report = request.report(catalogue, "run", Shard { cases: cases.len() as u64, ran });
+    report.rows = rows;
     report.timing.insert("cases_seconds".to_owned(), seconds.into());
     report.timing.insert("total_seconds".to_owned(), json!(round(began.elapsed())));
     report.conclude();
@@ -166,6 +239,16 @@ fn cases(catalogue: &Catalogue, request: &Request) -> Vec<Case> {
     cases
 }
 
+/// What became of a piece of work.
+enum Worked<U> {
+    /// It was done.
+    Whole(U),
+    /// The process was asked to stop meanwhile.
+    CutOff(U),
+    /// It was not begun.
+    NotAtAll,
+}
+
 /// Tells whether an engine is made for such scenarios at all: for programs, or for simulations.
 fn is_of_its_kind(subject: &dyn Subject, scenario: &str, engine: Engine) -> bool {
     let mut scenarios = subject.scenarios().into_iter();
@@ -180,29 +263,34 @@ fn can_convict(subject: &dyn Subject, engine: Engine) -> bool {
         && subject.scenarios().iter().any(holds)
 }
 
-/// Runs `work` on every item, `jobs` at a time, and returns the results in the order of the items.
-pub(crate) fn in_parallel<T: Sync, U: Send>(
+/// Runs `work` on every item, `jobs` at a time, until told to stop, and returns the results in the
+/// order of the items.
+fn in_parallel<T: Sync, U: Send>(
     jobs: usize,
     items: &[T],
+    stop: &Stop,
     work: impl Fn(&T) -> U + Sync,
-) -> Vec<U> {
+) -> Vec<Worked<U>> {
     let next = AtomicUsize::new(0);
-    let results: Vec<Mutex<Option<U>>> = items.iter().map(|_| Mutex::new(None)).collect();
+    let results: Vec<Mutex<Worked<U>>> =
+        items.iter().map(|_| Mutex::new(Worked::NotAtAll)).collect();
     std::thread::scope(|scope| {
         for _ in 0..jobs.clamp(1, items.len().max(1)) {
             scope.spawn(|| {
-                loop {
+                while stop.goes_on() {
                     let at = next.fetch_add(1, Ordering::Relaxed);
                     let Some(item) = items.get(at) else { return };
                     let result = work(item);
-                    *results[at].lock().unwrap_or_else(PoisonError::into_inner) = Some(result);
+                    let result = if interrupt::asked() {
+                        Worked::CutOff(result)
+                    } else {
+                        Worked::Whole(result)
+                    };
+                    *results[at].lock().unwrap_or_else(PoisonError::into_inner) = result;
                 }
             });
         }
     });
-    let taken = results.into_iter().map(|result| {
-        let result = result.into_inner().unwrap_or_else(PoisonError::into_inner);
-        result.expect("every item was worked on")
-    });
-    taken.collect()
+    let taken = |result: Mutex<_>| result.into_inner().unwrap_or_else(PoisonError::into_inner);
+    results.into_iter().map(taken).collect()
 }

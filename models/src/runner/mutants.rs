@@ -5,10 +5,10 @@ use std::time::Instant;
 use serde_json::json;
 
 use super::rows::witness;
-use super::{Progress, Request, can_convict, in_parallel, round};
+use super::{Progress, Request, Stop, Worked, can_convict, in_parallel, round};
 use crate::catalogue::Catalogue;
 use crate::engine::Engine;
-use crate::report::{Fate, Kill, MutantRow, Report};
+use crate::report::{Fate, Kill, MutantRow, Report, Shard};
 use crate::trial::{Expect, Finding, InvariantInfo, MutantInfo, MutantKind, Plan, StopAt, Subject};
 
 /// How a mutant fared on an engine.
@@ -92,14 +92,23 @@ pub fn mutant_cases(catalogue: &Catalogue, patterns: &[String]) -> Vec<MutantCas
 pub fn run_mutants(catalogue: &Catalogue, request: &Request, progress: &dyn Progress) -> Report {
     let began = Instant::now();
     let cases = mutant_cases(catalogue, &request.patterns);
+    let cases = request.share.of(cases, |_| (), |case| format!("{case:?}"));
     progress.begin(cases.len());
-    let rows = in_parallel(request.jobs, &cases, |case| {
-        progress.start(&format!("{}+{}", case.subject.name(), case.mutant.name));
+    let stop = Stop::new(request.fail_fast);
+    let rows = in_parallel(request.jobs, &cases, &stop, |case| {
+        progress.start(&format!("{case:?}"));
         let row = try_mutant(case, request, cases.len());
         progress.end();
+        if !row.as_expected() {
+            stop.not_as_expected();
+        }
         row
     });
-    let mut report = Report::new(request.seed);
+    // A mutant that was cut off has not had its trial.
+    let whole = |row| if let Worked::Whole(row) = row { Some(row) } else { None };
+    let rows: Vec<_> = rows.into_iter().filter_map(whole).collect();
+    let shard = Shard { cases: cases.len() as u64, ran: rows.len() as u64 };
+    let mut report = request.report(catalogue, "mutants", shard);
     report.mutants = rows;
     report.timing.insert("total_seconds".to_owned(), json!(round(began.elapsed())));
     report.conclude();

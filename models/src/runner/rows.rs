@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::engine::Engine;
-use crate::report::{Coverage, Row, Verdict};
+use crate::report::{Coverage, Place, Row, Verdict};
 use crate::trial::{
     Budget, Expect, Finding, InvariantInfo, NEVER_PANICS, Plan, REACHES_ITS_CASE, Subject,
     TERMINATES, Trial, Witness,
@@ -11,7 +11,8 @@ use crate::trial::{
 
 /// Returns the invariants that every component has.
 fn built_in() -> [InvariantInfo; 2] {
-    let info = |name, says| InvariantInfo { name, says, rules: &[], expect: Expect::Holds };
+    let info =
+        |name, says| InvariantInfo { name, says, rules: &[], expect: Expect::Holds, stated: None };
     [
         info(NEVER_PANICS, "no thread panics unless the scenario expects it"),
         info(TERMINATES, "every call returns: no deadlock, no endless loop"),
@@ -48,7 +49,10 @@ pub(super) fn rows(subject: &dyn Subject, scenario: &str, plan: &Plan, trial: &T
         row.invariant = invariant.name.to_owned();
         row.expect = invariant.expect;
         match trial.findings.iter().find(|finding| finding.invariant == invariant.name) {
-            Some(finding) => convicted(&mut row, finding, None),
+            Some(finding) => {
+                convicted(&mut row, finding, None);
+                stated(&mut row, subject);
+            }
             None => acquitted(&mut row, plan, trial),
         }
         measured(&mut row, plan, trial);
@@ -76,17 +80,25 @@ fn texts(rules: &[&str]) -> Vec<String> {
 }
 
 fn blank(subject: &dyn Subject, scenario: &str, plan: &Plan) -> Row {
+    let bounds = bounds(plan.engine, &plan.budget);
+    Row { bounds, ..unbounded(subject, scenario, plan.engine) }
+}
+
+/// Returns a row that says nothing yet.
+pub(super) fn unbounded(subject: &dyn Subject, scenario: &str, engine: Engine) -> Row {
     Row {
         component: subject.name().to_owned(),
         scenario: scenario.to_owned(),
         invariant: String::new(),
+        says: None,
+        stated: None,
         rules: Vec::new(),
-        engine: plan.engine,
+        engine,
         exhibit: None,
         expect: Expect::Holds,
         verdict: Verdict::Undecided,
         coverage: None,
-        bounds: bounds(plan.engine, &plan.budget),
+        bounds: BTreeMap::new(),
         executions: None,
         traces: None,
         left: None,
@@ -135,8 +147,23 @@ fn convicted(row: &mut Row, finding: &Finding, mutant: Option<&str>) {
     row.witness = witness(&row.component, &row.scenario, mutant, row.engine, finding);
 }
 
+/// Says in words what is violated, and where that is stated: what every component promises is
+/// stated nowhere near it, so there the place is that of its first own promise.
+pub(super) fn stated(row: &mut Row, subject: &dyn Subject) {
+    let own = subject.invariants();
+    let first = own.first().and_then(|info| info.stated);
+    let mut all = own.into_iter().chain(built_in());
+    let Some(info) = all.find(|info| info.name == row.invariant) else { return };
+    row.says = Some(info.says.to_owned());
+    row.rules = texts(info.rules);
+    let place = info.stated.or(first);
+    row.stated = place.map(|place| Place { file: place.file().to_owned(), line: place.line() });
+}
+
 fn acquitted(row: &mut Row, plan: &Plan, trial: &Trial) {
-    if trial.exploration.exhausted {
+    if trial.exploration.executions == 0 {
+        row.because = Some(format!("{} ran nothing: report this with the command", plan.engine));
+    } else if trial.exploration.exhausted {
         row.verdict = Verdict::Holds;
         row.coverage = Some(Coverage::Exhausted);
     } else if plan.engine.exhausts() {
@@ -163,20 +190,11 @@ fn measured(row: &mut Row, plan: &Plan, trial: &Trial) {
 
 /// Returns the row of a scenario that the engine cannot hold: it says why, and counts as nothing.
 pub(super) fn not_held(subject: &dyn Subject, scenario: &str, engine: Engine, reason: &str) -> Row {
-    let plan = Plan {
-        engine,
-        budget: Budget::default(),
-        seed: 0,
-        stop_at: crate::trial::StopAt::End,
-        minimise: false,
-        time: None,
-    };
     Row {
         invariant: crate::report::NOT_HELD.to_owned(),
         verdict: Verdict::Holds,
         because: Some(reason.to_owned()),
-        bounds: BTreeMap::new(),
-        ..blank(subject, scenario, &plan)
+        ..unbounded(subject, scenario, engine)
     }
 }
 
@@ -192,6 +210,7 @@ pub(super) fn exhibit(subject: &dyn Subject, exhibit: &str, plan: &Plan) -> Row 
         Some(finding) => {
             row.invariant = finding.invariant.to_owned();
             convicted(&mut row, finding, Some(exhibit));
+            stated(&mut row, subject);
         }
         None => {
             row.verdict = Verdict::Holds;
@@ -199,4 +218,37 @@ pub(super) fn exhibit(subject: &dyn Subject, exhibit: &str, plan: &Plan) -> Row 
         }
     }
     row
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::canary::Canary;
+    use crate::engine::Exploration;
+    use crate::report::{Report, Summary};
+    use crate::trial::{StopAt, subject};
+
+    #[test]
+    fn an_engine_that_ran_nothing_decides_nothing() {
+        let (engine, budget, stop_at) = (Engine::Trace, Budget::smoke(), StopAt::End);
+        let plan = Plan { engine, budget, seed: 0, stop_at, minimise: false, time: None };
+        let trial = Trial {
+            exploration: Exploration { executions: 0, steps: 0, exhausted: true },
+            findings: Vec::new(),
+            reached: true,
+            refused: None,
+            traces: None,
+            left: None,
+            took: std::time::Duration::ZERO,
+        };
+        let mut report = Report::new(0);
+        report.rows = rows(subject::<Canary>(), "lost_update", &plan, &trial);
+        report.conclude();
+        assert_eq!(report.outcome, Summary::Inconclusive);
+        let own = report.rows.iter().filter(|row| row.invariant != REACHES_ITS_CASE);
+        for row in own {
+            assert_eq!(row.verdict, Verdict::Undecided, "{}", row.invariant);
+            assert!(row.because.as_ref().is_some_and(|why| why.contains("ran nothing")));
+        }
+    }
 }

@@ -101,6 +101,7 @@ fn a_program_with_more_traces_than_the_budget_is_not_begun() {
             seed: 0,
             by_name: true,
             jobs: 1,
+            ..crate::runner::Request::default()
         },
         &crate::trial::component_tests::Silent,
     );

@@ -20,6 +20,7 @@ use super::{minimise, shuttling};
 use crate::engine::{End, Engine, Execution, Exploration, Schedule, threads};
 #[cfg(feature = "shuttle")]
 use crate::engine::{Judge, shuttle::ShuttleRuntime};
+use crate::interrupt;
 
 /// What is to be run: an engine, how much of it, and from which seed.
 #[derive(Clone, Debug)]
@@ -109,11 +110,15 @@ impl<C: Component> Case<C> {
             }
             match deadline {
                 Some(deadline) if Instant::now() >= deadline => ControlFlow::Break(()),
+                _ if interrupt::asked() => ControlFlow::Break(()),
                 _ => ControlFlow::Continue(()),
             }
         });
         let Jury { mut findings, reached, tally, .. } = jury;
-        if plan.minimise && matches!(plan.engine, Engine::Sample | Engine::Trace) {
+        if plan.minimise
+            && !interrupt::asked()
+            && matches!(plan.engine, Engine::Sample | Engine::Trace)
+        {
             findings = findings.into_iter().map(|finding| self.minimised(finding)).collect();
         }
         Trial {
@@ -278,6 +283,15 @@ impl<C: Component> Case<C> {
         });
         let (transcript, lines) = replayed?;
         Some(Replayed { findings: jury.findings, transcript, lines, picture: None })
+    }
+
+    /// Makes the violation that a schedule leads to as small as it goes, where the engine can.
+    pub(crate) fn shrink(&self, engine: Engine, schedule: &Schedule) -> Option<Finding> {
+        let found = self.replay(engine, schedule)?.findings.into_iter().next()?;
+        Some(match engine {
+            Engine::Sample | Engine::Trace => self.minimised(found),
+            _ => found,
+        })
     }
 
     /// Runs the one execution of a schedule.

@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use schemars::JsonSchema;
 use seatrial_core::machine::Step;
 use serde::{Deserialize, Serialize};
 
@@ -12,7 +13,7 @@ use super::witness::digest;
 use crate::engine::{End, Route};
 
 /// One event, as text.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Line {
     /// The thread's number.
     pub thread: u8,
@@ -24,6 +25,16 @@ pub struct Line {
     pub text: String,
     /// Whether the thread went to sleep here.
     pub sleeps: bool,
+    /// Inside the lock of which machine, in the order of their making; absent outside all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub object: Option<u8>,
+    /// Whether the thread keeps that lock until its next step.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub keeps_lock: bool,
+}
+
+fn is_false(value: &bool) -> bool {
+    !value
 }
 
 /// One broken promise, in one execution.
@@ -59,6 +70,9 @@ pub(crate) fn lines<C: Component>(
         at_nanos: event.at.as_nanos(),
         text: describe::<C>(event),
         sleeps: matches!(&event.what, What::Step { outcome: Step::Wait { .. }, .. }),
+        object: matches!(event.what, What::Step { .. } | What::Cancel { .. })
+            .then_some(event.object),
+        keeps_lock: matches!(&event.what, What::Step { outcome: Step::Held(_), .. }),
     };
     history.events.iter().map(line).collect()
 }

@@ -1,5 +1,10 @@
 //! What must hold, stated over histories.
 
+use std::panic::Location;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
 use super::component::{Component, HistoryOf};
 
 /// A broken promise.
@@ -25,7 +30,7 @@ impl Violation {
 
 /// What is expected of an invariant. A canary's is expected to be violated: an engine that finds
 /// nothing there is blind.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Expect {
     /// No execution violates it.
@@ -57,29 +62,35 @@ pub struct Invariant<C: Component> {
     pub kind: Kind,
     /// What is expected of it.
     pub expect: Expect,
+    /// Where it is stated.
+    pub stated: &'static Location<'static>,
     /// Checks one history.
     pub check: fn(&HistoryOf<C>) -> Result<(), Violation>,
 }
 
 impl<C: Component> Invariant<C> {
     /// States what no execution may ever do.
+    #[track_caller]
     pub const fn always(
         name: &'static str,
         says: &'static str,
         rules: &'static [&'static str],
         check: fn(&HistoryOf<C>) -> Result<(), Violation>,
     ) -> Self {
-        Self { name, says, rules, kind: Kind::Always, expect: Expect::Holds, check }
+        let (kind, expect) = (Kind::Always, Expect::Holds);
+        Self { name, says, rules, kind, expect, stated: Location::caller(), check }
     }
 
     /// States what every execution must come to.
+    #[track_caller]
     pub const fn eventually(
         name: &'static str,
         says: &'static str,
         rules: &'static [&'static str],
         check: fn(&HistoryOf<C>) -> Result<(), Violation>,
     ) -> Self {
-        Self { name, says, rules, kind: Kind::Eventually, expect: Expect::Holds, check }
+        let (kind, expect) = (Kind::Eventually, Expect::Holds);
+        Self { name, says, rules, kind, expect, stated: Location::caller(), check }
     }
 
     /// Turns the invariant into one that a canary must break.

@@ -1,10 +1,10 @@
 //! A component with its types hidden, as catalogue, command line and report see it.
 
+use std::panic::Location;
 use std::sync::Arc;
 
 use super::case::{Case, Plan, Replayed, Trial};
 use super::component::{Component, MachineOf};
-#[cfg(feature = "shuttle")]
 use super::finding::Finding;
 use super::invariant::{Expect, Invariant};
 use super::mutant::MutantKind;
@@ -35,12 +35,14 @@ pub struct InvariantInfo {
     pub rules: &'static [&'static str],
     /// What is expected of it.
     pub expect: Expect,
+    /// Where it is stated; `None` for what every component promises.
+    pub stated: Option<&'static Location<'static>>,
 }
 
 impl InvariantInfo {
     fn of<C: Component>(invariant: &Invariant<C>) -> Self {
-        let Invariant { name, says, rules, expect, .. } = *invariant;
-        Self { name, says, rules, expect }
+        let Invariant { name, says, rules, expect, stated, .. } = *invariant;
+        Self { name, says, rules, expect, stated: Some(stated) }
     }
 }
 
@@ -88,6 +90,15 @@ pub trait Subject: Send + Sync {
         engine: Engine,
         route: &Route,
     ) -> Option<Replayed>;
+    /// Makes the violation that a schedule leads to as small as it goes; `None` if the code does not
+    /// follow it, or breaks nothing.
+    fn shrink(
+        &self,
+        scenario: &str,
+        mutant: Option<&str>,
+        engine: Engine,
+        route: &Route,
+    ) -> Option<Finding>;
     /// Runs the one execution that bytes decide, whatever they are, and returns what it violates;
     /// `None` if it has no scenario or no mutant of that name.
     #[cfg(feature = "shuttle")]
@@ -222,6 +233,16 @@ impl<C: Component> Subject for Of<C> {
             Route::Schedule(schedule) => Self::case(scenario, mutant)?.replay(engine, schedule),
             Route::Run(run) => Self::simulation(scenario)?.replay(Self::make(mutant)?, run),
         }
+    }
+
+    fn shrink(
+        &self,
+        scenario: &str,
+        mutant: Option<&str>,
+        engine: Engine,
+        route: &Route,
+    ) -> Option<Finding> {
+        Self::case(scenario, mutant)?.shrink(engine, route.schedule()?)
     }
 
     #[cfg(feature = "shuttle")]

@@ -6,12 +6,14 @@
 //! | `words` | no mark of unfinished work, no path of one machine |
 //! | `rules` | rules are cited by ids that exist |
 //! | `requirements` | promises, scenarios, invariants, mutants and tests name each other |
+//! | `fleet` | the jobs of other machines agree with the exit codes |
 //! | `components` | every component has its files, every file its place |
 //!
 //! Each check is a function that returns complaints, and is shown to complain.
 
 mod components;
 mod components_doubts;
+mod fleet;
 mod requirements;
 mod requirements_doubts;
 mod rules;

@@ -14,6 +14,7 @@ fn known() -> Known {
             says: "in order",
             rules: &["workqueue:WQ-14"],
             expect: Expect::Holds,
+            stated: None,
         }],
         mutants: vec![
             mutant("last_in_first_out", &["fair"], MutantKind::Seeded),

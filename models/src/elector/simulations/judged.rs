@@ -29,7 +29,7 @@ enum Promise {
 
 fn holds(invariant: &'static Invariant) -> Judged {
     let Invariant { name, says, rules, .. } = *invariant;
-    let info = InvariantInfo { name, says, rules, expect: Expect::Holds };
+    let info = InvariantInfo { name, says, rules, expect: Expect::Holds, stated: None };
     Judged { info, promise: Promise::Kept(invariant) }
 }
 
@@ -66,6 +66,7 @@ pub(super) fn of_outcome(outcome: Outcome, of_strict: Outcome, strict: bool) -> 
                 says: "two leaders overlap no longer than the rules say",
                 rules: &["election:CX-4", "election:CX-5", "election:CX-6", "election:SF-14"],
                 expect: Expect::Holds,
+                stated: None,
             };
             let short = Judged { info, promise: Promise::Overlaps { at_most } };
             vec![breaks("one_leader"), holds(fenced), short]
@@ -76,6 +77,7 @@ pub(super) fn of_outcome(outcome: Outcome, of_strict: Outcome, strict: bool) -> 
                 says: "another elector leads as soon as the rules say",
                 rules: &["election:LV-1", "election:LE-33", "election:CX-10", "election:CX-12"],
                 expect: if strict { Expect::Holds } else { Expect::Violated },
+                stated: None,
             };
             vec![Judged { info, promise: Promise::Leads { node, from, to } }]
         }
@@ -86,6 +88,7 @@ pub(super) fn of_outcome(outcome: Outcome, of_strict: Outcome, strict: bool) -> 
                 says: "a set-up that is not safe is refused",
                 rules: &["election:LE-4", "election:CX-7"],
                 expect: Expect::Holds,
+                stated: None,
             };
             vec![Judged { info, promise: Promise::Refused(error) }]
         }

@@ -31,7 +31,7 @@ fn line(run: &Run, happening: &Happening) -> Option<Line> {
     let identity = process.identity().as_str();
     let first = identity.len() == 1 || thread == OUTSIDE;
     let text = if first { text } else { format!("{identity}: {text}") };
-    Some(Line { thread, name, at_nanos: happening.at, text, sleeps: false })
+    Some(Line { thread, name, at_nanos: happening.at, text, ..Line::default() })
 }
 
 fn text(run: &Run, happening: &Happening) -> Option<String> {

@@ -1,0 +1,33 @@
+//! `merge`: several reports as one.
+
+use super::args::{ColorChoice, MergeArguments, ReportTo, Reports};
+use super::output::{check_paths, colour, deliver};
+use super::{Failure, Outcome};
+use crate::report::{self, Colour, Format, Report, mutants_text, rows_text, summary};
+
+pub(super) fn merge(arguments: &MergeArguments, color: ColorChoice) -> Outcome {
+    let out = ReportTo { format: Format::Json, path: arguments.out.clone() };
+    let mut reports = vec![out];
+    reports.extend(arguments.reports.reports.iter().cloned());
+    let reports = Reports { reports, format: arguments.reports.format };
+    check_paths(&reports.reports)?;
+    let mut read = Vec::new();
+    for input in &arguments.inputs {
+        read.push(report::read(input).map_err(|error| Failure::usage(error.to_string()))?);
+    }
+    let merged = report::merge(read).map_err(|error| Failure::usage(error.to_string()))?;
+    let merged = merged.ok_or_else(|| Failure::usage("name the reports to be merged"))?;
+    let colour = colour(color);
+    deliver(&merged, &reports, || text(&merged, colour))
+}
+
+fn text(report: &Report, colour: Colour) -> String {
+    let mut engines: Vec<_> =
+        report.mutants.iter().flat_map(|row| row.kills.iter().map(|kill| kill.engine)).collect();
+    engines.sort_unstable();
+    engines.dedup();
+    let mut text = rows_text(&report.rows, &report.program, colour);
+    text.push_str(&mutants_text(&report.mutants, &engines, colour));
+    text.push_str(&summary(report, colour));
+    text
+}

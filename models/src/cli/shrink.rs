@@ -1,0 +1,65 @@
+//! `shrink`: the same violation in a smaller execution.
+
+use std::fmt::Write as _;
+
+use super::args::{ColorChoice, ShrinkArguments};
+use super::output::{colour, print};
+use super::replay::{gone, read, subject};
+use super::{Failure, Outcome};
+use crate::catalogue::Catalogue;
+use crate::engine::Engine;
+use crate::picture::picture;
+use crate::trial::{Finding, Witness};
+
+pub(super) fn shrink(
+    catalogue: &Catalogue,
+    arguments: &ShrinkArguments,
+    color: ColorChoice,
+) -> Outcome {
+    let witness = read(&arguments.witness)?;
+    let subject = subject(catalogue, &witness)?;
+    if !matches!(witness.engine, Engine::Sample | Engine::Trace) {
+        return Err(Failure::usage(format!(
+            "a schedule of {} cannot be changed step by step: find the violation with `{} run {}/{} \
+             --engine trace --engine sample` and shrink that witness",
+            witness.engine, catalogue.program, witness.component, witness.scenario
+        )));
+    }
+    let (scenario, mutant) = (witness.scenario.as_str(), witness.mutant.as_deref());
+    let replayed = subject.replay(scenario, mutant, witness.engine, &witness.route);
+    if replayed.ok_or_else(gone)?.findings.is_empty() {
+        return Err(Failure::usage(
+            "this witness violates nothing: there is nothing to make small",
+        ));
+    }
+    let small = subject.shrink(scenario, mutant, witness.engine, &witness.route);
+    let small = small.ok_or_else(gone)?;
+    let Some(route) = small.route.clone() else { return Err(gone()) };
+    let smaller = Witness { route, history: small.digest(), ..witness.clone() };
+    let colour = colour(color);
+    let mut text = picture(&small.lines, small.violation.at);
+    let _infallible = writeln!(
+        text,
+        "\n{}: {}\n{}\n{smaller}",
+        colour.bad(small.invariant),
+        small.violation.because,
+        colour.dim(&how(&witness, &smaller, &small)),
+    );
+    print(&text)?;
+    Ok(0)
+}
+
+/// Says how much smaller it is.
+fn how(before: &Witness, after: &Witness, small: &Finding) -> String {
+    let steps =
+        |witness: &Witness| witness.route.schedule().map_or(0, |schedule| schedule.choices.len());
+    let least = match (small.preemptions, small.proved_minimum) {
+        (Some(count), Some(true)) => format!(", {count} preemptions, the least there is"),
+        (Some(count), _) => format!(", {count} preemptions"),
+        (None, _) => String::new(),
+    };
+    if after.route == before.route {
+        return format!("it is as small as it goes: {} decisions{least}", steps(after));
+    }
+    format!("{} decisions instead of {}{least}", steps(after), steps(before))
+}

@@ -1,0 +1,216 @@
+//! What was checked, as tables.
+
+use std::fmt::Write as _;
+
+use super::escape;
+use crate::engine::Engine;
+use crate::report::{Coverage, Fate, MutantRow, NOT_HELD, Report, Row, Verdict, thousands};
+use crate::trial::Expect;
+
+/// Renders a table per component: a line per scenario and exhibit, a column per engine.
+pub(super) fn verdicts(report: &Report) -> String {
+    let engines = present(report.rows.iter().map(|row| row.engine));
+    if engines.is_empty() {
+        return String::new();
+    }
+    let mut text = "<section id=\"verdicts\">\n<h2>What was checked</h2>\n<div class=\"wide\">\n\
+                    <table class=\"matrix\">\n"
+        .to_owned();
+    text.push_str(&heads("scenario", &engines, ""));
+    for component in distinct(report.rows.iter().map(|row| row.component.as_str())) {
+        let rows: Vec<&Row> = report.rows.iter().filter(|row| row.component == component).collect();
+        let _infallible = writeln!(
+            text,
+            "<tbody><tr class=\"component\"><th colspan=\"{}\" scope=\"rowgroup\">{}</th></tr>",
+            engines.len() + 1,
+            escape(component),
+        );
+        for name in distinct(rows.iter().map(|row| line_name(row))) {
+            let of_line: Vec<&Row> =
+                rows.iter().copied().filter(|row| line_name(row) == name).collect();
+            let mark = if of_line[0].exhibit.is_some() { " <small>exhibit</small>" } else { "" };
+            let _infallible = write!(text, "<tr><th scope=\"row\">{}{mark}</th>", escape(name));
+            for engine in &engines {
+                let cell: Vec<&Row> =
+                    of_line.iter().copied().filter(|row| row.engine == *engine).collect();
+                text.push_str(&verdict(&cell));
+            }
+            text.push_str("</tr>\n");
+        }
+        text.push_str("</tbody>\n");
+    }
+    text.push_str("</table>\n</div>\n");
+    text.push_str(
+        "<p class=\"legend\">Numbers are executions. <em>every schedule</em>: nothing is left to \
+         explore within the bound; <em>sampled</em>: it held in so many.</p>\n</section>\n",
+    );
+    text
+}
+
+/// Returns the name of the line that a verdict stands in.
+fn line_name(row: &Row) -> &str {
+    row.exhibit.as_deref().unwrap_or(&row.scenario)
+}
+
+fn distinct<'a>(names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
+    let mut distinct = Vec::new();
+    for name in names {
+        if !distinct.contains(&name) {
+            distinct.push(name);
+        }
+    }
+    distinct
+}
+
+fn present(engines: impl Iterator<Item = Engine>) -> Vec<Engine> {
+    let mut engines: Vec<_> = engines.collect();
+    engines.sort_unstable();
+    engines.dedup();
+    engines
+}
+
+fn heads(first: &str, engines: &[Engine], last: &str) -> String {
+    let mut text = format!("<thead><tr><th scope=\"col\">{first}</th>");
+    for engine in engines {
+        let _infallible = write!(
+            text,
+            "<th scope=\"col\"><abbr title=\"{}\">{engine}</abbr></th>",
+            escape(engine.says())
+        );
+    }
+    if !last.is_empty() {
+        let _infallible = write!(text, "<th scope=\"col\">{last}</th>");
+    }
+    text.push_str("</tr></thead>\n");
+    text
+}
+
+/// Renders the verdicts of one scenario on one engine as one cell.
+fn verdict(rows: &[&Row]) -> String {
+    let Some(first) = rows.first() else { return "<td class=\"none\"></td>".to_owned() };
+    if first.invariant == NOT_HELD {
+        let why = first.because.as_deref().unwrap_or_default();
+        return format!("<td class=\"none\" title=\"{}\">not run</td>", escape(why));
+    }
+    let wrong = |row: &&&Row| !row.as_expected() && row.verdict != Verdict::Undecided;
+    let undecided = |row: &&Row| row.verdict == Verdict::Undecided;
+    let (class, words) = if let Some(row) = rows.iter().find(wrong) {
+        let word = if row.expect == Expect::Holds { "violated" } else { "blind" };
+        ("bad", format!("{word}: {}", escape(&row.invariant)))
+    } else if rows.iter().any(undecided) {
+        ("doubt", "undecided".to_owned())
+    } else if rows.iter().any(|row| row.expect == Expect::Violated) {
+        ("good", "found".to_owned())
+    } else {
+        ("good", "holds".to_owned())
+    };
+    format!("<td class=\"{class}\"><b>{words}</b><small>{}</small></td>", reach(first))
+}
+
+/// Says how far a verdict reaches.
+fn reach(row: &Row) -> String {
+    let executions = row.executions.map(thousands);
+    let coverage = match row.coverage {
+        Some(Coverage::Exhausted) => Some("every schedule".to_owned()),
+        Some(Coverage::Sampled) => match row.traces {
+            Some(traces) => Some(format!("sampled, {} traces", thousands(traces))),
+            None => Some("sampled".to_owned()),
+        },
+        None => None,
+    };
+    let bound = row.bounds.get("preemptions").map(|most| format!("\u{2264} {most} preemptions"));
+    let parts: Vec<_> = [executions, coverage, bound].into_iter().flatten().collect();
+    parts.join(" \u{b7} ")
+}
+
+/// Renders the kill matrix: executions until an engine convicts a seeded bug.
+pub(super) fn mutants(report: &Report) -> String {
+    let tried = |row: &MutantRow| {
+        let kills = row.kills.iter().map(|kill| kill.engine);
+        kills.chain(row.missed_by.iter().copied()).collect::<Vec<_>>()
+    };
+    let engines = present(report.mutants.iter().flat_map(tried));
+    if report.mutants.is_empty() {
+        return String::new();
+    }
+    let mut text = "<section id=\"mutants\">\n<h2>Kill matrix</h2>\n<p>Executions until each \
+                    engine convicts a seeded bug.</p>\n<div class=\"wide\">\n\
+                    <table class=\"matrix kills\">\n"
+        .to_owned();
+    text.push_str(&heads("seeded bug", &engines, "convicted by"));
+    for component in distinct(report.mutants.iter().map(|row| row.component.as_str())) {
+        let _infallible = writeln!(
+            text,
+            "<tbody><tr class=\"component\"><th colspan=\"{}\" scope=\"rowgroup\">{}</th></tr>",
+            engines.len() + 2,
+            escape(component),
+        );
+        for row in report.mutants.iter().filter(|row| row.component == component) {
+            text.push_str(&mutant(row, &engines));
+        }
+        text.push_str("</tbody>\n");
+    }
+    text.push_str("</table>\n</div>\n</section>\n");
+    text
+}
+
+fn mutant(row: &MutantRow, engines: &[Engine]) -> String {
+    let mut text = format!(
+        "<tr><th scope=\"row\" title=\"{}\">{}</th>",
+        escape(&row.origin),
+        escape(&row.name)
+    );
+    for engine in engines {
+        let kill = row.kills.iter().find(|kill| kill.engine == *engine);
+        let cell = match kill {
+            Some(kill) => {
+                let class = if row.as_expected() { "good" } else { "bad" };
+                format!("<td class=\"{class} number\">{}</td>", thousands(kill.executions))
+            }
+            None => "<td class=\"none number\">\u{2013}</td>".to_owned(),
+        };
+        text.push_str(&cell);
+    }
+    let (class, words) = match row.outcome {
+        Fate::Survived => ("bad", "survived".to_owned()),
+        Fate::Equivalent => {
+            ("none", format!("equivalent: {}", row.because.as_deref().unwrap_or_default()))
+        }
+        Fate::Killed => {
+            let class = if row.as_expected() { "" } else { "bad" };
+            let by = distinct(row.kills.iter().map(|kill| kill.invariant.as_str()));
+            (class, by.join(", "))
+        }
+    };
+    let _infallible = writeln!(text, "<td class=\"{class}\">{}</td></tr>", escape(&words));
+    text
+}
+
+/// Renders how the recorded traces of the reference replayed.
+pub(super) fn traces(report: &Report) -> String {
+    if report.conformance.is_empty() {
+        return String::new();
+    }
+    let mut text = "<section id=\"traces\">\n<h2>Recorded traces of the reference</h2>\n\
+                    <div class=\"wide\">\n<table class=\"matrix\">\n<thead><tr>\
+                    <th scope=\"col\">component</th><th scope=\"col\">replayed</th>\
+                    <th scope=\"col\">of</th><th scope=\"col\">predicted departures</th></tr></thead>\n\
+                    <tbody>\n"
+        .to_owned();
+    for row in &report.conformance {
+        let class = if row.failures.is_empty() { "good" } else { "bad" };
+        let departures: Vec<_> =
+            row.departures.iter().map(|(rule, count)| format!("{count} by {rule}")).collect();
+        let _infallible = writeln!(
+            text,
+            "<tr><th scope=\"row\">{}</th><td class=\"{class} number\">{}</td>\
+             <td class=\"number\">{}</td><td>{}</td></tr>",
+            escape(&row.component),
+            thousands(row.replayed),
+            thousands(row.traces),
+            escape(&departures.join(", ")),
+        );
+    }
+    text.push_str("</tbody>\n</table>\n</div>\n</section>\n");
+    text
+}

@@ -1,0 +1,79 @@
+//! `shrink`, `doctor`, `completions` and `man`.
+
+use seatrial_models::engine::Route;
+use seatrial_models::trial::Witness;
+
+use crate::{canary, code, command, folder, json, path, read, refused, seatrial, text};
+
+/// Returns the canary's witness by an engine.
+fn witness(engine: &str) -> String {
+    let report = json(canary());
+    let rows = report["rows"].as_array().expect("rows");
+    let row = rows.iter().find(|row| row["engine"] == engine && row["witness"].is_string());
+    row.expect("a conviction")["witness"].as_str().expect("text").to_owned()
+}
+
+#[test]
+fn a_witness_is_made_smaller_and_still_violates() {
+    let long: Witness = witness("sample").parse().expect("a witness");
+    // Executions with more preemptions than it takes: each thread one step at a time.
+    let wordy = ["abababab", "bababa", "babab", "ababa", "abab"].iter().find_map(|schedule| {
+        let route = Route::Schedule(schedule.parse().expect("a schedule"));
+        let tried = Witness { route, ..long.clone() };
+        let output = seatrial(&["shrink", &tried.to_string()]);
+        (code(&output) == 0).then(|| text(&output.stdout))
+    });
+    let shrunk = wordy.expect("one of the schedules loses an update");
+    let small = shrunk.lines().last().expect("the witness comes last");
+    let output = seatrial(&["replay", small]);
+    assert_eq!(code(&output), 100, "{}", text(&output.stderr));
+    assert!(text(&output.stdout).contains("counts_every_increment"));
+    let again = seatrial(&["shrink", small]);
+    assert!(text(&again.stdout).contains("as small as it goes"), "{}", text(&again.stdout));
+    assert_eq!(text(&again.stdout).lines().last(), Some(small));
+}
+
+#[test]
+fn what_cannot_be_shrunk_is_refused() {
+    refused(&["shrink", &witness("loom")], "--engine trace");
+    refused(&["shrink", "hello"], "copy the whole text");
+}
+
+#[test]
+fn the_doctor_lets_every_engine_convict_the_canary() {
+    let output = seatrial(&["doctor"]);
+    let says = text(&output.stdout);
+    assert_eq!(code(&output), 0, "{says}");
+    for engine in seatrial_models::engine::Engine::ALL {
+        let line = says.lines().find(|line| line.contains(&format!("engine {engine}")));
+        let simulates = engine.simulates(); // the canary is a program of threads
+        let convicts = line.expect(&says).contains("convicts the canary");
+        assert!(convicts != simulates, "{says}");
+    }
+    let mut sick = command(&["doctor"]);
+    let output = sick.env("JOB_COMPLETION_INDEX", "0").output().expect("it starts");
+    assert_eq!(code(&output), 3, "half a partition");
+    assert!(text(&output.stdout).contains("BROKEN"));
+}
+
+#[test]
+fn completions_and_pages_know_every_command() {
+    const COMMANDS: [&str; 6] = ["run", "merge", "report", "shrink", "doctor", "schema"];
+    for shell in ["bash", "zsh", "fish"] {
+        let output = seatrial(&["completions", shell]);
+        assert_eq!(code(&output), 0);
+        let script = text(&output.stdout);
+        for name in COMMANDS {
+            assert!(script.contains(name), "{shell}: {name}");
+        }
+    }
+    let folder = folder("man");
+    assert_eq!(code(&seatrial(&["man", path(&folder)])), 0);
+    for name in COMMANDS {
+        let page = read(&folder.join(format!("seatrial-{name}.1")));
+        assert!(page.contains(".TH") && page.contains(".SH NAME"), "{page}");
+    }
+    assert!(read(&folder.join("seatrial-run.1")).contains("partition"));
+    assert!(text(&seatrial(&["man"]).stdout).contains("Exit codes"));
+    refused(&["man", "/no/such/folder"], "can be written");
+}

@@ -1,0 +1,78 @@
+//! A report that is not what a run wrote is refused, and nothing is half-written.
+
+use serde_json::{Value, json};
+
+use crate::{canary, folder, json as read_json, path, read, refused};
+
+/// Both commands that read reports refuse it, and leave what was there.
+fn refuses(name: &str, contents: &[u8], says: &str) {
+    let folder = folder(&format!("refused-{name}"));
+    let (input, out) = (folder.join("r.json"), folder.join("out.json"));
+    std::fs::write(&input, contents).expect("written");
+    std::fs::write(&out, "before").expect("written");
+    refused(&["merge", path(canary()), path(&input), "-o", path(&out)], says);
+    let to = format!("html={}", path(&out));
+    refused(&["report", path(&input), "--to", &to], says);
+    assert_eq!(read(&out), "before");
+    assert_eq!(std::fs::read_dir(&folder).expect("a folder").count(), 2, "nothing half-written");
+}
+
+/// Refuses the canary's report after a change.
+fn refuses_changed(name: &str, change: impl FnOnce(&mut Value), says: &str) {
+    let mut report = read_json(canary());
+    change(&mut report);
+    refuses(name, report.to_string().as_bytes(), says);
+}
+
+#[test]
+fn a_report_cut_in_half_is_refused() {
+    let whole = read(canary());
+    refuses("half", &whole.as_bytes()[..whole.len() / 2], "cut short or damaged");
+    refuses("empty", b"", "cut short or damaged");
+    refuses("binary", &[0xff, 0xfe, 0], "not text");
+}
+
+#[test]
+fn a_report_of_another_form_is_refused() {
+    let version = |report: &mut Value| report["schema_version"] = json!(2);
+    refuses_changed("version", version, "a report of form 2, and this program reads form 1");
+    refuses("other", b"{\"a\": 1}", "it is no report");
+    refuses("list", b"[1, 2]", "it is no report");
+}
+
+#[test]
+fn rows_that_were_taken_out_are_missed() {
+    let half = |report: &mut Value| {
+        let rows = report["rows"].as_array_mut().expect("rows");
+        rows.truncate(rows.len() / 2);
+    };
+    refuses_changed("rows", half, "changed after it was written");
+}
+
+#[test]
+fn an_outcome_is_computed_and_not_believed() {
+    let blind = |report: &mut Value| {
+        let rows = report["rows"].as_array_mut().expect("rows");
+        let row = rows.iter_mut().find(|row| row["expect"] == "violated").expect("a canary");
+        row["verdict"] = json!("holds");
+    };
+    refuses_changed("outcome", blind, "says Holds, what it holds comes to Blind");
+}
+
+#[test]
+fn an_engine_that_ran_nothing_holds_nothing() {
+    let hollow = |report: &mut Value| {
+        let rows = report["rows"].as_array_mut().expect("rows");
+        let row = rows.iter_mut().find(|row| row["verdict"] == "holds").expect("a verdict");
+        row["executions"] = json!(0);
+    };
+    refuses_changed("hollow", hollow, "says Holds, what it holds comes to Inconclusive");
+}
+
+#[test]
+fn what_cannot_be_read_or_written_is_refused() {
+    refused(&["merge", "/no/such/r.json", "-o", "out.json"], "cannot read it");
+    refused(&["merge", path(canary()), "-o", "/no/such/folder/out.json"], "can be written");
+    refused(&["report", path(canary()), "--to", "pdf=x"], "unknown report format");
+    refused(&["run", "canary", "--partition", "slice:5/4"], "slice:1/4");
+}
