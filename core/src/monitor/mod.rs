@@ -60,17 +60,43 @@ impl<M: Machine, R: Runtime, H: Host<M>> Monitor<M, R, H> {
     #[inline(always)]
     pub fn call<O: Operation<M>>(&self, mut op: O) -> O::Ret {
         let mut guard = self.runtime.lock(&self.inside);
+        let mut cx = Cx::new(&self.runtime);
+        match guard.host.run(&mut op, &mut cx) {
+            // What is left of `op` drops after the guard: dropping a key runs foreign code.
+            Step::Done(ret) => {
+                self.wake(&guard, cx.wakes);
+                drop(guard);
+                ret
+            }
+            Step::Wait { on, until } => self.call_again(guard, &mut op, cx.wakes, on, until),
+            Step::Held(_) => held_call(),
+        }
+    }
+
+    /// Sleeps and steps a call until it ends. Apart from the first step, so that the way of a call
+    /// that need not wait is straight and its result is not moved about.
+    #[cold]
+    #[inline(never)]
+    fn call_again<'a, O: Operation<M>>(
+        &'a self,
+        mut guard: Guard<'a, H, R>,
+        op: &mut O,
+        mut wakes: Wakes,
+        mut on: Channel,
+        mut until: Option<Instant>,
+    ) -> O::Ret {
         loop {
+            guard = self.sleep(guard, wakes, on, until);
             let mut cx = Cx::new(&self.runtime);
-            match guard.host.run(&mut op, &mut cx) {
-                // What is left of `op` drops after the guard: dropping a key runs foreign code.
+            match guard.host.run(op, &mut cx) {
                 Step::Done(ret) => {
                     self.wake(&guard, cx.wakes);
-                    drop(guard);
                     return ret;
                 }
-                Step::Wait { on, until } => guard = self.sleep(guard, cx.wakes, on, until),
-                Step::Held(_) => panic!("a call whose lock stays held goes through `around`"),
+                Step::Wait { on: next, until: deadline } => {
+                    (wakes, on, until) = (cx.wakes, next, deadline);
+                }
+                Step::Held(_) => held_call(),
             }
         }
     }
@@ -78,7 +104,7 @@ impl<M: Machine, R: Runtime, H: Host<M>> Monitor<M, R, H> {
     /// Wakes whom a step named, under the lock.
     #[inline(always)]
     fn wake(&self, guard: &Guard<'_, H, R>, wakes: Wakes) {
-        if wakes.any() && guard.asleep_anywhere > 0 {
+        if guard.asleep_anywhere > 0 && wakes.any() {
             self.wake_sleepers(&guard.asleep, wakes);
         }
     }
@@ -121,6 +147,12 @@ impl<M: Machine, R: Runtime, H: Host<M>> Monitor<M, R, H> {
         guard.asleep_anywhere -= 1;
         guard
     }
+}
+
+#[cold]
+#[inline(never)]
+fn held_call() -> ! {
+    panic!("a call whose lock stays held goes through `around`")
 }
 
 impl<M: Machine, R: Runtime, H: Host<M>> fmt::Debug for Monitor<M, R, H> {

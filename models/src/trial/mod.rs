@@ -17,6 +17,7 @@ mod recorder;
 mod scenario;
 #[cfg(feature = "shuttle")]
 mod shuttling;
+mod simulation;
 mod subject;
 mod tally;
 mod witness;
@@ -40,6 +41,7 @@ pub use judge::StopAt;
 pub use mutant::{Mutant, MutantKind};
 pub use recorder::DynMachine;
 pub use scenario::{DynScenario, Scenario};
+pub use simulation::Simulation;
 pub use subject::{InvariantInfo, MutantInfo, ScenarioInfo, Subject, subject};
 pub use tally::Left;
 #[cfg(all(test, feature = "shuttle"))]
