@@ -96,10 +96,10 @@ fn a_program_with_more_traces_than_the_budget_is_not_begun() {
         &crate::catalogue::Catalogue { program: "x", subjects: const { &[subject::<Toy>()] } },
         &crate::runner::Request {
             patterns: vec!["toy/2p1a1w".to_owned()],
-            by_name: true,
             engines: vec![Engine::Trace],
             budget: "75".parse().unwrap(),
             seed: 0,
+            by_name: true,
             jobs: 1,
         },
         &crate::trial::component_tests::Silent,
