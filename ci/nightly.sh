@@ -9,5 +9,5 @@ ci/figures.sh
 ci/fuzz.sh
 ci/report.sh
 # What is too much for a submission: the engines against each other on thousands of programs.
-cargo test --release -p seatrial-models --features loom,shuttle --lib -- --include-ignored engine:: toy::
+cargo test --release -p seatrial-models --features loom,shuttle --lib -- engine:: toy::
 cargo bench --workspace

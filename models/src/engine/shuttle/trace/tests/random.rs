@@ -124,7 +124,7 @@ fn few_programs_of_every_kind_have_the_traces_of_the_search_without_reduction() 
 }
 
 #[test]
-#[ignore = "minutes: run nightly, with optimisation"]
+#[cfg_attr(debug_assertions, ignore = "minutes without optimisation")]
 fn five_thousand_programs_have_the_traces_of_the_search_without_reduction() {
     const WANTED: u32 = 5_000;
     let mut compared = 0;
