@@ -1,6 +1,7 @@
 //! The list of what is tried: explicit, so that nothing is forgotten in silence.
 
 use crate::canary::Canary;
+use crate::delaying_queue::DelayingQueue;
 use crate::delta_fifo::DeltaFifo;
 use crate::elector::Elector;
 use crate::queue::Queue;
@@ -22,7 +23,7 @@ pub const CATALOGUE: Catalogue = Catalogue {
     subjects: &[
         subject::<Queue>(),
         subject::<DeltaFifo>(),
-        subject::<sequential::DelayingQueue>(),
+        subject::<DelayingQueue>(),
         subject::<sequential::LimitedQueue>(),
         subject::<sequential::PriorityQueue>(),
         subject::<sequential::Limiter>(),

@@ -47,9 +47,6 @@ macro_rules! sequential {
 }
 
 sequential! {
-    /// The delaying queue.
-    DelayingQueue, "delaying_queue", "the work queue whose items may be added later",
-        vec![crate::delaying_queue::conformance()];
     /// The rate-limiting queue.
     LimitedQueue, "limited_queue", "the work queue whose failed items come back when a limiter says so",
         vec![crate::limited_queue::conformance()];
