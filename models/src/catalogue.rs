@@ -4,6 +4,7 @@ use crate::canary::Canary;
 use crate::delaying_queue::DelayingQueue;
 use crate::delta_fifo::DeltaFifo;
 use crate::elector::Elector;
+use crate::priority_queue::PriorityQueue;
 use crate::queue::Queue;
 use crate::sequential;
 use crate::trial::{Subject, subject};
@@ -25,7 +26,7 @@ pub const CATALOGUE: Catalogue = Catalogue {
         subject::<DeltaFifo>(),
         subject::<DelayingQueue>(),
         subject::<sequential::LimitedQueue>(),
-        subject::<sequential::PriorityQueue>(),
+        subject::<PriorityQueue>(),
         subject::<sequential::Limiter>(),
         subject::<sequential::TokenBucket>(),
         subject::<sequential::Backoff>(),

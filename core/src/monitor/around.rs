@@ -30,8 +30,9 @@ impl<M: Machine, R: Runtime, H: Host<M>> Monitor<M, R, H> {
             let mut cx = Cx::new(self.runtime());
             match guard.host.run(&mut first, &mut cx) {
                 Step::Done(ret) => {
-                    self.wake(&guard, cx.wakes);
+                    let woken = self.wake(&mut guard, cx.wakes);
                     drop(guard);
+                    woken.wake();
                     break (None, ret);
                 }
                 Step::Held(ret) => {
@@ -64,8 +65,9 @@ impl<B: Operation<M>, M: Machine, R: Runtime, H: Host<M>> Drop for Second<'_, B,
         let mut cx = Cx::new(monitor.runtime());
         match guard.host.run(&mut op, &mut cx) {
             Step::Done(ret) => {
-                monitor.wake(&guard, cx.wakes);
+                let woken = monitor.wake(&mut guard, cx.wakes);
                 drop(guard);
+                woken.wake();
                 drop(ret); // outside the lock: a result may hold foreign values
             }
             Step::Held(_) | Step::Wait { .. } => {

@@ -151,8 +151,10 @@ impl Known {
     fn apply(&mut self, event: &Event) {
         self.reach(event);
         apply(&mut self.times, event);
+        if let What::Step { .. } | What::Cancel { .. } = event.what {
+            self.getters.retain(|thread| *thread != event.thread);
+        }
         let What::Step { op, outcome, .. } = &event.what else { return };
-        self.getters.retain(|thread| *thread != event.thread);
         match (op, outcome) {
             (Call::Get(_), Step::Wait { .. }) => self.getters.push(event.thread),
             (Call::Get(_), Step::Done(Ret::Get(Some((_, key))))) => {

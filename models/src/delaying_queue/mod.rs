@@ -19,7 +19,7 @@
 //! | a drain waits for what it says | `drain_waits` | `drain_while_delayed` | `drain_looks_at_waiting_only` |
 //! | a drain does not wait for a time | `drains_return` | `drain_while_delayed` | `drain_waits_for_delayed` |
 //! | shutdown wakes every consumer | `shutdown_wakes_consumers` | `shut_down_while_delayed` | `shutdown_wakes_one` |
-//! | no wake-up is lost | `no_lost_wakeup` | `add_while_delayed` | `add_never_wakes` |
+//! | no wake-up is lost | `no_lost_wakeup` | `dropped_getter` | `dropped_getter_swallows_wake` |
 
 mod as_queue;
 mod conformance;
@@ -111,6 +111,8 @@ component_tests! {
         due_while_processing,
         done_after_due,
         shut_down_while_delayed,
-        drain_while_delayed;
+        drain_while_delayed,
+        task_and_thread,
+        dropped_getter;
     also: mutants, conformance, fuzz
 }

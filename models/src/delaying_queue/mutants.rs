@@ -180,6 +180,15 @@ const WAKES: &[Mutant<DelayingQueue>] = &[
     ),
     wake!(
         Seeded,
+        "dropped_getter_swallows_wake",
+        "museum P1, a getter that leaves without passing its wake-up on",
+        |op, wakes, queue| if matches!(op, Op::Get(_)) && !queue.queue().is_empty() {
+            wakes.set(GETTERS, 0);
+        },
+        ["no_lost_wakeup"]
+    ),
+    wake!(
+        Seeded,
         "shutdown_wakes_one",
         "own: signalled where all must wake",
         |op, wakes, _| if matches!(op, Op::ShutDown(_)) {

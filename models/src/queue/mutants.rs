@@ -210,6 +210,15 @@ const WAKES: &[Mutant<Queue>] = &[
     ),
     wake!(
         Seeded,
+        "dropped_getter_swallows_wake",
+        "museum P1, a getter that leaves without passing its wake-up on",
+        |op, wakes, _| if matches!(op, Op::Get(_)) {
+            wakes.set(GETTERS, 0);
+        },
+        ["no_lost_wakeup"]
+    ),
+    wake!(
+        Seeded,
         "requeue_without_waking",
         "own: the signal forgotten in done",
         |op, wakes, _| if matches!(op, Op::Done(_)) {

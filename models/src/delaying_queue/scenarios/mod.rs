@@ -1,6 +1,7 @@
 //! Small concurrent programs on the delaying queue, each named by the case that it must reach.
 
 mod ends;
+mod tasks;
 mod times;
 
 use std::collections::hash_map::DefaultHasher;
@@ -27,6 +28,8 @@ pub(super) fn all() -> Vec<Box<dyn DynScenario<DelayingQueue>>> {
         Box::new(times::DoneAfterDue),
         Box::new(ends::ShutDownWhileDelayed),
         Box::new(ends::DrainWhileDelayed),
+        Box::new(tasks::TaskAndThread),
+        Box::new(tasks::DroppedGetter),
     ]
 }
 
