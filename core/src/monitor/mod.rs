@@ -93,7 +93,7 @@ impl<M: Machine, R: Runtime, H: Host<M>> Monitor<M, R, H> {
     /// Wakes the threads that a step named, under the lock; the tasks are the caller's to wake.
     #[inline(always)]
     fn wake(&self, guard: &mut Guard<'_, H, R>, wakes: Wakes) -> Woken {
-        if wakes.any() && guard.asleep_anywhere > 0 {
+        if guard.asleep_anywhere > 0 && wakes.any() {
             return self.wake_sleepers(guard, wakes);
         }
         Woken::default()

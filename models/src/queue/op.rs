@@ -102,7 +102,7 @@ fn decode_op(kind: u8, number: u8, shutting_down: bool) -> Op {
         (15, false) if number < 5 => {
             [Op::ShutDown, Op::Drain, Op::StrictDrain][usize::from(number) % 3]
         }
-        13 => Op::GiveUp(number),
+        (13, _) => Op::GiveUp(number),
         _ => Op::Resume(number),
     }
 }
