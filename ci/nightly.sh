@@ -5,5 +5,6 @@ cd "$(dirname "$0")/.."
 
 ci/run.sh nightly
 ci/mutants.sh nightly
+ci/figures.sh
 ci/fuzz.sh
 cargo bench --workspace

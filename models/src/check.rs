@@ -117,13 +117,13 @@ impl<C: Component> Check<C> {
             violation.because
         );
         text.push_str(&picture(&finding.lines, violation.at));
-        if let Some(schedule) = &finding.schedule {
+        if let Some(route) = &finding.route {
             let witness = Witness {
                 component: C::NAME.to_owned(),
                 scenario: scenario.to_owned(),
                 mutant: None,
                 engine,
-                schedule: schedule.clone(),
+                route: route.clone(),
                 history: finding.digest(),
             };
             let _infallible = writeln!(text, "\nwitness: {witness}");

@@ -24,6 +24,7 @@ fn report(catalogue: &Catalogue, engines: &[Engine]) -> Report {
     let request = Request {
         patterns: vec![],
         engines: engines.to_vec(),
+        by_name: true,
         budget: Budget::smoke(),
         seed: 0,
         jobs: 1,
@@ -130,6 +131,7 @@ fn loom_that_does_not_finish_is_undecided() {
     let request = Request {
         patterns: vec!["queue/two_workers".to_owned()],
         engines: vec![Engine::Loom],
+        by_name: true,
         budget: "10".parse().expect("a count"),
         seed: 0,
         jobs: 1,

@@ -52,10 +52,11 @@ fn main() {
         "{:<10} {:<34} {:>9} {:>9} {:>6} {:>6} {:>7}  {}",
         head[0], head[1], head[2], head[3], head[4], head[5], head[6], head[7]
     );
-    let mut rows = queue::rows();
-    rows.extend(elector::rows());
-    for row in &rows {
-        print(row);
+    let mut rows = Vec::new();
+    for measure in queue::ROWS.iter().chain(elector::ROWS) {
+        let row = measure();
+        print(&row);
+        rows.push(row);
     }
     if let Some(path) = path
         && let Err(error) = std::fs::write(&path, to_json(&rows))

@@ -66,9 +66,8 @@ impl ByHand {
     }
 }
 
-pub(crate) fn rows() -> Vec<Row> {
-    vec![one_in_flight_by_hand(), one_in_flight(), backlog(), many_threads()]
-}
+pub(crate) const ROWS: &[fn() -> Row] =
+    &[one_in_flight_by_hand, one_in_flight, backlog, many_threads];
 
 const OPERATIONS: usize = 200_000;
 

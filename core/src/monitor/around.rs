@@ -30,9 +30,7 @@ impl<M: Machine, R: Runtime, H: Host<M>> Monitor<M, R, H> {
             let mut cx = Cx::new(self.runtime());
             match guard.host.run(&mut first, &mut cx) {
                 Step::Done(ret) => {
-                    let woken = self.wake(&mut guard, cx.wakes);
-                    drop(guard);
-                    woken.wake();
+                    self.unlock(guard, cx.wakes);
                     break (None, ret);
                 }
                 Step::Held(ret) => {
@@ -65,9 +63,7 @@ impl<B: Operation<M>, M: Machine, R: Runtime, H: Host<M>> Drop for Second<'_, B,
         let mut cx = Cx::new(monitor.runtime());
         match guard.host.run(&mut op, &mut cx) {
             Step::Done(ret) => {
-                let woken = monitor.wake(&mut guard, cx.wakes);
-                drop(guard);
-                woken.wake();
+                monitor.unlock(guard, cx.wakes);
                 drop(ret); // outside the lock: a result may hold foreign values
             }
             Step::Held(_) | Step::Wait { .. } => {

@@ -9,7 +9,7 @@ use crate::machine::{Channel, Cx, Host, Machine, Operation, Step};
 use crate::runtime::{Instant, Runtime};
 
 use super::tasks::Place;
-use super::{Inside, Monitor};
+use super::{Inside, Monitor, held_call};
 
 /// A call that waits without a thread; made by [`Monitor::call_async`].
 ///
@@ -62,15 +62,14 @@ impl<O: Operation<M>, M: Machine, R: Runtime, H: Host<M>> Future for Call<'_, O,
         let old = this.asleep.take().and_then(|(place, _)| guard.leave(place));
         let mut cx = Cx::new(runtime);
         let step = guard.host.run(op, &mut cx);
-        let woken = this.monitor.wake(&mut guard, cx.wakes);
         match step {
             Step::Done(ret) => {
-                drop(guard);
-                woken.wake();
+                this.monitor.unlock(guard, cx.wakes);
                 drop((old, this.op.take(), this.alarm.take()));
                 Poll::Ready(ret)
             }
             Step::Wait { on, until } => {
+                let woken = this.monitor.wake_sleepers(&mut guard, cx.wakes);
                 this.asleep = Some((guard.tasks.enter(on, waker.clone()), on));
                 guard.asleep_anywhere += 1;
                 drop(guard);
@@ -79,7 +78,7 @@ impl<O: Operation<M>, M: Machine, R: Runtime, H: Host<M>> Future for Call<'_, O,
                 this.arm(until, waker);
                 Poll::Pending
             }
-            Step::Held(_) => panic!("a call whose lock stays held goes through `around`"),
+            Step::Held(_) => held_call(),
         }
     }
 }
@@ -106,9 +105,7 @@ impl<O: Operation<M>, M: Machine, R: Runtime, H: Host<M>> Drop for Call<'_, O, M
             cx.wakes.one(on); // it was woken, and does not look: somebody else must
         }
         guard.host.give_up(op, &mut cx);
-        let woken = monitor.wake(&mut guard, cx.wakes);
-        drop(guard);
-        woken.wake();
+        monitor.unlock(guard, cx.wakes);
         drop(old);
     }
 }

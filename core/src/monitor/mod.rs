@@ -74,31 +74,63 @@ impl<M: Machine, R: Runtime, H: Host<M>> Monitor<M, R, H> {
     #[inline(always)]
     pub fn call<O: Operation<M>>(&self, mut op: O) -> O::Ret {
         let mut guard = self.runtime.lock(&self.inside);
+        let mut cx = Cx::new(&self.runtime);
+        match guard.host.run(&mut op, &mut cx) {
+            // What is left of `op` drops after the guard: dropping a key runs foreign code.
+            Step::Done(ret) => {
+                self.unlock(guard, cx.wakes);
+                ret
+            }
+            Step::Wait { on, until } => self.call_again(guard, &mut op, cx.wakes, on, until),
+            Step::Held(_) => held_call(),
+        }
+    }
+
+    /// Sleeps and steps a call until it ends. Apart from the first step, so that the way of a call
+    /// that need not wait is straight and its result is not moved about.
+    #[cold]
+    #[inline(never)]
+    fn call_again<'a, O: Operation<M>>(
+        &'a self,
+        mut guard: Guard<'a, H, R>,
+        op: &mut O,
+        mut wakes: Wakes,
+        mut on: Channel,
+        mut until: Option<Instant>,
+    ) -> O::Ret {
         loop {
+            guard = self.sleep(guard, wakes, on, until);
             let mut cx = Cx::new(&self.runtime);
-            match guard.host.run(&mut op, &mut cx) {
-                // What is left of `op` drops after the guard: dropping a key runs foreign code.
+            match guard.host.run(op, &mut cx) {
                 Step::Done(ret) => {
-                    let woken = self.wake(&mut guard, cx.wakes);
-                    drop(guard);
-                    woken.wake();
+                    self.unlock(guard, cx.wakes);
                     return ret;
                 }
-                Step::Wait { on, until } => guard = self.sleep(guard, cx.wakes, on, until),
-                Step::Held(_) => panic!("a call whose lock stays held goes through `around`"),
+                Step::Wait { on: next, until: deadline } => {
+                    (wakes, on, until) = (cx.wakes, next, deadline);
+                }
+                Step::Held(_) => held_call(),
             }
         }
     }
 
-    /// Wakes the threads that a step named, under the lock; the tasks are the caller's to wake.
+    /// Wakes whom a step named, and unlocks.
     #[inline(always)]
-    fn wake(&self, guard: &mut Guard<'_, H, R>, wakes: Wakes) -> Woken {
+    fn unlock(&self, guard: Guard<'_, H, R>, wakes: Wakes) {
         if guard.asleep_anywhere > 0 && wakes.any() {
-            return self.wake_sleepers(guard, wakes);
+            self.wake_and_unlock(guard, wakes);
         }
-        Woken::default()
     }
 
+    #[cold]
+    #[inline(never)]
+    fn wake_and_unlock(&self, mut guard: Guard<'_, H, R>, wakes: Wakes) {
+        let woken = self.wake_sleepers(&mut guard, wakes);
+        drop(guard);
+        woken.wake();
+    }
+
+    /// Wakes the threads that a step named; the tasks are the caller's to wake.
     #[cold]
     #[inline(never)]
     fn wake_sleepers(&self, inside: &mut Inside<H>, wakes: Wakes) -> Woken {
@@ -136,7 +168,7 @@ impl<M: Machine, R: Runtime, H: Host<M>> Monitor<M, R, H> {
         on: Channel,
         until: Option<Instant>,
     ) -> Guard<'a, H, R> {
-        let woken = self.wake(&mut guard, wakes);
+        let woken = self.wake_sleepers(&mut guard, wakes);
         if woken.len() > 0 {
             // A waker is foreign code. The step loses nothing by being repeated afterwards.
             drop(guard);
@@ -155,6 +187,12 @@ impl<M: Machine, R: Runtime, H: Host<M>> Monitor<M, R, H> {
         guard.asleep_anywhere -= 1;
         guard
     }
+}
+
+#[cold]
+#[inline(never)]
+fn held_call() -> ! {
+    panic!("a call whose lock stays held goes through `around`")
 }
 
 impl<M: Machine, R: Runtime, H: Host<M>> fmt::Debug for Monitor<M, R, H> {

@@ -67,16 +67,7 @@ impl Woken {
     }
 
     /// Wakes them. Call it without the lock.
-    #[inline(always)]
     pub(super) fn wake(self) {
-        if !self.0.is_empty() {
-            self.wake_all();
-        }
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn wake_all(self) {
         self.0.into_iter().for_each(Waker::wake);
     }
 }

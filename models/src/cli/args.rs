@@ -49,6 +49,8 @@ pub(super) enum Command {
     Mutants(MutantsArguments),
     /// Replays recorded traces of the reference.
     Conformance(ConformanceArguments),
+    /// Shows how much drift and latency an election survives: computed, and searched.
+    Boundary(BoundaryArguments),
 }
 
 impl Default for Command {
@@ -133,6 +135,40 @@ pub(super) struct ConformanceArguments {
     pub(super) folder: Option<PathBuf>,
     #[command(flatten)]
     pub(super) reports: Reports,
+}
+
+/// The rules of an election.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub(super) enum ElectionProfile {
+    /// Exactly the reference.
+    Classic,
+    /// One leader at most, whatever the latency.
+    Strict,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct BoundaryArguments {
+    /// How long a lease lasts.
+    #[arg(long, value_name = "TIME", default_value = "15s")]
+    pub(super) lease: String,
+    /// How long a leader tries to renew.
+    #[arg(long, value_name = "TIME", default_value = "10s")]
+    pub(super) renew: String,
+    /// How long it waits between attempts.
+    #[arg(long, value_name = "TIME", default_value = "2s")]
+    pub(super) retry: String,
+    /// The rules.
+    #[arg(long, value_enum, default_value_t = ElectionProfile::Classic)]
+    pub(super) profile: ElectionProfile,
+    /// Where randomness starts.
+    #[arg(long, default_value_t = 1)]
+    pub(super) seed: u64,
+    /// Draws the safe region into an SVG file.
+    #[arg(long, value_name = "PATH")]
+    pub(super) picture: Option<PathBuf>,
+    /// What is printed.
+    #[arg(long, value_enum, default_value_t = Printed::Text)]
+    pub(super) format: Printed,
 }
 
 /// A report to be written.

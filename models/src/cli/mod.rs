@@ -12,6 +12,7 @@
 //! ```
 
 mod args;
+mod boundary;
 mod conformance;
 mod list;
 mod mutants;
@@ -84,5 +85,6 @@ fn dispatch(catalogue: &Catalogue, arguments: Arguments) -> Outcome {
         Command::Conformance(conformance) => {
             conformance::conformance(catalogue, &conformance, colour)
         }
+        Command::Boundary(arguments) => boundary::boundary(&arguments, colour),
     }
 }

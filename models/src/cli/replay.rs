@@ -65,7 +65,7 @@ fn rerun(catalogue: &Catalogue, witness: &Witness) -> Result<Replayed, Failure> 
         return Err(Failure::usage(missing));
     }
     let mutant = witness.mutant.as_deref();
-    let replayed = subject.replay(&witness.scenario, mutant, witness.engine, &witness.schedule);
+    let replayed = subject.replay(&witness.scenario, mutant, witness.engine, &witness.route);
     replayed.ok_or_else(|| Failure {
         message: "the execution of this witness does not exist any more: the code has changed"
             .to_owned(),
@@ -79,7 +79,8 @@ fn text(witness: &Witness, replayed: &Replayed, same: bool, colour: Colour) -> S
     let head = format!("{component}/{scenario}{mutant} on {engine}");
     let mut text = format!("{}\n\n", colour.head(&head));
     let at = replayed.findings.first().and_then(|finding| finding.violation.at);
-    for line in picture(&replayed.lines, at).lines() {
+    let drawn = replayed.picture.clone().unwrap_or_else(|| picture(&replayed.lines, at));
+    for line in drawn.lines() {
         let _infallible = writeln!(text, "  {line}");
     }
     if let Some(end) = replayed.transcript.lines().next_back() {

@@ -63,6 +63,7 @@ pub(super) fn request(
     Ok(Request {
         patterns: patterns.to_vec(),
         engines: chosen,
+        by_name: !effort.engines.is_empty(),
         budget: effort.budget.clone().unwrap_or(budget),
         seed: effort.seed,
         jobs: effort.jobs.map_or(processors, usize::from),

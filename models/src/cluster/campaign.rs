@@ -1,24 +1,26 @@
 //! Many random runs, one after the other.
 
+use std::sync::Arc;
+
 use seatrial_core::elector::{Config, Election};
 use seatrial_core::machine::Host;
 
 use super::faults::Weather;
 use super::plan::Plan;
 use super::run::Run;
-use super::world::World;
+use super::world::{Make, World};
 
 /// Simulates the one run that a plan names.
 #[must_use]
 pub fn simulate_plan(plan: &Plan) -> Run {
     let (setup, weather) = plan.draw();
-    World::new(setup, weather, Election::unchecked as fn(Config) -> Election).finish()
+    World::new(setup, weather, Election::unchecked).finish()
 }
 
 /// Simulates a plan with one seed after the other, in the memory of the last run.
 pub struct Campaign<H = Election> {
     world: Option<World<Weather, H>>,
-    make: fn(Config) -> H,
+    make: Make<H>,
     spare: Run,
 }
 
@@ -39,15 +41,15 @@ impl Default for Campaign {
 impl<H: Host<Election>> Campaign<H> {
     /// Prepares runs of the electors that `make` makes.
     #[must_use]
-    pub fn of(make: fn(Config) -> H) -> Self {
-        Self { world: None, make, spare: Run::default() }
+    pub fn of(make: impl Fn(Config) -> H + Send + Sync + 'static) -> Self {
+        Self { world: None, make: Arc::new(make), spare: Run::default() }
     }
 
     /// Simulates the run that a plan names.
     pub fn run(&mut self, plan: &Plan) -> &Run {
         let (setup, weather) = plan.draw();
         let world = match self.world.take() {
-            None => World::new(setup, weather, self.make),
+            None => World::with(setup, weather, Arc::clone(&self.make)),
             Some(mut world) => {
                 world.restart(setup, weather, std::mem::take(&mut self.spare));
                 world

@@ -4,6 +4,7 @@
 //! it comes at all. A process is driven exactly as the blocking driver drives it: what its machine
 //! orders is done, the answer is handed in, a sleep ends when it is due on the node's own clock.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use seatrial_core::elector::{
@@ -113,6 +114,9 @@ pub(super) struct Call {
     pub(super) answer: Option<Result<Stored, StoreError>>,
 }
 
+/// Makes the machine of a process.
+pub(super) type Make<H> = Arc<dyn Fn(Config) -> H + Send + Sync>;
+
 /// A cluster of machines of kind `H` under faults of kind `F`.
 pub struct World<F, H = Election> {
     pub(super) now: u64,
@@ -124,7 +128,7 @@ pub struct World<F, H = Election> {
     pub(super) gate: Gate,
     pub(super) setup: Setup,
     pub(super) faults: F,
-    pub(super) make: fn(Config) -> H,
+    pub(super) make: Make<H>,
     pub(super) run: Run,
 }
 
@@ -135,7 +139,15 @@ pub fn simulate<F: Faults>(setup: Setup, faults: F) -> Run {
 
 impl<F: Faults, H: Host<Election>> World<F, H> {
     /// Makes a cluster; `make` makes the machine of a process.
-    pub fn new(setup: Setup, faults: F, make: fn(Config) -> H) -> Self {
+    pub fn new(
+        setup: Setup,
+        faults: F,
+        make: impl Fn(Config) -> H + Send + Sync + 'static,
+    ) -> Self {
+        Self::with(setup, faults, Arc::new(make))
+    }
+
+    pub(super) fn with(setup: Setup, faults: F, make: Make<H>) -> Self {
         let mut world = Self {
             now: 0,
             agenda: Agenda::default(),

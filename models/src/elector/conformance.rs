@@ -227,12 +227,13 @@ struct Clock {
 
 impl Ambient for Clock {
     fn now(&self) -> Instant {
-        let ms = u64::try_from(self.ms + CLOCK_AT_START_MS).unwrap_or(0);
+        let ms = u64::try_from(self.ms.saturating_add(CLOCK_AT_START_MS)).unwrap_or(0);
         Instant::from_nanos(ms.saturating_mul(1_000_000))
     }
 
     fn wall(&self) -> WallTime {
-        WallTime::from_nanos((START_SECONDS * 1_000 + self.ms) * 1_000_000)
+        let ms = (START_SECONDS * 1_000).saturating_add(self.ms);
+        WallTime::from_nanos(ms.saturating_mul(1_000_000))
     }
 
     fn entropy(&self) -> u64 {

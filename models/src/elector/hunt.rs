@@ -6,6 +6,7 @@ use seatrial_core::elector::{Config, Election};
 use seatrial_core::machine::Boxed;
 
 use super::conformance::replay_on;
+use super::decisions::{Place, random_happenings, set_ups};
 use super::mutants::Mutant;
 use super::op::{check_on, decode};
 use crate::cluster::invariants::{Terms, breaches};
@@ -17,11 +18,11 @@ use crate::engine::quietly;
 /// A conviction.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Kill {
-    /// What convicted: `conformance`, `property`, `schedules` or `cluster`.
+    /// What convicted: `conformance`, `property`, `decisions`, `schedules` or `cluster`.
     pub engine: &'static str,
     /// In which of its executions, from one.
     pub executions: u64,
-    /// The way back: a trace, the seed of random calls, a schedule, or a plan.
+    /// The way back: a trace, the seed of random calls or happenings, a schedule, or a plan.
     pub witness: String,
 }
 
@@ -56,6 +57,7 @@ pub fn hunt(mutant: &Mutant, effort: Effort) -> Vec<Kill> {
     let ways = [
         by_conformance(make),
         by_property(make, effort.sequences),
+        by_decisions(make, effort.sequences),
         by_schedules(make),
         by_cluster(make, effort.seeds),
     ];
@@ -98,6 +100,23 @@ fn by_property(make: Make, sequences: u64) -> Option<Kill> {
     };
     let seed = (1..=sequences).find(disagrees)?;
     Some(Kill { engine: "property", executions: seed, witness: format!("calls of seed {seed}") })
+}
+
+/// Steps the mutant beside the rules that ship.
+fn by_decisions(make: Make, sequences: u64) -> Option<Kill> {
+    let differs = |seed: &u64| {
+        fails(|| {
+            set_ups().into_iter().any(|config| {
+                let mut ships = Place::new(Box::new(Election::unchecked(config.clone())));
+                let mut mutant = Place::new(make(config).0);
+                let mut all = random_happenings(*seed).into_iter();
+                all.any(|happens| ships.step(happens) != mutant.step(happens))
+            })
+        })
+    };
+    let seed = (1..=sequences).find(differs)?;
+    let witness = format!("happenings of seed {seed}");
+    Some(Kill { engine: "decisions", executions: seed, witness })
 }
 
 fn by_schedules(make: Make) -> Option<Kill> {

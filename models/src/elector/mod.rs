@@ -1,6 +1,8 @@
 //! The elector's page.
 
+mod asked;
 pub mod conformance;
+mod decisions;
 mod describe;
 pub mod hunt;
 mod invariants;
@@ -8,9 +10,11 @@ mod ledger;
 pub mod mutants;
 pub mod op;
 mod part;
+mod plain;
 mod road;
 mod scenarios;
 mod scene;
+mod simulations;
 pub mod spec;
 mod store;
 mod timeline;
@@ -21,9 +25,14 @@ mod tests;
 use seatrial_core::machine::Step;
 
 use crate::conformance::Conformance;
-use crate::trial::{Component, DynScenario, EventOf, HistoryOf, Invariant, MachineOf, OpOf, RetOf};
+use crate::engine::Engine;
+use crate::trial::{
+    Component, DynScenario, EventOf, HistoryOf, Invariant, MachineOf, Mutant, OpOf, RetOf,
+    Simulation, component_tests,
+};
 
 pub use part::{Answer, Ask, Call, Edit, Part, Request, Serve, SetUp};
+pub(crate) use simulations::timeline_of;
 pub use store::{Served, Store};
 
 /// The elector, as a component under trial.
@@ -47,8 +56,21 @@ impl Component for Elector {
         scenarios::all()
     }
 
+    fn simulations() -> Vec<Box<dyn Simulation<Self>>> {
+        simulations::all()
+    }
+
     fn invariants() -> Vec<Invariant<Self>> {
         invariants::all()
+    }
+
+    fn mutants() -> Vec<Mutant<Self>> {
+        mutants::of_the_page()
+    }
+
+    /// Nearly all of them need a lost message, a late timer or a drifting clock.
+    fn shows_mutants(engine: Engine) -> bool {
+        engine.simulates()
     }
 
     fn describe(op: &OpOf<Self>, outcome: &Step<RetOf<Self>>) -> String {
@@ -58,4 +80,33 @@ impl Component for Elector {
     fn conformance() -> Vec<Conformance> {
         conformance::all()
     }
+
+    fn fuzz() -> Option<fn(&[u8])> {
+        Some(op::check_bytes)
+    }
+}
+
+component_tests! {
+    Elector;
+    scenarios:
+        race_for_a_free_lease,
+        classic_race,
+        single_attempts,
+        leader_is_asked,
+        leader_hangs,
+        loses_to_another,
+        cancelled_anywhere,
+        release_races_a_renewal,
+        contested_release,
+        abandoned_acquisition,
+        client_breaks,
+        lease_is_taken_away,
+        late_release,
+        late_acquisition,
+        strange_lease,
+        leases_differ,
+        same_identity,
+        leaders_are_reported,
+        refused_set_ups;
+    also: simulated_mutants, conformance, fuzz
 }

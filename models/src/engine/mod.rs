@@ -7,6 +7,7 @@ mod execution;
 #[cfg(feature = "loom")]
 pub mod loom;
 mod quiet;
+mod route;
 mod schedule;
 #[cfg(feature = "shuttle")]
 pub mod shuttle;
@@ -19,6 +20,7 @@ use serde::{Deserialize, Serialize};
 
 pub use execution::{End, Execution, Exploration, Judge};
 pub use quiet::{panic_text, quietly};
+pub use route::Route;
 pub use schedule::{Choice, MAX_THREADS, ParseScheduleError, Schedule, ThreadLetter};
 
 /// An engine, by name.
@@ -31,13 +33,17 @@ pub enum Engine {
     Trace,
     /// Samplers over shuttle: random, PCT, URW, POS, SURW.
     Sample,
+    /// Simulated clusters: no threads and no schedule, but whole runs of a component's own
+    /// simulation.
+    Cluster,
     /// Real threads.
     Threads,
 }
 
 impl Engine {
     /// All engines, in the order of reports.
-    pub const ALL: &'static [Self] = &[Self::Loom, Self::Trace, Self::Sample, Self::Threads];
+    pub const ALL: &'static [Self] =
+        &[Self::Loom, Self::Trace, Self::Sample, Self::Cluster, Self::Threads];
 
     /// Returns its name.
     pub fn name(self) -> &'static str {
@@ -45,6 +51,7 @@ impl Engine {
             Self::Loom => "loom",
             Self::Trace => "trace",
             Self::Sample => "sample",
+            Self::Cluster => "cluster",
             Self::Threads => "threads",
         }
     }
@@ -55,6 +62,7 @@ impl Engine {
             Self::Loom => "loom: every schedule within a bound of preemptions",
             Self::Trace => "every distinguishable schedule, by optimal partial-order reduction",
             Self::Sample => "a portfolio of samplers: random, PCT, URW, POS, SURW",
+            Self::Cluster => "simulated clusters: drifting clocks, late and lost messages, crashes",
             Self::Threads => "real threads, again and again; sanity only",
         }
     }
@@ -70,6 +78,11 @@ impl Engine {
             }
             _ => None,
         }
+    }
+
+    /// Tells whether it runs simulations; the others run programs of threads.
+    pub fn simulates(self) -> bool {
+        self == Self::Cluster
     }
 
     /// Tells whether it means to explore everything within its bounds.

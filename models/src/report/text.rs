@@ -90,7 +90,7 @@ fn group_line(group: &[Row], colour: Colour) -> String {
         "not run" => colour.dim(word),
         _ => colour.bad(word),
     };
-    let line = format!("  {name:<36} {:<8} {executions:>11}  {word}{detail}", first.engine);
+    let line = format!("  {name:<42} {:<8} {executions:>11}  {word}{detail}", first.engine);
     format!("{}\n", line.trim_end())
 }
 
@@ -119,6 +119,9 @@ fn verdict_words(group: &[Row]) -> (&'static str, String) {
             Some(bound) => format!(", every schedule with at most {bound} preemptions"),
             None => ", every schedule".to_owned(),
         },
+        (Engine::Cluster, _) => {
+            format!(", {} steps simulated", thousands(first.steps.unwrap_or_default()))
+        }
         (_, Some(Coverage::Exhausted)) => ", every schedule".to_owned(),
         (_, Some(Coverage::Sampled)) => match first.traces {
             Some(traces) => format!(", {} distinct traces", thousands(traces)),
@@ -151,23 +154,28 @@ fn violation(row: &Row, program: &str, colour: Colour) -> String {
 /// Renders the kill matrix: executions to conviction per engine.
 pub fn mutants_text(rows: &[MutantRow], engines: &[Engine], colour: Colour) -> String {
     let mut text = String::new();
-    let mut component = "";
-    for row in rows {
-        if row.component != component {
-            component = &row.component;
-            let heads: String =
-                engines.iter().map(|engine| format!(" {:>9}", engine.name())).collect();
-            let head = format!("{:<38}{heads}  convicted by", row.component);
-            let _infallible = writeln!(text, "{}", colour.head(&head));
+    for group in rows.chunk_by(|a, b| a.component == b.component) {
+        let tried = |engine: &Engine| {
+            let on = |row: &MutantRow| {
+                row.missed_by.contains(engine)
+                    || row.kills.iter().any(|kill| kill.engine == *engine)
+            };
+            group.iter().any(on)
+        };
+        let engines: Vec<_> = engines.iter().copied().filter(tried).collect();
+        let heads: String = engines.iter().map(|engine| format!(" {:>9}", engine.name())).collect();
+        let head = format!("{:<44}{heads}  convicted by", group[0].component);
+        let _infallible = writeln!(text, "{}", colour.head(&head));
+        for row in group {
+            text.push_str(&mutant_line(row, &engines, colour));
         }
-        text.push_str(&mutant_line(row, engines, colour));
     }
     text
 }
 
 fn mutant_line(row: &MutantRow, engines: &[Engine], colour: Colour) -> String {
     let mark = if row.kind == "exhibit" { " (exhibit)" } else { "" };
-    let mut line = format!("  {:<36}", format!("{}{mark}", row.name));
+    let mut line = format!("  {:<42}", format!("{}{mark}", row.name));
     for engine in engines {
         let kill = row.kills.iter().find(|kill| kill.engine == *engine);
         let cell = kill.map_or("-".to_owned(), |kill| thousands(kill.executions));

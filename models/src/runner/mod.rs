@@ -13,7 +13,7 @@ use serde_json::json;
 use crate::catalogue::Catalogue;
 use crate::engine::Engine;
 use crate::report::{Report, Row};
-use crate::trial::{Budget, MutantKind, Plan, StopAt, Subject};
+use crate::trial::{Budget, MutantKind, Plan, ScenarioInfo, StopAt, Subject};
 
 pub(crate) use mutants::convict;
 pub use mutants::{MutantCase, mutant_cases, run_mutants};
@@ -25,6 +25,9 @@ pub struct Request {
     pub patterns: Vec<String>,
     /// The engines.
     pub engines: Vec<Engine>,
+    /// Whether the engines were asked for by name: then one that holds nothing of a component says
+    /// so, where it is otherwise left out.
+    pub by_name: bool,
     /// How much.
     pub budget: Budget,
     /// Where randomness starts.
@@ -128,9 +131,16 @@ fn round(time: Duration) -> f64 {
 
 fn cases(catalogue: &Catalogue, request: &Request) -> Vec<Case> {
     let mut cases = Vec::new();
-    for (subject, scenario) in catalogue.scenarios(&request.patterns) {
+    let matching = catalogue.scenarios(&request.patterns);
+    for &(subject, scenario) in &matching {
         for &engine in &request.engines {
-            cases.push(Case::Shipped { subject, scenario, engine });
+            let of_its_kind = |(of, name): &(&'static dyn Subject, &str)| {
+                of.name() == subject.name() && is_of_its_kind(*of, name, engine)
+            };
+            let says_so = || request.by_name && !matching.iter().any(of_its_kind);
+            if of_its_kind(&(subject, scenario)) || says_so() {
+                cases.push(Case::Shipped { subject, scenario, engine });
+            }
         }
     }
     for &subject in catalogue.subjects {
@@ -140,13 +150,28 @@ fn cases(catalogue: &Catalogue, request: &Request) -> Vec<Case> {
         }
         for mutant in subject.mutants() {
             for &engine in &request.engines {
-                if mutant.kind == MutantKind::Exhibit && !engine.depends_on_the_machine() {
+                let convicts = can_convict(subject, engine);
+                if mutant.kind == MutantKind::Exhibit && convicts {
                     cases.push(Case::Exhibit { subject, exhibit: mutant.name, engine });
                 }
             }
         }
     }
     cases
+}
+
+/// Tells whether an engine is made for such scenarios at all: for programs, or for simulations.
+fn is_of_its_kind(subject: &dyn Subject, scenario: &str, engine: Engine) -> bool {
+    let mut scenarios = subject.scenarios().into_iter();
+    scenarios.any(|info| info.name == scenario && info.simulated == engine.simulates())
+}
+
+/// Tells whether an engine can convict mutants of a component.
+fn can_convict(subject: &dyn Subject, engine: Engine) -> bool {
+    let holds = |info: &ScenarioInfo| subject.cannot_run(info.name, engine).is_none();
+    !engine.depends_on_the_machine()
+        && subject.shows_mutants(engine)
+        && subject.scenarios().iter().any(holds)
 }
 
 /// Runs `work` on every item, `jobs` at a time, and returns the results in the order of the items.

@@ -31,7 +31,7 @@ pub(crate) fn witness(
         scenario: scenario.to_owned(),
         mutant: mutant.map(str::to_owned),
         engine,
-        schedule: finding.schedule.clone()?,
+        route: finding.route.clone()?,
         history: finding.digest(),
     };
     Some(witness.to_string())
@@ -43,7 +43,7 @@ pub(super) fn rows(subject: &dyn Subject, scenario: &str, plan: &Plan, trial: &T
         return vec![not_held(subject, scenario, plan.engine, reason)];
     }
     let mut rows = Vec::new();
-    for invariant in subject.invariants().into_iter().chain(built_in()) {
+    for invariant in subject.judged_in(scenario).into_iter().chain(built_in()) {
         let mut row = Row { rules: texts(invariant.rules), ..blank(subject, scenario, plan) };
         row.invariant = invariant.name.to_owned();
         row.expect = invariant.expect;
@@ -109,6 +109,9 @@ fn bounds(engine: Engine, budget: &Budget) -> BTreeMap<String, u64> {
         }
         Engine::Sample if budget.time.is_none() => {
             bounds.insert("schedules".to_owned(), budget.schedules);
+        }
+        Engine::Cluster if budget.time.is_none() => {
+            bounds.insert("runs".to_owned(), budget.simulated_runs);
         }
         Engine::Threads if budget.time.is_none() => {
             bounds.insert("runs".to_owned(), budget.thread_runs);

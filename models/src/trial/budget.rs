@@ -18,6 +18,8 @@ pub struct Budget {
     pub trace_executions: u64,
     /// Schedules sampled.
     pub schedules: u64,
+    /// Random runs of a simulation.
+    pub simulated_runs: u64,
     /// Runs on real threads.
     pub thread_runs: u64,
     /// Wall-clock limit of the whole run, where one was asked for.
@@ -27,17 +29,17 @@ pub struct Budget {
 impl Budget {
     /// Seconds: what a developer waits for.
     pub fn smoke() -> Self {
-        Self::named("smoke", Some(2), 200_000, 3_000, 20)
+        Self::named("smoke", Some(2), 200_000, 3_000, 300, 20)
     }
 
     /// A minute or so: what a submission pays.
     pub fn ci() -> Self {
-        Self::named("ci", Some(2), 1_000_000, 20_000, 50)
+        Self::named("ci", Some(2), 1_000_000, 20_000, 2_000, 50)
     }
 
     /// Hours: no bound on loom, and samples without hurry.
     pub fn nightly() -> Self {
-        Self::named("nightly", Some(3), 50_000_000, 1_000_000, 1_000)
+        Self::named("nightly", Some(3), 50_000_000, 1_000_000, 300_000, 1_000)
     }
 
     /// Returns a glance: so little that every scenario gets its turn before any gets much.
@@ -46,6 +48,7 @@ impl Budget {
             loom_executions: self.loom_executions.min(1_000),
             trace_executions: self.trace_executions.min(1_000),
             schedules: self.schedules.min(100),
+            simulated_runs: self.simulated_runs.min(20),
             ..self.clone()
         }
     }
@@ -55,6 +58,7 @@ impl Budget {
         loom_preemptions: Option<usize>,
         searched: u64,
         schedules: u64,
+        simulated_runs: u64,
         thread_runs: u64,
     ) -> Self {
         let name = name.to_owned();
@@ -64,17 +68,21 @@ impl Budget {
             loom_executions: searched,
             trace_executions: searched,
             schedules,
+            simulated_runs,
             thread_runs,
             time: None,
         }
     }
 
     fn of_time(text: &str, time: Duration) -> Self {
-        Self { time: Some(time), ..Self::named(text, Some(2), u64::MAX, u64::MAX, u64::MAX) }
+        Self {
+            time: Some(time),
+            ..Self::named(text, Some(2), u64::MAX, u64::MAX, u64::MAX, u64::MAX)
+        }
     }
 
     fn of_count(text: &str, count: u64) -> Self {
-        Self::named(text, Some(2), count, count, count.min(1_000))
+        Self::named(text, Some(2), count, count, count, count.min(1_000))
     }
 }
 

@@ -156,6 +156,7 @@ impl<C: Component> Case<C> {
             }
             #[cfg(not(feature = "loom"))]
             Engine::Loom => unavailable(plan.engine),
+            Engine::Cluster => Exploration::default(), // it holds no program of threads
         }
     }
 
@@ -260,7 +261,7 @@ impl<C: Component> Case<C> {
             jury.judge(execution, &history, &*left.thread_name)
         });
         let (transcript, lines) = replayed?;
-        Some(Replayed { findings: jury.findings, transcript, lines })
+        Some(Replayed { findings: jury.findings, transcript, lines, picture: None })
     }
 
     /// Runs the one execution of a schedule.
@@ -305,4 +306,6 @@ pub struct Replayed {
     pub transcript: String,
     /// The events, for pictures.
     pub lines: Vec<Line>,
+    /// A picture that says more than the columns of events, if there is one.
+    pub picture: Option<String>,
 }

@@ -9,7 +9,9 @@ use super::invariant::Invariant;
 use super::mutant::Mutant;
 use super::recorder::DynMachine;
 use super::scenario::DynScenario;
+use super::simulation::Simulation;
 use crate::conformance::Conformance;
+use crate::engine::Engine;
 
 /// The calls of a component, as data.
 pub type OpOf<C> = <<C as Component>::Machine as Machine>::Op;
@@ -38,12 +40,22 @@ pub trait Component: Sized + Send + Sync + 'static {
     /// Lists the concurrent programs that are run on it.
     fn scenarios() -> Vec<Box<dyn DynScenario<Self>>>;
 
+    /// Lists the simulations of it.
+    fn simulations() -> Vec<Box<dyn Simulation<Self>>> {
+        Vec::new()
+    }
+
     /// Lists what must hold in every execution of every scenario.
     fn invariants() -> Vec<Invariant<Self>>;
 
     /// Lists the broken variants that the invariants must convict.
     fn mutants() -> Vec<Mutant<Self>> {
         Vec::new()
+    }
+
+    /// Tells whether an engine is asked to convict the mutants: not one that hardly can.
+    fn shows_mutants(_engine: Engine) -> bool {
+        true
     }
 
     /// Tells in a few words what a step did, for pictures and histories.

@@ -9,7 +9,7 @@ use super::component::{Component, EventOf, HistoryOf};
 use super::history::What;
 use super::invariant::Violation;
 use super::witness::digest;
-use crate::engine::{End, Schedule};
+use crate::engine::{End, Route};
 
 /// One event, as text.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -41,7 +41,7 @@ pub struct Finding {
     /// known.
     pub proved_minimum: Option<bool>,
     /// The way back to it, where there is one.
-    pub schedule: Option<Schedule>,
+    pub route: Option<Route>,
     /// What happened.
     pub lines: Vec<Line>,
     /// How it ended.

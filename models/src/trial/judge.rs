@@ -8,7 +8,7 @@ use super::component::{Component, HistoryOf};
 use super::finding::{Finding, lines};
 use super::invariant::{Invariant, Kind, NEVER_PANICS, TERMINATES, Violation};
 use super::scenario::DynScenario;
-use crate::engine::{End, Execution};
+use crate::engine::{End, Execution, Route};
 
 /// When a trial may end before the budget is spent.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -55,7 +55,7 @@ impl<C: Component> Jury<C> {
                 execution: execution.number,
                 preemptions: execution.preemptions,
                 proved_minimum: None,
-                schedule: execution.schedule.cloned(),
+                route: execution.schedule.cloned().map(Route::from),
                 lines: lines::<C>(history, thread_name),
                 end: history.end.clone(),
             });

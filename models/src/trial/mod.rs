@@ -18,6 +18,7 @@ mod recorder;
 mod scenario;
 #[cfg(feature = "shuttle")]
 mod shuttling;
+mod simulation;
 mod subject;
 mod witness;
 mod world;
@@ -41,6 +42,7 @@ pub use judge::StopAt;
 pub use mutant::{Mutant, MutantKind};
 pub use recorder::DynMachine;
 pub use scenario::{DynScenario, Scenario};
+pub use simulation::Simulation;
 pub use subject::{InvariantInfo, MutantInfo, ScenarioInfo, Subject, subject};
 pub use witness::{VERSION, Witness, WitnessError, digest};
 pub use world::{Observed, World};

@@ -63,6 +63,9 @@ impl<C: Component, S: Scenario<C>> DynScenario<C> for S {
     }
 
     fn cannot_run_on(&self, engine: crate::engine::Engine) -> Option<&'static str> {
+        if engine.simulates() {
+            return Some("it is a program of threads, and this engine runs simulations alone");
+        }
         S::cannot_run_on(engine)
     }
 

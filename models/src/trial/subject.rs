@@ -3,14 +3,15 @@
 use std::sync::Arc;
 
 use super::case::{Case, Plan, Replayed, Trial};
-use super::component::Component;
+use super::component::{Component, MachineOf};
 #[cfg(feature = "shuttle")]
 use super::finding::Finding;
-use super::invariant::Expect;
+use super::invariant::{Expect, Invariant};
 use super::mutant::MutantKind;
 use super::scenario::DynScenario;
+use super::simulation::Simulation;
 use crate::conformance::Conformance;
-use crate::engine::{Engine, Schedule};
+use crate::engine::{Engine, Route};
 
 /// What the catalogue knows of a scenario.
 #[derive(Clone, Debug)]
@@ -19,6 +20,8 @@ pub struct ScenarioInfo {
     pub name: &'static str,
     /// What happens.
     pub says: &'static str,
+    /// Whether it is a simulation, and no program of threads.
+    pub simulated: bool,
 }
 
 /// What the catalogue knows of an invariant.
@@ -32,6 +35,13 @@ pub struct InvariantInfo {
     pub rules: &'static [&'static str],
     /// What is expected of it.
     pub expect: Expect,
+}
+
+impl InvariantInfo {
+    fn of<C: Component>(invariant: &Invariant<C>) -> Self {
+        let Invariant { name, says, rules, expect, .. } = *invariant;
+        Self { name, says, rules, expect }
+    }
 }
 
 /// What the catalogue knows of a mutant.
@@ -53,24 +63,28 @@ pub trait Subject: Send + Sync {
     fn name(&self) -> &'static str;
     /// What it is.
     fn says(&self) -> &'static str;
-    /// Its scenarios.
+    /// Its scenarios, simulations included.
     fn scenarios(&self) -> Vec<ScenarioInfo>;
-    /// Its invariants.
+    /// Its invariants, those of its simulations included.
     fn invariants(&self) -> Vec<InvariantInfo>;
+    /// What is judged in one of its scenarios, and what is expected there.
+    fn judged_in(&self, scenario: &str) -> Vec<InvariantInfo>;
     /// Its mutants.
     fn mutants(&self) -> Vec<MutantInfo>;
+    /// Tells whether an engine is asked to convict the mutants.
+    fn shows_mutants(&self, engine: Engine) -> bool;
     /// Why an engine cannot hold one of its scenarios, if it cannot.
     fn cannot_run(&self, scenario: &str, engine: Engine) -> Option<&'static str>;
     /// Runs a scenario on an engine: the machine that ships, or a mutant. `None` if it has no
     /// scenario or no mutant of that name.
     fn run(&self, scenario: &str, mutant: Option<&str>, plan: &Plan) -> Option<Trial>;
-    /// Runs the one execution of a schedule; `None` if the code does not follow it.
+    /// Runs the one execution that a route leads to; `None` if the code does not follow it.
     fn replay(
         &self,
         scenario: &str,
         mutant: Option<&str>,
         engine: Engine,
-        schedule: &Schedule,
+        route: &Route,
     ) -> Option<Replayed>;
     /// Runs the one execution that bytes decide, whatever they are, and returns what it violates;
     /// `None` if it has no scenario or no mutant of that name.
@@ -99,14 +113,23 @@ impl<C: Component> Of<C> {
         C::scenarios().into_iter().find(|scenario| scenario.name() == name).map(Arc::from)
     }
 
+    fn simulation(name: &str) -> Option<Box<dyn Simulation<C>>> {
+        C::simulations().into_iter().find(|simulation| simulation.name() == name)
+    }
+
+    fn make(mutant: Option<&str>) -> Option<fn() -> MachineOf<C>> {
+        match mutant {
+            None => Some(C::machine),
+            Some(wanted) => {
+                C::mutants().iter().find(|mutant| mutant.name == wanted).map(|mutant| mutant.make)
+            }
+        }
+    }
+
     fn case(scenario: &str, mutant: Option<&str>) -> Option<Case<C>> {
-        let make = match mutant {
-            None => C::machine,
-            Some(wanted) => C::mutants().iter().find(|mutant| mutant.name == wanted)?.make,
-        };
         Some(Case {
             scenario: Self::scenario(scenario)?,
-            make: Arc::new(make),
+            make: Arc::new(Self::make(mutant)?),
             invariants: C::invariants().into(),
         })
     }
@@ -122,22 +145,34 @@ impl<C: Component> Subject for Of<C> {
     }
 
     fn scenarios(&self) -> Vec<ScenarioInfo> {
-        let scenarios = C::scenarios();
-        let info = scenarios
-            .iter()
-            .map(|scenario| ScenarioInfo { name: scenario.name(), says: scenario.says() });
-        info.collect()
+        let programs = C::scenarios().into_iter().map(|program| ScenarioInfo {
+            name: program.name(),
+            says: program.says(),
+            simulated: false,
+        });
+        let simulations = C::simulations().into_iter().map(|simulation| ScenarioInfo {
+            name: simulation.name(),
+            says: simulation.says(),
+            simulated: true,
+        });
+        programs.chain(simulations).collect()
     }
 
     fn invariants(&self) -> Vec<InvariantInfo> {
-        let invariants = C::invariants();
-        let info = invariants.iter().map(|invariant| InvariantInfo {
-            name: invariant.name,
-            says: invariant.says,
-            rules: invariant.rules,
-            expect: invariant.expect,
-        });
-        info.collect()
+        let mut all: Vec<_> = C::invariants().iter().map(InvariantInfo::of).collect();
+        for judged in C::simulations().iter().flat_map(|simulation| simulation.invariants()) {
+            if !all.iter().any(|known| known.name == judged.name) {
+                all.push(InvariantInfo { expect: Expect::Holds, ..judged });
+            }
+        }
+        all
+    }
+
+    fn judged_in(&self, scenario: &str) -> Vec<InvariantInfo> {
+        match Self::simulation(scenario) {
+            Some(simulation) => simulation.invariants(),
+            None => C::invariants().iter().map(InvariantInfo::of).collect(),
+        }
     }
 
     fn mutants(&self) -> Vec<MutantInfo> {
@@ -151,12 +186,23 @@ impl<C: Component> Subject for Of<C> {
         info.collect()
     }
 
+    fn shows_mutants(&self, engine: Engine) -> bool {
+        C::shows_mutants(engine)
+    }
+
     fn cannot_run(&self, scenario: &str, engine: Engine) -> Option<&'static str> {
+        if Self::simulation(scenario).is_some() {
+            let reason = "it is a simulation, and this engine runs programs of threads";
+            return (!engine.simulates()).then_some(reason);
+        }
         Self::scenario(scenario)?.cannot_run_on(engine)
     }
 
     fn run(&self, scenario: &str, mutant: Option<&str>, plan: &Plan) -> Option<Trial> {
-        Some(Self::case(scenario, mutant)?.run(plan))
+        match Self::simulation(scenario) {
+            Some(simulation) => Some(simulation.run(Self::make(mutant)?, plan)),
+            None => Some(Self::case(scenario, mutant)?.run(plan)),
+        }
     }
 
     fn replay(
@@ -164,9 +210,12 @@ impl<C: Component> Subject for Of<C> {
         scenario: &str,
         mutant: Option<&str>,
         engine: Engine,
-        schedule: &Schedule,
+        route: &Route,
     ) -> Option<Replayed> {
-        Self::case(scenario, mutant)?.replay(engine, schedule)
+        match route {
+            Route::Schedule(schedule) => Self::case(scenario, mutant)?.replay(engine, schedule),
+            Route::Run(run) => Self::simulation(scenario)?.replay(Self::make(mutant)?, run),
+        }
     }
 
     #[cfg(feature = "shuttle")]

@@ -3,8 +3,10 @@
 //! ```text
 //! seatrial-0.1:queue/two_workers+lost_requeue:sample:a4b2c3:9f31c2d0:5a77
 //!          |     |       |           |          |      |       |       |
-//!    version component scenario    mutant    engine schedule history checksum
+//!    version component scenario    mutant    engine  route  history checksum
 //! ```
+//!
+//! The route is the schedule of an execution of threads, or the set-up and seed of a simulated run.
 //!
 //! Patch releases of one version read each other's witnesses: a schedule names the decisions of
 //! one version of the code. The digest of the history tells a replay that went the same way from
@@ -13,7 +15,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::engine::{Engine, Schedule};
+use crate::engine::{Engine, Route};
 
 /// The release line that writes and reads witnesses of this form.
 pub const VERSION: &str =
@@ -32,7 +34,7 @@ pub struct Witness {
     /// The engine.
     pub engine: Engine,
     /// Which execution it was.
-    pub schedule: Schedule,
+    pub route: Route,
     /// The digest of its history.
     pub history: u32,
 }
@@ -85,9 +87,9 @@ impl Witness {
 
 impl fmt::Display for Witness {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { component, engine, schedule, history, .. } = self;
+        let Self { component, engine, route, history, .. } = self;
         let body = format!(
-            "{PREFIX}{VERSION}:{component}/{}:{engine}:{schedule}:{history:08x}",
+            "{PREFIX}{VERSION}:{component}/{}:{engine}:{route}:{history:08x}",
             self.subject()
         );
         write!(f, "{body}:{:04x}", checksum(&body))
@@ -109,7 +111,7 @@ impl FromStr for Witness {
             return Err(WitnessError::Damaged);
         }
         let parts: Vec<_> = rest.split(':').collect();
-        let [subject, engine, schedule, history, _] = parts[..] else {
+        let [subject, engine, route, history, _] = parts[..] else {
             return Err(WitnessError::Damaged);
         };
         let (component, subject) = subject.split_once('/').ok_or(WitnessError::Damaged)?;
@@ -117,14 +119,14 @@ impl FromStr for Witness {
             Some((scenario, mutant)) => (scenario, Some(mutant.to_owned())),
             None => (subject, None),
         };
-        let engine =
+        let engine: Engine =
             engine.parse().map_err(|_| WitnessError::UnknownEngine((*engine).to_owned()))?;
         Ok(Self {
             component: component.to_owned(),
             scenario: scenario.to_owned(),
             mutant,
             engine,
-            schedule: schedule.parse().map_err(|_| WitnessError::Damaged)?,
+            route: Route::parse(engine, route).ok_or(WitnessError::Damaged)?,
             history: u32::from_str_radix(history, 16).map_err(|_| WitnessError::Damaged)?,
         })
     }

@@ -2,8 +2,8 @@
 
 use super::bench::{Bench, s, stored, written};
 use crate::elector::{
-    Bounds, Config, Holds, Io, IsLeader, Next, Profile, Report, StoreError, Stored, Try, Version,
-    Versions,
+    Bounds, Check, Config, Holds, Io, IsLeader, Next, Profile, Report, StoreError, Stored, Try,
+    Version, Versions,
 };
 
 /// Wins the lease by creating it; version 1.
@@ -166,7 +166,11 @@ fn a_strict_leader_that_reads_another_record_has_lost() {
     let own = stored("me", 0.0, 9);
     let restarted =
         Stored { record: crate::elector::Record { transitions: 1, ..own.record }, ..own };
+    let mut recreated = stored("me", 0.0, 9);
+    recreated.record.transitions = 0; // as this elector's own, but of another object
+    recreated.uid = "another".into();
     let seen = [
+        Ok(recreated),
         Ok(stored("other", 0.0, 9)),
         Ok(stored("", 0.0, 9)),
         Ok(restarted),
@@ -248,6 +252,29 @@ fn a_strict_renewal_does_not_revive_a_term_that_is_over() {
     bench.pass(Config::new("me").acting() - s(1.0)); // the old limit passes, the new one would not
     assert_eq!(bench.accept(update, 2), Next::Done(false));
     assert!(!bench.call(IsLeader));
+}
+
+#[test]
+fn a_strict_term_that_ends_within_an_attempt_is_followed_by_one_with_a_time_of_its_own() {
+    let mut bench = created(Bench::strict());
+    bench.pass(s(2.0));
+    let renewal = written(bench.io(Try)); // with the old time of acquisition
+    bench.pass(Config::new("me").acting() - s(2.0));
+    bench.reply_io(Err(StoreError::Timeout));
+    let own = Stored { record: renewal, ..stored("me", 0.0, 2) };
+    let Io::Update(record, _) = bench.reply_io(Ok(own)) else { panic!("update") };
+    assert_eq!((record.transitions, record.acquire_time), (1, record.renew_time), "LE-23");
+}
+
+#[test]
+fn a_leader_is_wedged_after_its_lease_and_the_tolerance_but_not_at_that_moment() {
+    for bench in [Bench::classic(), Bench::strict()] {
+        let mut bench = created(bench);
+        bench.pass(s(16.0));
+        assert!(bench.call(Check { tolerance: s(1.0) }));
+        bench.pass(s(0.000_001));
+        assert!(!bench.call(Check { tolerance: s(1.0) }), "LE-55");
+    }
 }
 
 #[test]

@@ -7,7 +7,7 @@ use crate::elector::{
     Begin, Cancel, Config, Election, Io, Name, Next, Notes, Observed, Record, Reply, Rest,
     StoreError, Stored, Turn, Version,
 };
-use crate::machine::{Cx, Operation, Step};
+use crate::machine::{Cx, Operation, Step, Wakes};
 use crate::runtime::{Ambient, Instant, WallTime};
 
 #[derive(Default)]
@@ -89,10 +89,18 @@ impl Bench {
         self.clock.now()
     }
 
-    pub(super) fn step<O: Operation<Election>>(&mut self, mut op: O) -> Step<O::Ret> {
-        let step = op.step(&mut self.election, &mut Cx::new(&self.clock));
+    pub(super) fn step<O: Operation<Election>>(&mut self, op: O) -> Step<O::Ret> {
+        self.step_and_wakes(op).0
+    }
+
+    pub(super) fn step_and_wakes<O: Operation<Election>>(
+        &mut self,
+        mut op: O,
+    ) -> (Step<O::Ret>, Wakes) {
+        let mut cx = Cx::new(&self.clock);
+        let step = op.step(&mut self.election, &mut cx);
         crate::machine::Machine::assert_valid(&self.election);
-        step
+        (step, cx.wakes)
     }
 
     pub(super) fn call<O: Operation<Election>>(&mut self, op: O) -> O::Ret {

@@ -14,13 +14,13 @@ use crate::elector::{
 use crate::queue::WorkQueue;
 use crate::runtime::{Ambient, Runtime, System};
 
-type Store = Arc<MemoryStore<System, LeaseSpec>>;
+pub(super) type Store = Arc<MemoryStore<System, LeaseSpec>>;
 
 /// Writes down what it is told, and works until its leadership is over.
-struct Log(WorkQueue<(usize, String)>, AtomicUsize);
+pub(super) struct Log(WorkQueue<(usize, String)>, AtomicUsize);
 
 impl Log {
-    fn new() -> Arc<Self> {
+    pub(super) fn new() -> Arc<Self> {
         Arc::new(Self(WorkQueue::new(&System::new()), AtomicUsize::new(0)))
     }
 
@@ -29,7 +29,7 @@ impl Log {
     }
 
     /// Waits for the next line.
-    fn next(&self) -> String {
+    pub(super) fn next(&self) -> String {
         let (token, (_, line)) = self.0.take().unwrap();
         self.0.done(token);
         line
@@ -53,7 +53,7 @@ impl Callbacks<System> for Log {
 }
 
 /// Short enough for a test; one second is the shortest strict lease.
-fn config(identity: &str) -> Config {
+pub(super) fn config(identity: &str) -> Config {
     let timing = Timing {
         lease: Duration::from_secs(1),
         renew: Duration::from_millis(500),
@@ -73,7 +73,7 @@ fn elector(store: &Store, config: Config) -> Arc<Elector<LeaseLock<Store>>> {
     Arc::new(Elector::new(&System::new(), lock, config).unwrap())
 }
 
-fn token() -> CancelToken {
+pub(super) fn token() -> CancelToken {
     CancelToken::new(&System::new())
 }
 

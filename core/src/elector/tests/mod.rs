@@ -7,4 +7,5 @@ mod driver;
 mod fence;
 mod lock;
 mod release;
+mod release_calls;
 mod run;

@@ -2,8 +2,8 @@
 
 use super::bench::{BEGIN, Bench, CANCEL, s, stored};
 use crate::elector::{
-    Abort, Begin, Config, Holds, Io, IsLeader, Next, Notes, Profile, Rest, StoreError, Try, Watch,
-    WorkEnded,
+    Abort, Begin, Config, Holds, Io, IsLeader, Next, Notes, Profile, RUN, Rest, StoreError, TERM,
+    Try, Watch, WorkEnded,
 };
 use crate::machine::Step;
 
@@ -121,6 +121,39 @@ fn calls_of_a_round_carry_its_deadline_and_in_strict_that_of_the_term() {
     }
     let mut bench = Bench::classic();
     assert!(matches!(bench.turn(BEGIN), Next::Call { deadline: None, .. }), "LE-34");
+}
+
+#[test]
+fn in_strict_a_call_and_a_sleep_end_with_the_term_at_the_latest() {
+    let timing = crate::elector::Timing::seconds(15, 14, 6);
+    let config = Config { timing, ..Config::new("me") };
+    let mut bench = leading(Bench::new(config.clone()));
+    let Next::Call { io, deadline: Some(deadline), .. } = bench.rest() else { panic!("call") };
+    assert_eq!(deadline.since(bench.now()), config.acting(), "shorter than the round");
+    bench.pass(s(10.0));
+    assert_eq!(bench.accept(io, 2), Next::Rest);
+    assert_eq!(bench.sleeps(), config.acting() - s(10.0), "shorter than the retry period");
+    assert_eq!(bench.rest(), Next::Ended { led: true });
+}
+
+#[test]
+fn who_finds_that_the_term_is_over_wakes_the_run() {
+    let mut bench = renewed(Bench::strict());
+    bench.pass(Config::new("me").acting());
+    let (over, wakes) = bench.step_and_wakes(Watch { term: 1 });
+    assert!(matches!(over, Step::Done(())));
+    assert!(wakes.get(RUN) > 0 && wakes.get(TERM) > 0);
+}
+
+#[test]
+fn a_term_of_single_attempts_does_not_go_on_in_a_run() {
+    let mut bench = Bench::strict();
+    bench.io(Try);
+    let create = bench.reply_io(Err(StoreError::NotFound));
+    bench.accept(create, 1);
+    assert!(bench.call(IsLeader));
+    assert_eq!(bench.io(BEGIN), Io::Get, "not renewed unread");
+    assert!(!bench.call(IsLeader));
 }
 
 #[test]

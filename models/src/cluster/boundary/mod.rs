@@ -6,7 +6,9 @@
 //! two processes act as leader at a time, by a steered adversary and bisection. Both must agree.
 
 mod formula;
+mod picture;
 mod steer;
+mod survey;
 
 #[cfg(test)]
 mod tests;
@@ -26,6 +28,8 @@ pub use formula::{
     Condition, Liveness, Slack, Surroundings, classic_conditions, classic_largest_drift,
     classic_latest_reply, classic_slack, liveness, longest, shortest_wait, strict_longest_acting,
 };
+pub use picture::picture;
+pub use survey::{Drift, Point, Region, Survey, TOLERANCE};
 
 /// What to find the boundary of.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -89,15 +93,16 @@ impl Question {
     /// Computes the limit and searches for it.
     #[must_use]
     pub fn answer(&self) -> Boundary {
-        let mut search = Search { question: *self, runs: 0, random: Random::new(self.seed) };
+        let mut search = self.search();
         let mut low = 0;
         let mut high = 2 * nanos(self.timing.lease);
         let per_value = self.runs / 40;
-        let mut found = search.two_leaders(high, per_value);
+        let overlap = |run: Run| overlap_of_actors(&run);
+        let mut found = search.two_leaders(high, per_value).map(overlap);
         if found.is_some() {
             while high - low > nanos(self.timing.lease) / 1_000_000 {
                 let middle = low + (high - low) / 2;
-                match search.two_leaders(middle, per_value) {
+                match search.two_leaders(middle, per_value).map(overlap) {
                     Some(overlap) => (high, found) = (middle, Some(overlap)),
                     None => low = middle,
                 }
@@ -118,8 +123,30 @@ impl Question {
     /// overlap at most.
     #[must_use]
     pub fn two_leaders_at(&self, value: Duration, runs: u32) -> Option<Duration> {
-        let mut search = Search { question: *self, runs: 0, random: Random::new(self.seed) };
-        search.two_leaders(nanos(value), runs).map(Duration::from_nanos)
+        let run = self.search().two_leaders(nanos(value), runs)?;
+        Some(Duration::from_nanos(overlap_of_actors(&run)))
+    }
+
+    /// Returns the first run with two leaders at one value of the quantity that decides.
+    #[must_use]
+    pub fn worst_run_at(&self, value: Duration) -> Option<Run> {
+        self.search().two_leaders(nanos(value), self.runs)
+    }
+
+    /// Returns the set-up of the electors at one value of the quantity that decides.
+    #[must_use]
+    pub fn config(&self, value: Duration) -> Config {
+        let Self { timing, strict, bounds, .. } = *self;
+        let profile = if strict {
+            Profile::Strict(Bounds { acting: Some(value), ..bounds })
+        } else {
+            Profile::Classic
+        };
+        Config { timing, profile, ..Config::new("") }
+    }
+
+    fn search(&self) -> Search {
+        Search { question: *self, runs: 0, random: Random::new(self.seed) }
     }
 }
 
@@ -130,8 +157,8 @@ struct Search {
 }
 
 impl Search {
-    /// Returns the overlap of the first run, of so many, in which two act as leader.
-    fn two_leaders(&mut self, value: u64, runs: u32) -> Option<u64> {
+    /// Returns the first run, of so many, in which two act as leader.
+    fn two_leaders(&mut self, value: u64, runs: u32) -> Option<Run> {
         for number in 0..runs.max(4) {
             // Which write is the last that counts: the acquisition, the first renewal, or later.
             let last_write = [0, 2, 3, 1][number as usize % 4];
@@ -144,9 +171,8 @@ impl Search {
             };
             self.runs += 1;
             let run = self.steered(value, last_write, reply);
-            let overlap = overlap_of_actors(&run);
-            if overlap > 0 {
-                return Some(overlap);
+            if overlap_of_actors(&run) > 0 {
+                return Some(run);
             }
         }
         None
@@ -175,11 +201,6 @@ impl Search {
         let Question { timing, strict, bounds, .. } = self.question;
         let drift = i64::from(bounds.drift_ppm);
         let rates = [-drift, drift];
-        let profile = if strict {
-            Profile::Strict(Bounds { acting: Some(Duration::from_nanos(value)), ..bounds })
-        } else {
-            Profile::Classic
-        };
         let clocks = rates.map(|rate| NodeClock::new(0, rate));
         let mut faults = Steered::new(timing, clocks, last_write, reply);
         faults.work = nanos(bounds.work);
@@ -190,7 +211,7 @@ impl Search {
             ..NodeSetup::default()
         };
         let setup = Setup {
-            config: Config { timing, profile, ..Config::new("") },
+            config: self.question.config(Duration::from_nanos(value)),
             nodes: vec![node(rates[0], 0), node(rates[1], 1)],
             client_timeout: None,
             actions: Vec::new(),

@@ -5,8 +5,8 @@ use std::time::Duration;
 use seatrial_core::elector::{Bounds, Timing};
 
 use super::{
-    Question, Slack, Surroundings, classic_conditions, classic_largest_drift, classic_latest_reply,
-    classic_slack, liveness,
+    Question, Region, Slack, Surroundings, classic_conditions, classic_largest_drift,
+    classic_latest_reply, classic_slack, liveness, picture,
 };
 
 fn ms(millis: u64) -> Duration {
@@ -124,4 +124,86 @@ fn the_time_without_a_leader_is_that_of_the_rules() {
     let slow = liveness(&Timing::DEFAULT, 0, ms(10));
     assert_eq!(slow.after_crash, ms(23_860));
     assert_eq!(slow.without_object, ms(20));
+}
+
+fn region(strict: bool, lease: u64, renew: u64, retry: u64) -> Region {
+    Region {
+        timing: Timing { lease: ms(lease), renew: ms(renew), retry: ms(retry) },
+        strict,
+        seed: 1,
+    }
+}
+
+#[test]
+fn along_all_drifts_the_boundary_found_is_within_one_percent_of_the_formula() {
+    let triples = [
+        (15_000, 10_000, 2_000),
+        (5_000, 3_000, 500),
+        (60_000, 15_000, 5_000),
+        (15_000, 14_000, 5_000),
+        (30_000, 20_000, 3_000),
+        (137_000, 107_000, 26_000),
+    ];
+    for (lease, renew, retry) in triples {
+        for strict in [false, true] {
+            let region = region(strict, lease, renew, retry);
+            assert_eq!(region.validate(), Ok(()));
+            let survey = region.survey();
+            assert!(survey.agrees() && !survey.is_violated(), "{survey:?}");
+            assert!(survey.worst.is_some(), "there are two leaders beyond {region:?}");
+        }
+    }
+}
+
+#[test]
+fn a_formula_that_says_too_much_or_too_little_is_noticed() {
+    let mut survey = region(false, 15_000, 10_000, 2_000).survey();
+    let honest = survey.points[0].boundary;
+    survey.points[0].boundary.computed = honest.computed.map(|limit| limit.mul_f64(1.02));
+    assert!(survey.is_violated() && !survey.agrees());
+    survey.points[0].boundary.computed = honest.computed.map(|limit| limit.mul_f64(0.98));
+    assert!(!survey.is_violated() && !survey.agrees());
+    survey.points[0].boundary = honest;
+    survey.drift.computed = survey.drift.computed.map(|ppm| ppm + ppm / 50);
+    assert!(!survey.agrees());
+}
+
+#[test]
+fn the_safe_drift_is_that_of_the_rules() {
+    assert_eq!(region(false, 15_000, 10_000, 2_000).largest_drift_ppm(), 111_111, "SF-9 (c)");
+    assert_eq!(region(false, 15_000, 14_000, 5_000).largest_drift_ppm(), 0);
+    let region = region(true, 15_000, 10_000, 2_000);
+    let largest = region.largest_drift_ppm();
+    let acting = |ppm| region.question(ppm).computed().unwrap();
+    assert!(acting(largest) > ms(2_400) && acting(largest + 1) <= ms(2_400), "LE-4");
+}
+
+#[test]
+fn what_no_elector_accepts_or_nobody_can_wait_for_is_refused() {
+    for (strict, lease, renew, retry, says) in [
+        (false, 10_000, 15_000, 2_000, "--renew"),
+        (false, 15_000, 10_000, 9_000, "--retry"),
+        (true, 1_900, 1_400, 400, "whole"),
+        (false, 900, 500, 100, "--lease"),
+        (false, 15_000, 10_000, 1, "longer --retry"),
+    ] {
+        let error = region(strict, lease, renew, retry).validate().unwrap_err();
+        assert!(error.contains(says) && !error.contains('\n'), "{error}");
+    }
+}
+
+#[test]
+fn the_picture_shows_the_curve_what_was_found_and_the_usual_set_up() {
+    for strict in [false, true] {
+        let survey = region(strict, 15_000, 10_000, 2_000).survey();
+        let svg = picture(&survey);
+        let count = |what: &str| svg.matches(what).count();
+        assert_eq!(count("<polyline"), 1);
+        assert_eq!(count("class=\"found\""), survey.points.len() + 1);
+        assert_eq!(count("class=\"usual\""), 1);
+        assert!(svg.starts_with("<svg ") && svg.ends_with("</svg>\n"));
+        assert!(!svg.contains("NaN") && !svg.contains("inf"), "{svg}");
+    }
+    let nothing_safe = picture(&region(false, 15_000, 14_000, 5_000).survey());
+    assert!(!nothing_safe.contains("NaN") && !nothing_safe.contains("<polyline"));
 }

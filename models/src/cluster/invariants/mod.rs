@@ -66,6 +66,20 @@ pub enum Promised {
     Safety,
 }
 
+impl Promised {
+    /// Tells whether it is promised in a profile; `safety` says whether the faults leave the
+    /// safety invariants promised.
+    #[must_use]
+    pub fn holds(self, strict: bool, safety: bool) -> bool {
+        match self {
+            Self::Always => true,
+            Self::Strict => strict,
+            Self::StrictSafety => safety && strict,
+            Self::Safety => safety,
+        }
+    }
+}
+
 /// A promise as a check of one run.
 #[derive(Clone, Copy, Debug)]
 pub struct Invariant {
@@ -169,12 +183,7 @@ invariants! {
 /// the safety invariants promised.
 #[must_use]
 pub fn breaches(run: &Run, terms: &Terms, safety: bool) -> Vec<Breach> {
-    let promised = |invariant: &&Invariant| match invariant.promised {
-        Promised::Always => true,
-        Promised::Strict => terms.is_strict(),
-        Promised::StrictSafety => safety && terms.is_strict(),
-        Promised::Safety => safety,
-    };
+    let promised = |invariant: &&Invariant| invariant.promised.holds(terms.is_strict(), safety);
     INVARIANTS
         .iter()
         .filter(promised)

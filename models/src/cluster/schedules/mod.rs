@@ -66,6 +66,13 @@ impl Schedule {
         if strict { self.strict } else { self.classic }
     }
 
+    /// Returns the set-up of its first elector.
+    #[must_use]
+    pub fn config(&self, strict: bool) -> Config {
+        let (setup, _) = (self.make)(list::config(strict));
+        Config { identity: "a".into(), ..setup.config }
+    }
+
     /// Simulates the schedule.
     #[must_use]
     pub fn run(&self, strict: bool) -> Run {
@@ -73,7 +80,11 @@ impl Schedule {
     }
 
     /// Simulates the schedule on the electors that `make` makes.
-    pub fn run_on<H: Host<Election>>(&self, strict: bool, make: fn(Config) -> H) -> Run {
+    pub fn run_on<H: Host<Election>>(
+        &self,
+        strict: bool,
+        make: impl Fn(Config) -> H + Send + Sync + 'static,
+    ) -> Run {
         let (setup, script) = (self.make)(list::config(strict));
         World::new(setup, script, make).finish()
     }
@@ -93,11 +104,10 @@ impl Schedule {
     pub fn verify_on<H: Host<Election>>(
         &self,
         strict: bool,
-        make: fn(Config) -> H,
+        make: impl Fn(Config) -> H + Send + Sync + 'static,
     ) -> Result<(), String> {
         let expected = self.expected(strict);
-        let (setup, _) = (self.make)(list::config(strict));
-        let config = Config { identity: "a".into(), ..setup.config };
+        let config = self.config(strict);
         if let Outcome::Refused(error) = expected {
             let found = config.validate();
             return if found == Err(error) { Ok(()) } else { Err(format!("{found:?}")) };

@@ -1,7 +1,7 @@
 //! Promises about the lease, as the simulated cluster states them.
 
 use super::Checked;
-use crate::cluster::invariants::{Promised, invariant};
+use crate::cluster::invariants::invariant;
 use crate::elector::timeline::{is_strict, timeline};
 use crate::elector::{Elector, History};
 use crate::trial::{Invariant, Violation};
@@ -11,13 +11,7 @@ fn judge(name: &str, history: &History) -> Checked {
     let invariant = invariant(name).expect("the cluster has this promise");
     let told = timeline(history);
     let strict = is_strict(&told.terms.config);
-    let promised = match invariant.promised {
-        Promised::Always => true,
-        Promised::Strict => strict,
-        Promised::StrictSafety => told.safety && strict,
-        Promised::Safety => told.safety,
-    };
-    if !promised {
+    if !invariant.promised.holds(strict, told.safety) {
         return Ok(());
     }
     invariant.check(&told.run, &told.terms).map_err(|breach| {

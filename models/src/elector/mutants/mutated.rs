@@ -140,7 +140,7 @@ impl Mutated {
         }
         Some(Stored {
             record: self.written.clone()?,
-            version: self.version.clone()?,
+            version: self.version.clone().unwrap_or(Version::Number(1)),
             uid: "uid-1".into(),
             text: None,
         })

@@ -2,4 +2,6 @@
 
 mod laws;
 mod mutants;
+mod plain;
 mod proptest;
+mod simulations;

@@ -30,6 +30,7 @@ pub(crate) fn comes_out_as_expected<C: Component>(engine: Engine, scenario: &str
     let request = Request {
         patterns: vec![format!("{}/{scenario}", C::NAME)],
         engines: vec![engine],
+        by_name: true,
         budget: budget(),
         seed: 0,
         jobs: 1,
@@ -79,8 +80,11 @@ pub(crate) fn kept_in(path: &'static str) -> Option<Box<dyn FailurePersistence>>
 pub(crate) fn nothing_goes_untested<C: Component>(scenarios: &[&str], others: &[&str]) {
     let has: Vec<_> = C::scenarios().iter().map(|scenario| scenario.name()).collect();
     assert_eq!(scenarios, has, "the scenarios of the page and of the component");
+    let on_threads =
+        Engine::ALL.iter().any(|engine| !engine.simulates() && C::shows_mutants(*engine));
     let wanted = [
-        ("mutants", !C::mutants().is_empty()),
+        ("mutants", !C::mutants().is_empty() && on_threads),
+        ("simulated_mutants", !C::mutants().is_empty() && !on_threads),
         ("conformance", !C::conformance().is_empty()),
         ("fuzz", C::fuzz().is_some()),
     ];

@@ -6,6 +6,7 @@
 //! |---|---|
 //! | `loom::<scenario>`, and so for `shuttle`, `trace` and `threads` | every invariant comes out as expected, and the scenario reaches its case |
 //! | `mutants_are_convicted_by_loom`, and so by `shuttle` and `trace` | every mutant breaks what it says it breaks, equivalent ones break nothing |
+//! | `mutants_are_convicted_by_cluster` | the same of mutants that simulations alone show |
 //! | `conformance_replays_every_trace` | the recorded traces of the reference replay |
 //! | `random_bytes_find_nothing` | the property that fuzzers feed holds on random bytes |
 //! | `nothing_goes_untested` | the list in the page is complete |
@@ -84,6 +85,15 @@ macro_rules! component_tests {
         fn mutants_are_convicted_by_trace() {
             $crate::trial::component_tests::convicts_every_mutant::<$component>(
                 $crate::engine::Engine::Trace,
+            );
+        }
+    };
+    (@other $component:ident, simulated_mutants) => {
+        #[cfg(all(test, any(feature = "loom", feature = "shuttle")))]
+        #[test]
+        fn mutants_are_convicted_by_cluster() {
+            $crate::trial::component_tests::convicts_every_mutant::<$component>(
+                $crate::engine::Engine::Cluster,
             );
         }
     };

@@ -1,0 +1,61 @@
+//! The calls of a release, as a client that obeys cancellation sees them.
+
+use std::sync::Arc;
+
+use super::driver::{Log, Store, config, token};
+use crate::elector::{
+    Call, Config, Elector, LeaseLock, Lock, MemoryStore, ObjectName, ObjectStore, Profile, Record,
+    StoreError, Stored, Version,
+};
+use crate::runtime::{Runtime, System};
+
+/// Lets nobody in who was cancelled.
+struct Guarded<L>(L);
+
+impl<L: Lock> Guarded<L> {
+    fn admit(call: Call<'_>) -> Result<(), StoreError> {
+        if call.is_cancelled() { Err(StoreError::Cancelled) } else { Ok(()) }
+    }
+}
+
+impl<L: Lock> Lock for Guarded<L> {
+    fn get(&mut self, call: Call<'_>) -> Result<Stored, StoreError> {
+        Self::admit(call).and_then(|()| self.0.get(call))
+    }
+    fn create(&mut self, record: &Record, call: Call<'_>) -> Result<Stored, StoreError> {
+        Self::admit(call).and_then(|()| self.0.create(record, call))
+    }
+    fn update(
+        &mut self,
+        record: &Record,
+        version: &Version,
+        call: Call<'_>,
+    ) -> Result<Stored, StoreError> {
+        Self::admit(call).and_then(|()| self.0.update(record, version, call))
+    }
+    fn describe(&self) -> String {
+        self.0.describe()
+    }
+}
+
+#[test]
+fn the_calls_of_a_release_are_not_cancelled_with_the_run() {
+    for profile in [Profile::Classic, config("").profile] {
+        let store: Store = Arc::new(MemoryStore::new(&System::new()));
+        let lock = Guarded(LeaseLock::new(Arc::clone(&store), "ns", "lease"));
+        let config = Config { profile, ..config("a") };
+        let elector = Arc::new(Elector::new(&System::new(), lock, config).unwrap());
+        let (token, log) = (token(), Log::new());
+        let run = {
+            let (elector, token, log) = (Arc::clone(&elector), token.clone(), Arc::clone(&log));
+            System::new().spawn("run", move || elector.run(&token, &log))
+        };
+        log.next();
+        log.next(); // it leads, and says so, in either order
+        token.cancel();
+        assert_eq!(System::new().join(run).unwrap(), Ok(true));
+        let lease =
+            ObjectStore::get(&*store, &ObjectName::new("ns", "lease"), Call::default()).unwrap();
+        assert!(lease.content.to_record().holder.is_empty(), "LE-40: a fresh token");
+    }
+}

@@ -1,0 +1,97 @@
+//! What the threads of a history asked their electors.
+
+use std::collections::BTreeMap;
+
+use seatrial_core::elector::{Config, Io, Op, Profile, Ret, StoreError, Stored, Turn};
+use seatrial_core::machine::Step;
+
+use super::Event;
+use super::part::{Answer as Answered, Call};
+use crate::trial::What;
+
+/// A step of an elector, if the event is one: its number, what was asked and what it decided.
+pub(super) fn asked<'a>(event: &'a Event, numbers: &Numbers) -> Option<Asked<'a>> {
+    let What::Step { op: Call::Ask(ask), outcome, .. } = &event.what else { return None };
+    let outcome = match outcome {
+        Step::Done(Answered::Ask(ret)) | Step::Held(Answered::Ask(ret)) => Some(ret),
+        _ => None,
+    };
+    Some(Asked { number: *numbers.0.get(&event.object)?, op: &ask.0, outcome })
+}
+
+/// A step of an elector.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Asked<'a> {
+    pub(super) number: u8,
+    pub(super) op: &'a Op,
+    /// What it returned; `None` if it sleeps.
+    pub(super) outcome: Option<&'a Ret>,
+}
+
+impl<'a> Asked<'a> {
+    /// Returns the order that a step of a run ended with.
+    pub(super) fn turn(&self) -> Option<&'a Turn> {
+        match self.outcome? {
+            Ret::Begin(turn)
+            | Ret::Try(turn)
+            | Ret::GiveUp(turn)
+            | Ret::Reply(turn)
+            | Ret::Rest(turn) => Some(turn),
+            _ => None,
+        }
+    }
+
+    /// Returns what the elector learned from the store in this step.
+    pub(super) fn learned(&self) -> Option<&'a Result<Stored, StoreError>> {
+        match self.op {
+            Op::Reply(reply) => reply.0.as_ref(),
+            _ => None,
+        }
+    }
+
+    /// Returns the term that somebody was told here is over.
+    pub(super) fn over(&self) -> Option<u64> {
+        match (self.op, self.outcome) {
+            (Op::Holds(holds), Some(Ret::Holds(false))) => Some(holds.term),
+            (Op::Watch(watch), Some(_)) => Some(watch.term),
+            _ => None,
+        }
+    }
+
+    /// Tells whether somebody was told here that this elector leads; in which term, where that is
+    /// said. In the classic profile `is_leader` is no such claim: it knows no time.
+    pub(super) fn claims(&self, strict: bool) -> Option<Option<u64>> {
+        match (self.op, self.outcome) {
+            (Op::Holds(holds), Some(Ret::Holds(true))) => Some(Some(holds.term)),
+            (Op::Watch(watch), None) => Some(Some(watch.term)),
+            (Op::IsLeader(_), Some(Ret::IsLeader(true))) if strict => Some(None),
+            _ => None,
+        }
+    }
+}
+
+/// Which elector an object of the scenario is.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Numbers(BTreeMap<u8, u8>);
+
+impl Numbers {
+    /// Takes note of an elector that was set up; returns its set-up.
+    pub(super) fn note<'a>(&mut self, event: &'a Event) -> Option<(u8, &'a Config)> {
+        let What::Step { op: Call::SetUp(set_up), .. } = &event.what else { return None };
+        self.0.insert(event.object, set_up.number);
+        Some((set_up.number, &set_up.config))
+    }
+}
+
+pub(super) fn is_strict(config: &Config) -> bool {
+    config.profile != Profile::Classic
+}
+
+/// Tells whether a call writes in order to hold the lease.
+pub(super) fn claims_the_lease(io: &Io) -> bool {
+    match io {
+        Io::Get => false,
+        Io::Create(_) => true,
+        Io::Update(record, _) => !record.holder.is_empty(),
+    }
+}

@@ -1,0 +1,141 @@
+//! Random weather, one seed after the other.
+
+use std::time::Instant;
+
+use super::judged::{Judged, promised, unsafe_weather};
+use super::{Simulated, Trying, shown, simulate};
+use crate::cluster::invariants::Terms;
+use crate::cluster::{Campaign as Cluster, Plan as Weather};
+use crate::elector::Elector;
+use crate::trial::{Expect, InvariantInfo, MachineOf, Plan, Replayed, Simulation, StopAt, Trial};
+
+/// Runs of one kind of weather.
+#[derive(Debug)]
+pub(super) struct Campaign {
+    name: &'static str,
+    says: &'static str,
+    plan: &'static str,
+    expects: Expects,
+}
+
+/// What is expected of a kind of weather.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Expects {
+    /// Everything is kept.
+    Everything,
+    /// What is promised whatever happens is kept, and there are two leaders at times.
+    TwoLeaders,
+}
+
+/// Everything but what no rule survives.
+macro_rules! rough {
+    () => {
+        "slow=30s,timeout=30s,cut_off=5,lost=300,lost_reply=300,refused=100,lag=300,drift=10000,\
+         rerun=300,cancels=3,release=true,crashes=3,work=500ms,scheduling=100ms,acts=1s,probe=true"
+    };
+}
+
+/// Every campaign.
+pub(super) const ALL: &[Campaign] = &[
+    Campaign {
+        name: "random_weather_strict",
+        says: "slow, lost and late messages, lagging reads, drift, crashes and cancellations",
+        plan: concat!("strict,", rough!()),
+        expects: Expects::Everything,
+    },
+    Campaign {
+        name: "random_weather_strict_ordered",
+        says: "the same where versions are ordered, with longer leases",
+        plan: concat!("strict,lease=60s,renew=15s,retry=5s,ordered=true,", rough!()),
+        expects: Expects::Everything,
+    },
+    Campaign {
+        name: "random_weather_strict_no_slack",
+        says: "the same with timings that the reference's rules do not survive",
+        plan: concat!("strict,renew=14s,retry=5s,", rough!()),
+        expects: Expects::Everything,
+    },
+    Campaign {
+        name: "random_pauses_strict",
+        says: "the same with pauses, stopped clocks, deletions and edits: tokens stay in order",
+        plan: concat!("strict,pauses=5,stalls=3,deletes=2,edits=2,", rough!()),
+        expects: Expects::TwoLeaders,
+    },
+    Campaign {
+        name: "random_weather_classic",
+        says: "the reference's rules on a network within their bound",
+        plan: "classic,cut_off=5,lost=300,lost_reply=300,refused=100,lag=300,drift=10000,crashes=3,\
+               cancels=3,slow=1s,work=100ms,acts=1s,probe=true",
+        expects: Expects::Everything,
+    },
+    Campaign {
+        name: "random_weather_classic_no_slack",
+        says: "the reference's rules with a renew deadline that is too long",
+        plan: "classic,renew=14s,retry=5s,cut_off=5",
+        expects: Expects::TwoLeaders,
+    },
+];
+
+impl Campaign {
+    fn plan(&self) -> Weather {
+        self.plan.parse().expect("the plans are well-formed")
+    }
+
+    fn judged(&self) -> Vec<Judged> {
+        let strict = self.plan().strict;
+        match self.expects {
+            Expects::Everything => promised(strict, true),
+            Expects::TwoLeaders => unsafe_weather(strict),
+        }
+    }
+}
+
+fn terms(plan: &Weather) -> Terms {
+    Terms { config: plan.config(), drift_ppm: plan.drift }
+}
+
+/// Simulates the one run that a plan names. A world that broke down is not used again.
+fn run_once(make: fn() -> MachineOf<Elector>, plan: &Weather) -> Simulated {
+    simulate(make, &plan.config(), |seats| {
+        Cluster::of(move |config| seats(config)).run(plan).clone()
+    })
+}
+
+impl Simulation<Elector> for &'static Campaign {
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn says(&self) -> &'static str {
+        self.says
+    }
+
+    fn invariants(&self) -> Vec<InvariantInfo> {
+        self.judged().into_iter().map(|judged| judged.info).collect()
+    }
+
+    fn run(&self, make: fn() -> MachineOf<Elector>, plan: &Plan) -> Trial {
+        let judged = self.judged();
+        let expected = judged.iter().filter(|one| one.info.expect == Expect::Violated).count();
+        let (weather, began) = (self.plan(), Instant::now());
+        let terms = terms(&weather);
+        let mut trying = Trying::new(&judged);
+        for run in 0..plan.budget.simulated_runs {
+            let seed = plan.seed.wrapping_mul(0x9E37_79B9_7F4A_7C15).wrapping_add(run);
+            let weather = weather.with_seed(seed);
+            trying.judge(&run_once(make, &weather), &terms, &weather.to_string());
+            let broken = trying.findings.len() > expected;
+            let out_of_time = plan.time.is_some_and(|time| began.elapsed() >= time);
+            if out_of_time || plan.stop_at == StopAt::FirstViolation && broken {
+                break;
+            }
+        }
+        trying.trial()
+    }
+
+    fn replay(&self, make: fn() -> MachineOf<Elector>, run: &str) -> Option<Replayed> {
+        let weather: Weather = run.parse().ok()?;
+        let simulated = run_once(make, &weather);
+        Some(shown(&self.judged(), &simulated, &terms(&weather), run))
+    }
+}

@@ -1,0 +1,142 @@
+//! What is judged in a simulation, and what is expected there.
+
+use seatrial_core::elector::ConfigError;
+
+use super::Simulated;
+use crate::cluster::What;
+use crate::cluster::invariants::{Breach, INVARIANTS, Invariant, Terms, invariant};
+use crate::cluster::schedules::{Outcome, longest_overlap};
+use crate::trial::{Expect, InvariantInfo};
+
+/// One promise, for one simulation.
+#[derive(Clone, Debug)]
+pub(super) struct Judged {
+    pub(super) info: InvariantInfo,
+    promise: Promise,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Promise {
+    /// One that every cluster is held to.
+    Kept(&'static Invariant),
+    /// Two leaders overlap no longer than so.
+    Overlaps { at_most: u64 },
+    /// A node leads within that span of time.
+    Leads { node: u8, from: u64, to: u64 },
+    /// The set-up is refused.
+    Refused(ConfigError),
+}
+
+fn holds(invariant: &'static Invariant) -> Judged {
+    let Invariant { name, says, rules, .. } = *invariant;
+    let info = InvariantInfo { name, says, rules, expect: Expect::Holds };
+    Judged { info, promise: Promise::Kept(invariant) }
+}
+
+fn breaks(name: &str) -> Judged {
+    let mut judged = holds(invariant(name).expect("the cluster has this promise"));
+    judged.info.expect = Expect::Violated;
+    judged
+}
+
+/// Lists what is promised to a profile; `safety` as in
+/// [`breaches`](crate::cluster::invariants::breaches).
+pub(super) fn promised(strict: bool, safety: bool) -> Vec<Judged> {
+    let promised = |invariant: &&Invariant| invariant.promised.holds(strict, safety);
+    INVARIANTS.iter().filter(promised).map(holds).collect()
+}
+
+/// Lists what is promised without safety, and that the main promise breaks: else the weather is
+/// worth nothing.
+pub(super) fn unsafe_weather(strict: bool) -> Vec<Judged> {
+    let mut judged = promised(strict, false);
+    judged.push(breaks("one_leader"));
+    judged
+}
+
+/// Lists what an outcome says. What the strict rules bring about in time, the classic ones do not.
+pub(super) fn of_outcome(outcome: Outcome, of_strict: Outcome, strict: bool) -> Vec<Judged> {
+    match (outcome, of_strict) {
+        (Outcome::Breaks(names), _) => names.iter().map(|name| breaks(name)).collect(),
+        (Outcome::Holds, _) => INVARIANTS.iter().map(holds).collect(),
+        (Outcome::FencedOverlap { at_most }, _) => {
+            let fenced = invariant("fenced_effects_never_interleave").expect("it is listed");
+            let info = InvariantInfo {
+                name: "overlap_is_short",
+                says: "two leaders overlap no longer than the rules say",
+                rules: &["election:CX-4", "election:CX-5", "election:CX-6", "election:SF-14"],
+                expect: Expect::Holds,
+            };
+            let short = Judged { info, promise: Promise::Overlaps { at_most } };
+            vec![breaks("one_leader"), holds(fenced), short]
+        }
+        (Outcome::Leads { .. }, Outcome::Leads { node, from, to }) => {
+            let info = InvariantInfo {
+                name: "successor_leads_in_time",
+                says: "another elector leads as soon as the rules say",
+                rules: &["election:LV-1", "election:LE-33", "election:CX-10", "election:CX-12"],
+                expect: if strict { Expect::Holds } else { Expect::Violated },
+            };
+            vec![Judged { info, promise: Promise::Leads { node, from, to } }]
+        }
+        (Outcome::Leads { .. }, _) => Vec::new(),
+        (Outcome::Refused(error), _) => {
+            let info = InvariantInfo {
+                name: "unsafe_set_ups_are_refused",
+                says: "a set-up that is not safe is refused",
+                rules: &["election:LE-4", "election:CX-7"],
+                expect: Expect::Holds,
+            };
+            vec![Judged { info, promise: Promise::Refused(error) }]
+        }
+    }
+}
+
+impl Judged {
+    /// Checks what became of a run.
+    pub(super) fn check(&self, simulated: &Simulated, terms: &Terms) -> Result<(), Breach> {
+        let breach =
+            |at: u64, because: String| Err(Breach { invariant: self.info.name, at, because });
+        let run = match (simulated, self.promise) {
+            (Simulated::Ran(run), _) => run,
+            (Simulated::Refused(error), Promise::Refused(expected)) if *error == expected => {
+                return Ok(());
+            }
+            (Simulated::Refused(error), _) => return breach(0, format!("refused: {error}")),
+            (Simulated::Broke(_), _) => return Ok(()), // that is a promise of its own
+        };
+        match self.promise {
+            Promise::Kept(invariant) => invariant.check(run, terms),
+            Promise::Refused(_) => breach(0, "the set-up is accepted".to_owned()),
+            Promise::Overlaps { at_most } => {
+                let overlap = longest_overlap(run);
+                if overlap <= at_most {
+                    return Ok(());
+                }
+                breach(0, format!("two leaders for {:.3} s", overlap as f64 / 1e9))
+            }
+            Promise::Leads { node, from, to } => {
+                let leads = run.happenings.iter().find(|happening| {
+                    let who = &run.processes[usize::from(happening.process)];
+                    matches!(happening.what, What::Leads { .. }) && who.node == node
+                });
+                match leads.map(|leads| leads.at) {
+                    Some(at) if (from..=to).contains(&at) => Ok(()),
+                    Some(at) => breach(at, format!("it leads at {:.3} s", at as f64 / 1e9)),
+                    None => breach(run.end, "it never leads".to_owned()),
+                }
+            }
+        }
+    }
+}
+
+/// Tells whether a run came to its point: somebody led, or the set-up was refused.
+pub(super) fn reaches(simulated: &Simulated) -> bool {
+    match simulated {
+        Simulated::Ran(run) => {
+            run.happenings.iter().any(|happening| matches!(happening.what, What::Leads { .. }))
+        }
+        Simulated::Refused(_) => true,
+        Simulated::Broke(_) => false,
+    }
+}

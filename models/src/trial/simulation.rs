@@ -1,0 +1,27 @@
+//! Whole runs of a simulated system: trials without threads, by an engine of their own.
+//!
+//! A scenario is a program that every engine schedules; a simulation has its own time, its own
+//! faults and its own happenings, and its engine only says how many runs there are. What must hold
+//! in it, or must not, belongs to it: a simulation may show what a rule cannot exclude.
+
+use super::case::{Plan, Replayed, Trial};
+use super::component::{Component, MachineOf};
+use super::subject::InvariantInfo;
+
+/// A simulation of a component: one run, or as many random ones as the budget allows.
+pub trait Simulation<C: Component>: Send + Sync {
+    /// Its name.
+    fn name(&self) -> &'static str;
+
+    /// What is simulated, in a sentence.
+    fn says(&self) -> &'static str;
+
+    /// Lists what is judged, and what is expected of it.
+    fn invariants(&self) -> Vec<InvariantInfo>;
+
+    /// Runs it, with machines that `make` makes.
+    fn run(&self, make: fn() -> MachineOf<C>, plan: &Plan) -> Trial;
+
+    /// Runs one of its runs again; `None` if it has no run of that text.
+    fn replay(&self, make: fn() -> MachineOf<C>, run: &str) -> Option<Replayed>;
+}
