@@ -4,6 +4,7 @@ use std::future::{Future, poll_fn};
 use std::pin::pin;
 use std::sync::Arc;
 use std::task::Poll;
+use std::time::Duration;
 
 use seatrial_core::delaying_queue::AddAfter;
 use seatrial_core::runtime::Runtime;
@@ -72,8 +73,8 @@ impl Scenario<DelayingQueue> for DroppedGetter {
                 tried.done(token);
             }
         });
+        queue.add_after(2, Duration::MAX); // a time that never comes wakes nobody
         queue.add(1);
-        queue.add_after(2, millis(3));
         world.join(task);
         world.quiesce();
         queue.shut_down();
