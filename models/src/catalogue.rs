@@ -1,8 +1,10 @@
 //! The list of what is tried: explicit, so that nothing is forgotten in silence.
 
 use crate::canary::Canary;
+use crate::delaying_queue::DelayingQueue;
 use crate::delta_fifo::DeltaFifo;
 use crate::elector::Elector;
+use crate::priority_queue::PriorityQueue;
 use crate::queue::Queue;
 use crate::sequential;
 use crate::toy::{Toy, ToyBugs};
@@ -23,9 +25,9 @@ pub const CATALOGUE: Catalogue = Catalogue {
     subjects: &[
         subject::<Queue>(),
         subject::<DeltaFifo>(),
-        subject::<sequential::DelayingQueue>(),
+        subject::<DelayingQueue>(),
         subject::<sequential::LimitedQueue>(),
-        subject::<sequential::PriorityQueue>(),
+        subject::<PriorityQueue>(),
         subject::<sequential::Limiter>(),
         subject::<sequential::TokenBucket>(),
         subject::<sequential::Backoff>(),

@@ -47,15 +47,9 @@ macro_rules! sequential {
 }
 
 sequential! {
-    /// The delaying queue.
-    DelayingQueue, "delaying_queue", "the work queue whose items may be added later",
-        vec![crate::delaying_queue::conformance()];
     /// The rate-limiting queue.
     LimitedQueue, "limited_queue", "the work queue whose failed items come back when a limiter says so",
         vec![crate::limited_queue::conformance()];
-    /// The priority queue.
-    PriorityQueue, "priority_queue", "the work queue with the highest priority first",
-        vec![crate::priority_queue::conformance()];
     /// The limiters.
     Limiter, "limiter", "how long to wait after a failure, per item and shared",
         vec![crate::limiter::conformance()];

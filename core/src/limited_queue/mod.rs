@@ -158,6 +158,18 @@ where
         self.monitor.call(Get)
     }
 
+    /// As [`get`](Self::get), for tasks: to drop the future is to stop waiting.
+    pub async fn get_async(&self) -> Option<Work<'_, Self>> {
+        let (token, key) = self.take_async().await?;
+        Some(Work::new(self, token, key))
+    }
+
+    /// As [`take`](Self::take), for tasks. A future that is dropped takes nothing, and a wake-up
+    /// that was meant for it goes to another consumer.
+    pub fn take_async(&self) -> impl Future<Output = Option<(Token, K)>> + Send {
+        self.monitor.call_async(Get)
+    }
+
     /// Ends a delivery; an item that was added meanwhile waits again. Returns false, and does
     /// nothing, if that delivery has ended before.
     #[inline]
@@ -217,6 +229,17 @@ where
     /// (`workqueue:WQ-33`).
     pub fn shut_down_when_done(&self) {
         self.monitor.call(Drain::new(DrainUntil::AllWorkDone));
+    }
+
+    /// As [`shut_down_with_drain`](Self::shut_down_with_drain), for tasks. The queue is shut down
+    /// at the first poll; to drop the future is to stop waiting.
+    pub fn drain_async(&self) -> impl Future<Output = ()> + Send {
+        self.monitor.call_async(Drain::new(DrainUntil::NothingInFlight))
+    }
+
+    /// As [`shut_down_when_done`](Self::shut_down_when_done), for tasks.
+    pub fn drain_when_done_async(&self) -> impl Future<Output = ()> + Send {
+        self.monitor.call_async(Drain::new(DrainUntil::AllWorkDone))
     }
 
     /// Processes items until the queue is shut down and empty: the loop of one worker

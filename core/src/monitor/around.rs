@@ -30,8 +30,7 @@ impl<M: Machine, R: Runtime, H: Host<M>> Monitor<M, R, H> {
             let mut cx = Cx::new(self.runtime());
             match guard.host.run(&mut first, &mut cx) {
                 Step::Done(ret) => {
-                    self.wake(&guard, cx.wakes);
-                    drop(guard);
+                    self.unlock(guard, cx.wakes);
                     break (None, ret);
                 }
                 Step::Held(ret) => {
@@ -64,8 +63,7 @@ impl<B: Operation<M>, M: Machine, R: Runtime, H: Host<M>> Drop for Second<'_, B,
         let mut cx = Cx::new(monitor.runtime());
         match guard.host.run(&mut op, &mut cx) {
             Step::Done(ret) => {
-                monitor.wake(&guard, cx.wakes);
-                drop(guard);
+                monitor.unlock(guard, cx.wakes);
                 drop(ret); // outside the lock: a result may hold foreign values
             }
             Step::Held(_) | Step::Wait { .. } => {

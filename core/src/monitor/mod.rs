@@ -7,15 +7,25 @@
 //! Wakes are given **under the lock**. On `parking_lot` that costs nothing: a woken thread is moved
 //! from the condition variable's queue to the mutex's and starts when the mutex is released. It
 //! makes a notification part of the critical section that it belongs to, so a checker needs no
-//! branch point between the two.
+//! branch point between the two. Tasks are told after the unlock, because their wakers are foreign
+//! code; a task leaves the list of sleepers under the lock, so no wake-up goes to it twice. Where
+//! tasks and threads sleep on one channel, tasks are woken first: which threads have been told
+//! already only the condition variable knows.
 
 mod around;
+mod call;
+mod tasks;
+#[cfg(test)]
+mod tests;
 
 use std::fmt;
 use std::marker::PhantomData;
 
 use crate::machine::{CHANNELS, Channel, Cx, Host, Machine, Operation, Step, Wakes};
 use crate::runtime::{Instant, Runtime};
+
+pub use call::Call;
+use tasks::{Tasks, Woken};
 
 /// A machine and its sleepers under one lock.
 pub struct Monitor<M: Machine, R: Runtime, H: Host<M> = M> {
@@ -29,8 +39,11 @@ struct Inside<H> {
     host: H,
     /// Threads asleep, per channel. A count of zero spares the call into the condition variable.
     asleep: [u32; CHANNELS],
-    /// Threads asleep on any channel: one load tells the hot path that nobody needs waking.
+    /// Threads and tasks asleep on any channel: one load tells the hot path that nobody needs
+    /// waking.
     asleep_anywhere: u32,
+    /// The tasks among them.
+    tasks: Tasks,
 }
 
 type Guard<'a, H, R> = <R as Runtime>::Guard<'a, Inside<H>>;
@@ -38,7 +51,8 @@ type Guard<'a, H, R> = <R as Runtime>::Guard<'a, Inside<H>>;
 impl<M: Machine, R: Runtime, H: Host<M>> Monitor<M, R, H> {
     /// Puts a machine under a lock of `runtime`.
     pub fn new(runtime: &R, host: H) -> Self {
-        let inside = Inside { host, asleep: [0; CHANNELS], asleep_anywhere: 0 };
+        let asleep = [0; CHANNELS];
+        let inside = Inside { host, asleep, asleep_anywhere: 0, tasks: Tasks::default() };
         Self {
             inside: runtime.mutex(inside),
             changed: std::array::from_fn(|_| runtime.condvar()),
@@ -64,8 +78,7 @@ impl<M: Machine, R: Runtime, H: Host<M>> Monitor<M, R, H> {
         match guard.host.run(&mut op, &mut cx) {
             // What is left of `op` drops after the guard: dropping a key runs foreign code.
             Step::Done(ret) => {
-                self.wake(&guard, cx.wakes);
-                drop(guard);
+                self.unlock(guard, cx.wakes);
                 ret
             }
             Step::Wait { on, until } => self.call_again(guard, &mut op, cx.wakes, on, until),
@@ -90,7 +103,7 @@ impl<M: Machine, R: Runtime, H: Host<M>> Monitor<M, R, H> {
             let mut cx = Cx::new(&self.runtime);
             match guard.host.run(op, &mut cx) {
                 Step::Done(ret) => {
-                    self.wake(&guard, cx.wakes);
+                    self.unlock(guard, cx.wakes);
                     return ret;
                 }
                 Step::Wait { on: next, until: deadline } => {
@@ -101,28 +114,49 @@ impl<M: Machine, R: Runtime, H: Host<M>> Monitor<M, R, H> {
         }
     }
 
-    /// Wakes whom a step named, under the lock.
+    /// Wakes whom a step named, and unlocks.
     #[inline(always)]
-    fn wake(&self, guard: &Guard<'_, H, R>, wakes: Wakes) {
+    fn unlock(&self, guard: Guard<'_, H, R>, wakes: Wakes) {
         if guard.asleep_anywhere > 0 && wakes.any() {
-            self.wake_sleepers(&guard.asleep, wakes);
+            self.wake_and_unlock(guard, wakes);
         }
     }
 
     #[cold]
     #[inline(never)]
-    fn wake_sleepers(&self, asleep: &[u32; CHANNELS], wakes: Wakes) {
+    fn wake_and_unlock(&self, mut guard: Guard<'_, H, R>, wakes: Wakes) {
+        let woken = self.wake_sleepers(&mut guard, wakes);
+        drop(guard);
+        woken.wake();
+    }
+
+    /// Wakes the threads that a step named; the tasks are the caller's to wake.
+    #[cold]
+    #[inline(never)]
+    fn wake_sleepers(&self, inside: &mut Inside<H>, wakes: Wakes) -> Woken {
+        let mut woken = Woken::default();
         for (on, condvar) in self.changed.iter().enumerate() {
-            match wakes.get(on as Channel) {
+            let mut count = wakes.get(on as Channel);
+            if count > 0 && !inside.tasks.is_empty() {
+                let before = woken.len();
+                inside.tasks.take(on as Channel, count, &mut woken);
+                let told = woken.len() - before;
+                inside.asleep_anywhere -= told as u32;
+                if count != Wakes::ALL {
+                    count -= told as u16;
+                }
+            }
+            match count {
                 0 => {}
-                Wakes::ALL if asleep[on] > 0 => self.runtime.notify_all(condvar),
+                Wakes::ALL if inside.asleep[on] > 0 => self.runtime.notify_all(condvar),
                 count => {
-                    for _ in 0..u32::from(count).min(asleep[on]) {
+                    for _ in 0..u32::from(count).min(inside.asleep[on]) {
                         self.runtime.notify_one(condvar);
                     }
                 }
             }
         }
+        woken
     }
 
     #[cold]
@@ -134,7 +168,13 @@ impl<M: Machine, R: Runtime, H: Host<M>> Monitor<M, R, H> {
         on: Channel,
         until: Option<Instant>,
     ) -> Guard<'a, H, R> {
-        self.wake(&guard, wakes);
+        let woken = self.wake_sleepers(&mut guard, wakes);
+        if woken.len() > 0 {
+            // A waker is foreign code. The step loses nothing by being repeated afterwards.
+            drop(guard);
+            woken.wake();
+            return self.runtime.lock(&self.inside);
+        }
         let channel = usize::from(on);
         guard.asleep[channel] += 1;
         guard.asleep_anywhere += 1;

@@ -168,6 +168,18 @@ where
         self.monitor.call(Get)
     }
 
+    /// As [`get`](Self::get), for tasks: to drop the future is to stop waiting.
+    pub async fn get_async(&self) -> Option<(Work<'_, Self>, i32)> {
+        let (token, key, priority) = self.take_async().await?;
+        Some((Work::new(self, token, key), priority))
+    }
+
+    /// As [`take_with_priority`](Self::take_with_priority), for tasks. A future that is dropped
+    /// takes nothing, and a wake-up that was meant for it goes to another consumer.
+    pub fn take_async(&self) -> impl Future<Output = Option<(Token, K, i32)>> + Send {
+        self.monitor.call_async(Get)
+    }
+
     /// Ends a delivery; an item that was added meanwhile can be handed out again. Returns false,
     /// and does nothing, if that delivery has ended before.
     #[inline]

@@ -20,6 +20,21 @@
 //! assert_eq!(seen, ["default/web", "default/db"]);
 //! ```
 //!
+//! A consumer may be a task: [`get_async`](WorkQueue::get_async) is awaited on any executor.
+//!
+//! ```
+//! # use seatrial_core::{queue::WorkQueue, runtime::{Runtime, System}};
+//! # let system = System::new();
+//! let queue = WorkQueue::new(&system);
+//! queue.add("default/web");
+//! queue.shut_down();
+//! system.block_on(async {
+//!     while let Some(item) = queue.get_async().await {
+//!         assert_eq!(*item, "default/web");
+//!     }
+//! });
+//! ```
+//!
 //! Left out here: delays, rate limits and priorities, which are queues of their own.
 
 mod delayed;
@@ -121,6 +136,18 @@ where
         self.monitor.call(Get)
     }
 
+    /// As [`get`](Self::get), for tasks: to drop the future is to stop waiting.
+    pub async fn get_async(&self) -> Option<Work<'_, Self>> {
+        let (token, key) = self.take_async().await?;
+        Some(Work::new(self, token, key))
+    }
+
+    /// As [`take`](Self::take), for tasks. A future that is dropped takes nothing, and a wake-up
+    /// that was meant for it goes to another consumer.
+    pub fn take_async(&self) -> impl Future<Output = Option<(Token, K)>> + Send {
+        self.monitor.call_async(Get)
+    }
+
     /// Ends a delivery; an item that was added meanwhile waits again (`workqueue:WQ-16`).
     ///
     /// Returns false, and does nothing, if that delivery has ended before.
@@ -173,6 +200,17 @@ where
     /// (`workqueue:WQ-13`).
     pub fn shut_down_when_done(&self) {
         self.monitor.call(Drain { until: DrainUntil::AllWorkDone, began: None });
+    }
+
+    /// As [`shut_down_with_drain`](Self::shut_down_with_drain), for tasks. The queue is shut down
+    /// at the first poll; to drop the future is to stop waiting.
+    pub fn drain_async(&self) -> impl Future<Output = ()> + Send {
+        self.monitor.call_async(Drain { until: DrainUntil::NothingInFlight, began: None })
+    }
+
+    /// As [`shut_down_when_done`](Self::shut_down_when_done), for tasks.
+    pub fn drain_when_done_async(&self) -> impl Future<Output = ()> + Send {
+        self.monitor.call_async(Drain { until: DrainUntil::AllWorkDone, began: None })
     }
 
     /// Processes items until the queue is shut down and empty: the loop of one worker.

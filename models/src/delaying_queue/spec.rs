@@ -23,6 +23,11 @@ impl<K: Ord + Clone> Spec<K> {
         Self { queue: queue::Spec::new(), later: Vec::new(), now: Duration::ZERO, retries: 0 }
     }
 
+    /// Lets time pass until a moment, if it lies ahead.
+    pub fn advance_to(&mut self, moment: Duration) {
+        self.advance(moment.saturating_sub(self.now));
+    }
+
     /// Lets time pass: the items whose time comes are added in the order of their times
     /// (`workqueue:DQ-10`, `DQ-13`).
     pub fn advance(&mut self, by: Duration) {
@@ -36,15 +41,25 @@ impl<K: Ord + Clone> Spec<K> {
 
     /// Adds an item later, or now if there is no delay (`workqueue:DQ-3`, `DQ-9`).
     pub fn add_after(&mut self, key: &K, delay: Duration) {
+        self.add_after_call(key, self.now, delay);
+    }
+
+    /// As [`add_after`](Self::add_after), for a call that was made a little earlier: the delay
+    /// counts from there (`workqueue:DQ-5`).
+    pub fn add_after_call(&mut self, key: &K, called: Duration, delay: Duration) {
         if self.queue.shutting_down {
             return;
         }
         self.retries += 1;
-        let time = self.now.saturating_add(delay);
         if delay.is_zero() {
             self.queue.add(key);
-            return;
+        } else {
+            self.wait_until(key, called.saturating_add(delay));
         }
+    }
+
+    /// Gives an item a time; one that has an earlier one keeps it (`workqueue:DQ-9`).
+    fn wait_until(&mut self, key: &K, time: Duration) {
         match self.later.iter().position(|(waiting, _)| waiting == key) {
             Some(at) if self.later[at].1 <= time => return,
             Some(at) => drop(self.later.remove(at)),

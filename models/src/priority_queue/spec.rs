@@ -15,7 +15,8 @@ pub struct Entry<K> {
     pub priority: i32,
     /// When it becomes ready; `None` once it is.
     pub until: Option<Duration>,
-    sequence: u64,
+    /// Of equal priorities the lower comes first.
+    pub sequence: u64,
 }
 
 /// What was added, what was handed out, and the failures.
@@ -53,9 +54,15 @@ impl<K: Ord + Clone> Spec<K> {
         }
     }
 
-    fn next(&mut self) -> u64 {
+    /// Returns the next sequence.
+    pub fn next(&mut self) -> u64 {
         self.sequence += 1;
         self.sequence
+    }
+
+    /// Lets time pass until a moment, if it lies ahead.
+    pub fn advance_to(&mut self, moment: Duration) {
+        self.advance(moment.saturating_sub(self.now));
     }
 
     /// Lets time pass: entries become ready in the order of their times, of equal times the higher
@@ -91,12 +98,18 @@ impl<K: Ord + Clone> Spec<K> {
 
     /// Adds an item (`workqueue:PQ-6` to `PQ-13`).
     pub fn add(&mut self, key: &K, options: AddOptions) {
+        self.add_call(key, options, self.now);
+    }
+
+    /// As [`add`](Self::add), for a call that was made a little earlier: delays count from there
+    /// (`workqueue:PQ-16`).
+    pub fn add_call(&mut self, key: &K, options: AddOptions, called: Duration) {
         if self.shut_down {
             return;
         }
         let limited = options.rate_limited.then(|| self.failure(key));
         let delay = options.after.into_iter().chain(limited).min().unwrap_or_default();
-        let until = (!delay.is_zero()).then(|| self.now.saturating_add(delay));
+        let until = (!delay.is_zero()).then(|| called.saturating_add(delay));
         self.retries += u64::from(until.is_some());
         let sequence = self.next();
         let Some(entry) = self.entries.iter_mut().find(|entry| entry.key == *key) else {
@@ -113,21 +126,34 @@ impl<K: Ord + Clone> Spec<K> {
         }
     }
 
-    /// Hands out the first of the ready that is not locked (`workqueue:PQ-22`).
-    pub fn get(&mut self) -> Option<(K, i32)> {
-        if self.shut_down {
-            return None;
-        }
+    /// Returns the first of the ready that is not locked, if anything may be handed out
+    /// (`workqueue:PQ-22`).
+    pub fn first(&self) -> Option<&Entry<K>> {
         let ready = self
             .entries
             .iter()
-            .enumerate()
-            .filter(|(_, entry)| entry.until.is_none() && !self.locked.contains(&entry.key));
-        let (at, _) =
-            ready.min_by_key(|(_, entry)| (std::cmp::Reverse(entry.priority), entry.sequence))?;
-        let entry = self.entries.remove(at);
-        self.locked.insert(entry.key.clone());
+            .filter(|entry| entry.until.is_none() && !self.locked.contains(&entry.key));
+        let first = ready.min_by_key(|entry| (std::cmp::Reverse(entry.priority), entry.sequence));
+        first.filter(|_| !self.shut_down)
+    }
+
+    /// Returns the entry of an item.
+    pub fn entry(&self, key: &K) -> Option<&Entry<K>> {
+        self.entries.iter().find(|entry| entry.key == *key)
+    }
+
+    /// Hands out the first of the ready.
+    pub fn get(&mut self) -> Option<(K, i32)> {
+        let key = self.first()?.key.clone();
+        let entry = self.take(&key)?;
         Some((entry.key, entry.priority))
+    }
+
+    /// Hands out an item, whatever its turn.
+    pub fn take(&mut self, key: &K) -> Option<Entry<K>> {
+        self.locked.insert(key.clone());
+        let at = self.entries.iter().position(|entry| entry.key == *key)?;
+        Some(self.entries.remove(at))
     }
 
     /// Unlocks an item; tells whether it was locked (`workqueue:PQ-26`).

@@ -73,6 +73,10 @@ impl Ledger {
 
     /// Takes in an event.
     pub(super) fn apply(&mut self, event: &Event) {
+        if let What::Cancel { .. } = event.what {
+            self.getters.retain(|thread| *thread != event.thread);
+            self.drains.remove(&event.thread);
+        }
         let What::Step { op, outcome, .. } = &event.what else { return };
         self.getters.retain(|thread| *thread != event.thread);
         match (op, outcome) {

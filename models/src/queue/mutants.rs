@@ -1,12 +1,11 @@
 //! The queue's bugs: one changed rule or one changed wake each.
 
-use seatrial_core::machine::{Cx, Machine, Step, Wakes};
-use seatrial_core::queue::{DRAINS, GETTERS, Op, Queue as Rules, Ret};
+use seatrial_core::queue::{DRAINS, GETTERS, Op, Queue as Rules};
 
 use super::Queue;
 use super::three_sets::Mistake::{self, *};
 use super::three_sets::ThreeSets;
-use crate::trial::{MachineOf, Mutant, MutantKind};
+use crate::trial::{Edit, Edited, MachineOf, Mutant, MutantKind};
 
 pub(super) fn all() -> Vec<Mutant<Queue>> {
     [EXHIBITS, RULES, WAKES, EQUIVALENTS].concat()
@@ -211,6 +210,15 @@ const WAKES: &[Mutant<Queue>] = &[
     ),
     wake!(
         Seeded,
+        "dropped_getter_swallows_wake",
+        "museum P1, a getter that leaves without passing its wake-up on",
+        |op, wakes, _| if matches!(op, Op::Get(_)) {
+            wakes.set(GETTERS, 0);
+        },
+        ["no_lost_wakeup"]
+    ),
+    wake!(
+        Seeded,
         "requeue_without_waking",
         "own: the signal forgotten in done",
         |op, wakes, _| if matches!(op, Op::Done(_)) {
@@ -286,29 +294,6 @@ const EQUIVALENTS: &[Mutant<Queue>] = &[
     ),
 ];
 
-type Edit = fn(&Op<u8>, &mut Wakes, &Rules<u8>);
-
-/// The machine that ships, with its wakes edited after each step.
-struct Edited {
-    rules: Rules<u8>,
-    edit: Edit,
-}
-
-fn edited(edit: Edit) -> MachineOf<Queue> {
-    Box::new(Edited { rules: Rules::default(), edit })
-}
-
-impl Machine for Edited {
-    type Op = Op<u8>;
-    type Ret = Ret<u8>;
-
-    fn step(&mut self, op: &mut Op<u8>, cx: &mut Cx<'_>) -> Step<Ret<u8>> {
-        let step = self.rules.step(op, cx);
-        (self.edit)(op, &mut cx.wakes, &self.rules);
-        step
-    }
-
-    fn assert_valid(&self) {
-        self.rules.assert_valid();
-    }
+fn edited(edit: Edit<Rules<u8>>) -> MachineOf<Queue> {
+    Box::new(Edited { machine: Rules::default(), edit })
 }

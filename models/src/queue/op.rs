@@ -5,6 +5,7 @@
 
 use seatrial_core::machine::{CHANNELS, Channel, Cx, Step};
 use seatrial_core::queue::{self as core, Add, DoneKey, Drain, DrainUntil, Finished, Ret, Token};
+use seatrial_core::queue::{DRAINS, GETTERS};
 
 use super::{Queue, Spec};
 use crate::by_hand::{HandClock, hash};
@@ -35,6 +36,8 @@ pub enum Op {
     StrictDrain,
     /// Lets one of those who were woken go on.
     Resume(u8),
+    /// Lets one of those who wait give up, woken or not.
+    GiveUp(u8),
 }
 
 /// Runs calls on the machine that ships and on the sequential object.
@@ -99,6 +102,7 @@ fn decode_op(kind: u8, number: u8, shutting_down: bool) -> Op {
         (15, false) if number < 5 => {
             [Op::ShutDown, Op::Drain, Op::StrictDrain][usize::from(number) % 3]
         }
+        (13, _) => Op::GiveUp(number),
         _ => Op::Resume(number),
     }
 }
@@ -183,6 +187,7 @@ impl Pair {
             Op::Drain => self.enter(drain(DrainUntil::NothingInFlight)),
             Op::StrictDrain => self.enter(drain(DrainUntil::AllWorkDone)),
             Op::Resume(number) => self.resume(number),
+            Op::GiveUp(number) => self.give_up(number),
         }
     }
 
@@ -224,6 +229,22 @@ impl Pair {
             let caller = self.waiting.remove(at);
             self.go_on(caller);
         }
+    }
+
+    /// Drops a call that waits, as the shell would: a wake-up that it does not use is passed on.
+    fn give_up(&mut self, number: u8) {
+        let all: Vec<_> = (0..self.waiting.len()).collect();
+        let Some(at) = nth(&all, number) else { return };
+        let mut caller = self.waiting.remove(at);
+        let channel = if caller.drains_until().is_some() { DRAINS } else { GETTERS };
+        let mut cx = Cx::new(&self.clock);
+        if caller.asleep_on.is_none() {
+            cx.wakes.one(channel);
+        }
+        self.machine.cancel(&mut caller.call, &mut cx);
+        let passed_on = cx.wakes;
+        self.machine.assert_valid();
+        self.wake(channel, passed_on.get(channel));
     }
 
     fn go_on(&mut self, mut caller: Caller) {

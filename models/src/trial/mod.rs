@@ -4,6 +4,7 @@ mod budget;
 mod case;
 mod component;
 pub(crate) mod component_tests;
+mod edited;
 mod finding;
 mod history;
 mod invariant;
@@ -32,6 +33,7 @@ pub(crate) use case::Case;
 pub use case::{Plan, Replayed, Trial};
 pub use component::{Component, EventOf, HistoryOf, MachineOf, OpOf, RetOf};
 pub(crate) use component_tests::component_tests;
+pub(crate) use edited::{Edit, Edited};
 pub use finding::{Finding, Line, transcript};
 pub use history::{Event, History, What};
 pub use invariant::{

@@ -4,6 +4,7 @@ use seatrial_core::machine::Step;
 use seatrial_core::priority_queue::{Op as Call, Ret};
 
 use crate::by_hand::doubt::{Mistaken, notices};
+use crate::priority_queue::mutants::without_mistake;
 use crate::priority_queue::{check_on, decode, machine};
 
 type Answer = Step<Ret<u8>>;
@@ -64,4 +65,9 @@ fn consumers_that_sleep_without_a_deadline_are_noticed() {
         other => other,
     };
     assert!(convicts(|_| {}, endless), "PQ-21");
+}
+
+#[test]
+fn the_plain_list_without_a_mistake_is_not_convicted() {
+    assert!(!notices(|bytes| check_on(&decode(bytes), without_mistake())));
 }

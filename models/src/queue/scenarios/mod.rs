@@ -2,6 +2,7 @@
 
 mod delivery;
 mod shutdown;
+mod tasks;
 mod trouble;
 
 use std::collections::hash_map::DefaultHasher;
@@ -31,6 +32,9 @@ pub(super) fn all() -> Vec<Box<dyn DynScenario<Queue>>> {
         Box::new(trouble::StaleToken),
         Box::new(trouble::Misuse),
         Box::new(trouble::PanickingWorker),
+        Box::new(tasks::TaskAndThread),
+        Box::new(tasks::DroppedGetter),
+        Box::new(tasks::DroppedDrain),
     ]
 }
 

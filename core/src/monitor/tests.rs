@@ -1,0 +1,153 @@
+//! Tasks and threads as sleepers of one monitor.
+
+use std::future::Future;
+use std::pin::{Pin, pin};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::task::{Context, Poll, Wake, Waker};
+use std::time::Duration;
+
+use crate::delaying_queue::DelayingQueue;
+use crate::queue::{Token, WorkQueue};
+use crate::runtime::{Manual, Runtime, System};
+
+#[derive(Default)]
+struct Bell(AtomicU32);
+
+impl Wake for Bell {
+    fn wake(self: Arc<Self>) {
+        self.0.fetch_add(1, Ordering::SeqCst);
+    }
+}
+
+impl Bell {
+    fn rings(&self) -> u32 {
+        self.0.load(Ordering::SeqCst)
+    }
+}
+
+fn poll<F: Future>(future: Pin<&mut F>, bell: &Arc<Bell>) -> Poll<F::Output> {
+    future.poll(&mut Context::from_waker(&Waker::from(Arc::clone(bell))))
+}
+
+fn taken(polled: Poll<Option<(Token, u8)>>) -> Option<u8> {
+    match polled {
+        Poll::Ready(Some((_, key))) => Some(key),
+        _ => None,
+    }
+}
+
+#[test]
+fn the_longest_sleeper_is_woken_and_only_once() {
+    let queue = WorkQueue::<u8>::new(&System::new());
+    let (first, second) = (Arc::<Bell>::default(), Arc::<Bell>::default());
+    let (mut one, mut two) = (pin!(queue.take_async()), pin!(queue.take_async()));
+    assert!(poll(one.as_mut(), &first).is_pending() && poll(two.as_mut(), &second).is_pending());
+    queue.add(1);
+    assert_eq!((first.rings(), second.rings()), (1, 0));
+    queue.add(2);
+    assert_eq!((first.rings(), second.rings()), (1, 1));
+    assert_eq!(taken(poll(one.as_mut(), &first)), Some(1));
+    assert_eq!(taken(poll(two.as_mut(), &second)), Some(2));
+}
+
+#[test]
+fn a_dropped_getter_passes_its_wake_up_on() {
+    let queue = WorkQueue::<u8>::new(&System::new());
+    let (first, second) = (Arc::<Bell>::default(), Arc::<Bell>::default());
+    let mut one = Box::pin(queue.take_async());
+    let mut two = pin!(queue.take_async());
+    assert!(poll(one.as_mut(), &first).is_pending() && poll(two.as_mut(), &second).is_pending());
+    queue.add(1);
+    drop(one);
+    assert_eq!((first.rings(), second.rings()), (1, 1));
+    assert_eq!(taken(poll(two.as_mut(), &second)), Some(1));
+}
+
+#[test]
+fn a_getter_that_is_dropped_asleep_wakes_nobody_and_is_woken_by_nobody() {
+    let queue = WorkQueue::<u8>::new(&System::new());
+    let (first, second) = (Arc::<Bell>::default(), Arc::<Bell>::default());
+    let mut one = Box::pin(queue.take_async());
+    let mut two = pin!(queue.take_async());
+    assert!(poll(one.as_mut(), &first).is_pending() && poll(two.as_mut(), &second).is_pending());
+    drop(one);
+    assert_eq!((first.rings(), second.rings()), (0, 0));
+    queue.add(1);
+    assert_eq!((first.rings(), second.rings()), (0, 1));
+}
+
+#[test]
+fn a_future_that_is_never_polled_does_nothing() {
+    let queue = WorkQueue::<u8>::new(&System::new());
+    drop(queue.drain_async());
+    assert!(!queue.is_shutting_down());
+}
+
+#[test]
+fn the_newest_waker_is_the_one_that_is_woken() {
+    let queue = WorkQueue::<u8>::new(&System::new());
+    let (old, new) = (Arc::<Bell>::default(), Arc::<Bell>::default());
+    let mut getter = pin!(queue.take_async());
+    assert!(poll(getter.as_mut(), &old).is_pending() && poll(getter.as_mut(), &new).is_pending());
+    queue.add(1);
+    assert_eq!((old.rings(), new.rings()), (0, 1));
+}
+
+#[test]
+fn a_task_wakes_at_its_deadline() {
+    let runtime = Manual::new();
+    let queue = DelayingQueue::<u8, _>::new(&runtime);
+    let bell = Arc::<Bell>::default();
+    queue.add_after(1, Duration::from_millis(5));
+    let mut getter = pin!(queue.take_async());
+    assert!(poll(getter.as_mut(), &bell).is_pending());
+    runtime.advance(Duration::from_millis(4));
+    assert_eq!(bell.rings(), 0);
+    runtime.advance(Duration::from_millis(1));
+    assert_eq!(bell.rings(), 1);
+    assert_eq!(taken(poll(getter.as_mut(), &bell)), Some(1));
+}
+
+#[test]
+fn a_drain_is_awaited() {
+    let queue = WorkQueue::<u8>::new(&System::new());
+    let bell = Arc::<Bell>::default();
+    queue.add(1);
+    let (token, _) = queue.take().expect("one item waits");
+    let mut drain = pin!(queue.drain_async());
+    assert!(poll(drain.as_mut(), &bell).is_pending());
+    queue.done(token);
+    assert_eq!(bell.rings(), 1);
+    assert!(poll(drain.as_mut(), &bell).is_ready());
+}
+
+#[test]
+fn tasks_and_threads_share_the_items() {
+    let runtime = System::new();
+    let queue = Arc::new(WorkQueue::<u32>::new(&runtime));
+    let count = Arc::new(AtomicU32::new(0));
+    let workers: Vec<_> = (0..4)
+        .map(|number| {
+            let (queue, count, runtime_of_task) =
+                (Arc::clone(&queue), Arc::clone(&count), runtime.clone());
+            runtime.spawn("worker", move || {
+                if number % 2 == 0 {
+                    return queue.work(|_| {
+                        count.fetch_add(1, Ordering::SeqCst);
+                    });
+                }
+                runtime_of_task.block_on(async {
+                    while let Some(item) = queue.get_async().await {
+                        count.fetch_add(1, Ordering::SeqCst);
+                        item.done();
+                    }
+                });
+            })
+        })
+        .collect();
+    (0..1_000).for_each(|item| queue.add(item));
+    queue.shut_down();
+    workers.into_iter().for_each(|worker| runtime.join(worker).expect("it does not panic"));
+    assert_eq!(count.load(Ordering::SeqCst), 1_000);
+}

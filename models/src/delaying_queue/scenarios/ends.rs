@@ -1,0 +1,76 @@
+//! Shutdown and drains while items wait for their times.
+
+use std::time::Duration;
+
+use seatrial_core::runtime::Runtime;
+
+use super::{Call, caller, calls, millis, queue, some, worker};
+use crate::delaying_queue::{DelayingQueue, History};
+use crate::trial::{Scenario, World};
+
+/// Two consumers sleep until a time when the queue is shut down (`workqueue:SC-12`).
+pub(super) struct ShutDownWhileDelayed;
+
+impl Scenario<DelayingQueue> for ShutDownWhileDelayed {
+    const NAME: &'static str = "shut_down_while_delayed";
+    const SAYS: &'static str = "two consumers sleep until a time when the queue is shut down";
+
+    fn run<R: Runtime>(&self, world: &World<R, DelayingQueue>) {
+        let queue = queue(world);
+        queue.add_after(1, Duration::MAX); // a time that never comes wakes nobody
+        let first = worker(world, "first", &queue, Duration::ZERO);
+        let second = worker(world, "second", &queue, Duration::ZERO);
+        let producer = caller(world, "producer", &queue, |queue| {
+            queue.add_after(2, millis(2));
+            queue.add_after(3, Duration::ZERO);
+        });
+        queue.shut_down();
+        world.join(producer);
+        let _after = queue.retries();
+        world.quiesce();
+        world.join(first);
+        world.join(second);
+    }
+
+    /// Both consumers sleep when the queue is shut down, and an item is not due.
+    fn reaches(history: &History) -> bool {
+        some(history, |before, event| {
+            let shuts_down = matches!(calls(event), Some(Call::ShutDown(_)));
+            shuts_down && before.getters.len() == 2 && !before.times.later.is_empty()
+        })
+    }
+}
+
+/// A drain begins while one item is in flight and another waits for its time (`workqueue:DQ-21`).
+pub(super) struct DrainWhileDelayed;
+
+impl Scenario<DelayingQueue> for DrainWhileDelayed {
+    const NAME: &'static str = "drain_while_delayed";
+    const SAYS: &'static str = "a drain begins while one item is in flight and another is delayed";
+
+    fn run<R: Runtime>(&self, world: &World<R, DelayingQueue>) {
+        let queue = queue(world);
+        queue.add(1);
+        let (token, _) = queue.take().expect("one item waits");
+        queue.add_after(1, Duration::MAX);
+        queue.add_after(2, Duration::MAX);
+        let drain = caller(world, "drain", &queue, |queue| queue.shut_down_with_drain());
+        let late = caller(world, "late", &queue, |queue| {
+            queue.add_after(3, millis(1));
+            queue.shut_down_when_done();
+        });
+        queue.done(token);
+        queue.work(|_| {}); // whoever added before the drain is served
+        world.quiesce();
+        world.join(late);
+        world.join(drain);
+    }
+
+    fn reaches(history: &History) -> bool {
+        some(history, |before, event| {
+            let begins =
+                matches!(calls(event), Some(Call::Drain(drain)) if drain.inner.began.is_none());
+            begins && before.in_processing == 1 && before.times.later.len() == 2
+        })
+    }
+}

@@ -1,0 +1,117 @@
+//! Small concurrent programs on the delaying queue, each named by the case that it must reach.
+
+mod ends;
+mod tasks;
+mod times;
+
+use std::collections::hash_map::DefaultHasher;
+use std::hash::BuildHasherDefault;
+use std::sync::Arc;
+use std::time::Duration;
+
+use seatrial_core::delaying_queue::{Delaying, DelayingQueue as Queue};
+use seatrial_core::machine::{Boxed, Step};
+use seatrial_core::queue::Fifo;
+use seatrial_core::runtime::Runtime;
+
+use super::as_queue::{apply, due};
+use super::{Call, DelayingQueue, Event, History, Spec};
+use crate::trial::{DynScenario, What, World};
+
+pub(super) fn all() -> Vec<Box<dyn DynScenario<DelayingQueue>>> {
+    vec![
+        Box::new(times::EarlierTime),
+        Box::new(times::BroughtForward),
+        Box::new(times::AddWhileDelayed),
+        Box::new(times::DueTogether),
+        Box::new(times::DueWhileProcessing),
+        Box::new(times::DoneAfterDue),
+        Box::new(ends::ShutDownWhileDelayed),
+        Box::new(ends::DrainWhileDelayed),
+        Box::new(tasks::TaskAndThread),
+        Box::new(tasks::DroppedGetter),
+    ]
+}
+
+/// The hasher that every execution computes alike.
+type FixedHasher = BuildHasherDefault<DefaultHasher>;
+type Tried<R> = Arc<Queue<u8, R, Fifo, FixedHasher, Boxed<Delaying<u8>>>>;
+
+const fn millis(count: u64) -> Duration {
+    Duration::from_millis(count)
+}
+
+fn queue<R: Runtime>(world: &World<R, DelayingQueue>) -> Tried<R> {
+    Arc::new(Queue::with_host(world.runtime(), FixedHasher::default(), world.machine()))
+}
+
+fn sleep<R: Runtime>(world: &World<R, DelayingQueue>, time: Duration) {
+    let runtime = world.runtime();
+    runtime.sleep_until(runtime.now() + time);
+}
+
+/// A consumer that works until the queue is shut down and empty, so long on each item.
+fn worker<R: Runtime>(
+    world: &World<R, DelayingQueue>,
+    name: &str,
+    queue: &Tried<R>,
+    work: Duration,
+) -> R::Join<()> {
+    let (queue, world_of_worker) = (Arc::clone(queue), world.clone());
+    world.spawn(name, move || {
+        while let Some((token, _)) = queue.take() {
+            if !work.is_zero() {
+                sleep(&world_of_worker, work);
+            }
+            queue.done(token);
+        }
+    })
+}
+
+/// Runs a few calls on a thread of their own.
+fn caller<R: Runtime>(
+    world: &World<R, DelayingQueue>,
+    name: &str,
+    queue: &Tried<R>,
+    calls: impl FnOnce(&Tried<R>) + Send + 'static,
+) -> R::Join<()> {
+    let queue = Arc::clone(queue);
+    world.spawn(name, move || calls(&queue))
+}
+
+/// What is known before an event.
+struct Before {
+    /// The sequential object, as far as times go.
+    times: Spec<u8>,
+    /// Threads asleep in `get`.
+    getters: Vec<u8>,
+    /// Items handed out and not done: the calls that returned them less the calls that ended them.
+    in_processing: usize,
+}
+
+/// Tells whether some event meets a condition that knows what happened before it.
+fn some(history: &History, wanted: impl Fn(&Before, &Event) -> bool) -> bool {
+    let mut before = Before { times: Spec::new(), getters: vec![], in_processing: 0 };
+    for event in &history.events {
+        if wanted(&before, event) {
+            return true;
+        }
+        apply(&mut before.times, event);
+        let What::Step { op, outcome, .. } = &event.what else { continue };
+        before.getters.retain(|thread| *thread != event.thread);
+        match (op, outcome) {
+            (Call::Get(_), Step::Wait { .. }) => before.getters.push(event.thread),
+            (Call::Get(_), Step::Done(super::Ret::Get(Some(_)))) => before.in_processing += 1,
+            (Call::Done(_), _) => before.in_processing = before.in_processing.saturating_sub(1),
+            _ => {}
+        }
+    }
+    false
+}
+
+fn calls(event: &Event) -> Option<&Call<u8>> {
+    match &event.what {
+        What::Step { op, .. } => Some(op),
+        _ => None,
+    }
+}

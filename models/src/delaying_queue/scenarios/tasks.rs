@@ -1,0 +1,92 @@
+//! Consumers that are tasks: they sleep until a time by a timer, and may give up.
+
+use std::future::{Future, poll_fn};
+use std::pin::pin;
+use std::sync::Arc;
+use std::task::Poll;
+use std::time::Duration;
+
+use seatrial_core::delaying_queue::AddAfter;
+use seatrial_core::runtime::Runtime;
+
+use super::{Call, calls, millis, queue, some, worker};
+use crate::delaying_queue::{DelayingQueue, History};
+use crate::trial::{Scenario, What, World};
+
+/// A task and a thread sleep until a time, and an earlier one is given.
+pub(super) struct TaskAndThread;
+
+impl Scenario<DelayingQueue> for TaskAndThread {
+    const NAME: &'static str = "task_and_thread";
+    const SAYS: &'static str = "a task and a slow thread sleep until a time, and earlier ones come";
+
+    fn run<R: Runtime>(&self, world: &World<R, DelayingQueue>) {
+        let queue = queue(world);
+        queue.add_after(1, millis(50));
+        let thread = worker(world, "thread", &queue, millis(8));
+        let (tried, runtime) = (Arc::clone(&queue), world.runtime().clone());
+        let task = world.spawn("task", move || {
+            runtime.block_on(async {
+                while let Some((token, _)) = tried.take_async().await {
+                    tried.done(token);
+                }
+            });
+        });
+        queue.add_after(2, millis(3));
+        queue.add_after(3, millis(5));
+        world.quiesce();
+        queue.shut_down();
+        world.join(thread);
+        world.join(task);
+    }
+
+    /// Both sleep until the late time when the early one is given.
+    fn reaches(history: &History) -> bool {
+        some(history, |before, event| {
+            let gives_two =
+                matches!(calls(event), Some(Call::AddAfter(AddAfter { key: Some(2), .. })));
+            gives_two && before.getters.len() == 2
+        })
+    }
+}
+
+/// A task that sleeps until a time gives up.
+pub(super) struct DroppedGetter;
+
+impl Scenario<DelayingQueue> for DroppedGetter {
+    const NAME: &'static str = "dropped_getter";
+    const SAYS: &'static str = "a task that sleeps until a time gives up while an item is added";
+
+    fn run<R: Runtime>(&self, world: &World<R, DelayingQueue>) {
+        let queue = queue(world);
+        let thread = worker(world, "thread", &queue, millis(0));
+        let (tried, runtime) = (Arc::clone(&queue), world.runtime().clone());
+        let task = world.spawn("task", move || {
+            let once = {
+                let mut getter = pin!(tried.take_async());
+                runtime.block_on(poll_fn(|context| match getter.as_mut().poll(context) {
+                    Poll::Ready(taken) => Poll::Ready(taken),
+                    Poll::Pending => Poll::Ready(None), // dropped here, asleep or woken
+                }))
+            };
+            if let Some((token, _)) = once {
+                tried.done(token);
+            }
+        });
+        queue.add_after(2, Duration::MAX); // a time that never comes wakes nobody
+        queue.add(1);
+        world.join(task);
+        world.quiesce();
+        queue.shut_down();
+        world.join(thread);
+    }
+
+    /// The task gives up after an item came that nobody has taken.
+    fn reaches(history: &History) -> bool {
+        let adds =
+            history.events.iter().position(|event| matches!(calls(event), Some(Call::Add(_))));
+        let gives_up =
+            history.events.iter().position(|event| matches!(event.what, What::Cancel { .. }));
+        adds.zip(gives_up).is_some_and(|(adds, gives_up)| adds < gives_up)
+    }
+}

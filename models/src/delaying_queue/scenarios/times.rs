@@ -1,0 +1,197 @@
+//! Items on their way to the time at which they are added.
+
+use std::time::Duration;
+
+use seatrial_core::delaying_queue::AddAfter;
+use seatrial_core::queue::Add;
+use seatrial_core::runtime::Runtime;
+
+use super::{Call, caller, calls, due, millis, queue, sleep, some, worker};
+use crate::delaying_queue::as_queue::moment;
+use crate::delaying_queue::{DelayingQueue, History};
+use crate::trial::{Scenario, World};
+
+/// Two consumers sleep until a time, and two earlier ones are given.
+pub(super) struct EarlierTime;
+
+impl Scenario<DelayingQueue> for EarlierTime {
+    const NAME: &'static str = "earlier_time";
+    const SAYS: &'static str = "two slow consumers sleep until a time, and two earlier ones come";
+
+    fn run<R: Runtime>(&self, world: &World<R, DelayingQueue>) {
+        let queue = queue(world);
+        queue.add_after(1, millis(50));
+        let first = worker(world, "first", &queue, millis(8));
+        let second = worker(world, "second", &queue, millis(8));
+        queue.add_after(2, millis(3));
+        queue.add_after(3, millis(5));
+        world.quiesce();
+        queue.shut_down();
+        world.join(first);
+        world.join(second);
+    }
+
+    /// Both consumers sleep until the late time when the early one is given.
+    fn reaches(history: &History) -> bool {
+        some(history, |before, event| {
+            let gives_two =
+                matches!(calls(event), Some(Call::AddAfter(AddAfter { key: Some(2), .. })));
+            gives_two && before.getters.len() == 2
+        })
+    }
+}
+
+/// Several delays are given to one item (`workqueue:SC-10`).
+pub(super) struct BroughtForward;
+
+impl Scenario<DelayingQueue> for BroughtForward {
+    const NAME: &'static str = "brought_forward";
+    const SAYS: &'static str = "one item is given three delays, of which the earliest counts";
+
+    fn run<R: Runtime>(&self, world: &World<R, DelayingQueue>) {
+        let queue = queue(world);
+        queue.add_after(1, millis(5));
+        let consumer = worker(world, "consumer", &queue, Duration::ZERO);
+        let producer = caller(world, "producer", &queue, |queue| queue.add_after(1, millis(7)));
+        queue.add_after(1, millis(3));
+        let _counted = queue.retries();
+        world.join(producer);
+        world.quiesce();
+        queue.shut_down();
+        world.join(consumer);
+    }
+
+    /// The last of the three finds the item waiting for another time.
+    fn reaches(history: &History) -> bool {
+        some(history, |before, event| {
+            let gives_again = matches!(calls(event), Some(Call::AddAfter(_)));
+            gives_again && before.times.retries == 2 && !before.times.later.is_empty()
+        })
+    }
+}
+
+/// An item that waits for its time is added at once (`workqueue:DQ-11`).
+pub(super) struct AddWhileDelayed;
+
+impl Scenario<DelayingQueue> for AddWhileDelayed {
+    const NAME: &'static str = "add_while_delayed";
+    const SAYS: &'static str = "an item that waits for its time is added at once, in both ways";
+
+    fn run<R: Runtime>(&self, world: &World<R, DelayingQueue>) {
+        let queue = queue(world);
+        let consumer = worker(world, "consumer", &queue, Duration::ZERO);
+        queue.add_after(1, millis(3));
+        let producer = caller(world, "producer", &queue, |queue| queue.add(1));
+        queue.add_after(1, Duration::ZERO);
+        world.join(producer);
+        world.quiesce();
+        queue.shut_down();
+        world.join(consumer);
+    }
+
+    fn reaches(history: &History) -> bool {
+        some(history, |before, event| {
+            let adds = matches!(calls(event), Some(Call::Add(Add { key: Some(1), .. })));
+            adds && !before.times.later.is_empty() && !before.getters.is_empty()
+        })
+    }
+}
+
+/// Three times have come when two consumers look (`workqueue:DQ-13`).
+pub(super) struct DueTogether;
+
+impl Scenario<DelayingQueue> for DueTogether {
+    const NAME: &'static str = "due_together";
+    const SAYS: &'static str = "three times have come when two consumers look";
+
+    fn run<R: Runtime>(&self, world: &World<R, DelayingQueue>) {
+        let queue = queue(world);
+        queue.add_after(1, millis(4));
+        queue.add_after(2, millis(2));
+        queue.add_after(3, millis(2));
+        sleep(world, millis(5));
+        let first = worker(world, "first", &queue, Duration::ZERO);
+        let second = worker(world, "second", &queue, Duration::ZERO);
+        queue.add(4);
+        let _due = queue.len();
+        world.quiesce();
+        queue.shut_down();
+        world.join(first);
+        world.join(second);
+    }
+
+    fn reaches(history: &History) -> bool {
+        some(history, |before, event| {
+            matches!(calls(event), Some(Call::Get(_))) && due(&before.times, event.at).len() == 3
+        })
+    }
+}
+
+/// The time of an item comes while it is processed (`workqueue:DQ-12`).
+pub(super) struct DueWhileProcessing;
+
+impl Scenario<DelayingQueue> for DueWhileProcessing {
+    const NAME: &'static str = "due_while_processing";
+    const SAYS: &'static str = "the time of an item comes while one consumer processes it";
+
+    fn run<R: Runtime>(&self, world: &World<R, DelayingQueue>) {
+        let queue = queue(world);
+        queue.add(1);
+        let (token, _) = queue.take().expect("one item waits");
+        let consumer = worker(world, "consumer", &queue, Duration::ZERO);
+        let producer = caller(world, "producer", &queue, |queue| {
+            queue.add_after(1, millis(2));
+            queue.add_after(2, millis(2));
+        });
+        sleep(world, millis(6));
+        queue.done(token);
+        world.join(producer);
+        world.quiesce();
+        queue.shut_down();
+        world.join(consumer);
+    }
+
+    /// The item's time comes while it is processed.
+    fn reaches(history: &History) -> bool {
+        some(history, |before, event| {
+            let passed = |item: &(u8, Duration)| item.0 == 1 && item.1 <= moment(event.at);
+            before.in_processing == 1 && before.times.later.iter().any(passed)
+        })
+    }
+}
+
+/// An item returns at done behind those whose time came before.
+pub(super) struct DoneAfterDue;
+
+impl Scenario<DelayingQueue> for DoneAfterDue {
+    const NAME: &'static str = "done_after_due";
+    const SAYS: &'static str =
+        "an item that returns at done goes behind one whose time came before";
+
+    fn run<R: Runtime>(&self, world: &World<R, DelayingQueue>) {
+        let queue = queue(world);
+        queue.add(1);
+        let (token, _) = queue.take().expect("one item waits");
+        queue.add(1);
+        queue.add_after(2, millis(2));
+        queue.add_after(3, millis(90));
+        let at_that_time = world.clone();
+        let observer = caller(world, "observer", &queue, move |queue| {
+            sleep(&at_that_time, millis(3));
+            let _waiting = queue.len();
+        });
+        sleep(world, millis(3));
+        queue.done(token);
+        let consumer = worker(world, "consumer", &queue, Duration::ZERO);
+        world.join(observer);
+        world.quiesce();
+        queue.shut_down();
+        world.join(consumer);
+    }
+
+    fn reaches(history: &History) -> bool {
+        some(history, |before, event| {
+            matches!(calls(event), Some(Call::Done(_))) && !due(&before.times, event.at).is_empty()
+        })
+    }
+}

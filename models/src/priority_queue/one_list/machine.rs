@@ -1,0 +1,104 @@
+//! The calls on the list.
+
+use seatrial_core::limited_queue::Outcome;
+use seatrial_core::machine::{Cx, Machine, Step};
+use seatrial_core::priority_queue::{AddOptions, GETTERS, Op, Ret, Settle};
+use seatrial_core::queue::{Done, Finished, Token};
+
+use super::Mistake::*;
+use super::OneList;
+
+impl OneList {
+    fn get(&mut self, cx: &mut Cx<'_>) -> Step<Ret<u8>> {
+        if self.shut_down && !(self.makes(ShutdownDrains) && !self.entries.is_empty()) {
+            return Step::Done(Ret::Get(None));
+        }
+        let now = cx.now();
+        self.move_due(now, cx);
+        match self.hand_out() {
+            None if self.shut_down => Step::Done(Ret::Get(None)),
+            None => Step::Wait { on: GETTERS, until: self.earliest() },
+            taken => Step::Done(Ret::Get(taken)),
+        }
+    }
+
+    fn done(&mut self, token: Token, cx: &mut Cx<'_>) -> Finished<u8> {
+        let Some(at) = self.held_at(token) else { return Finished::NotInProcessing };
+        self.held.remove(at);
+        cx.wakes.all(GETTERS);
+        Finished::Ended(None)
+    }
+
+    fn settle(&mut self, settle: &Settle, cx: &mut Cx<'_>) -> Finished<u8> {
+        let Some(at) = self.held_at(settle.token) else { return Finished::NotInProcessing };
+        let key = self.held[at].1;
+        if settle.outcome != Outcome::Retry || self.makes(RetryForgets) {
+            self.failures.remove(&key);
+        }
+        let priority = if self.makes(RetryLosesPriority) { 0 } else { settle.priority };
+        let again = match settle.outcome {
+            Outcome::Success | Outcome::GiveUp => None,
+            Outcome::Retry => Some(AddOptions { after: None, rate_limited: true, priority }),
+            Outcome::RequeueAfter(delay) => {
+                Some(AddOptions { after: Some(delay), rate_limited: false, priority })
+            }
+        };
+        if let Some(options) = again {
+            let now = cx.now();
+            self.add(&[key], options, now, cx);
+        }
+        self.done(settle.token, cx)
+    }
+}
+
+impl Machine for OneList {
+    type Op = Op<u8>;
+    type Ret = Ret<u8>;
+
+    fn step(&mut self, op: &mut Op<u8>, cx: &mut Cx<'_>) -> Step<Ret<u8>> {
+        let now = cx.now();
+        if matches!(op, Op::Len(_) | Op::ShutDown(_)) {
+            self.move_due(now, cx);
+        }
+        Step::Done(match op {
+            Op::Add(add) => {
+                let keys: Vec<u8> = add.key.take().into_iter().collect();
+                self.add(&keys, add.options, add.called.unwrap_or(now), cx);
+                Ret::Add(())
+            }
+            Op::AddBatch(batch) => {
+                let keys: Vec<u8> = batch.items.iter_mut().filter_map(|it| it.0.take()).collect();
+                self.add(&keys, batch.options, batch.called.unwrap_or(now), cx);
+                Ret::AddBatch(())
+            }
+            Op::Get(_) => return self.get(cx),
+            Op::Done(Done(token)) => Ret::Done(self.done(*token, cx)),
+            Op::DoneKey(done) => {
+                let held = self.held.iter().find(|(_, key)| *key == done.key);
+                match held.map(|(token, _)| *token) {
+                    Some(token) => Ret::DoneKey(self.done(token, cx)),
+                    None => Ret::DoneKey(Finished::NotInProcessing),
+                }
+            }
+            Op::Settle(settle) => Ret::Settle(self.settle(settle, cx)),
+            Op::Forget(forget) => {
+                self.failures.remove(&forget.key);
+                if self.makes(ForgetRemoves) {
+                    self.entries.retain(|entry| entry.key != forget.key);
+                }
+                Ret::Forget(())
+            }
+            Op::NumRequeues(asked) => {
+                Ret::NumRequeues(self.failures.get(&asked.key).copied().unwrap_or(0))
+            }
+            Op::ShutDown(_) => {
+                self.shut_down = true;
+                cx.wakes.all(GETTERS);
+                Ret::ShutDown(())
+            }
+            Op::Len(_) => Ret::Len(self.len()),
+            Op::ShuttingDown(_) => Ret::ShuttingDown(self.shut_down),
+            Op::Retries(_) => Ret::Retries(self.retries),
+        })
+    }
+}

@@ -1,0 +1,113 @@
+//! Failures, and callers that make mistakes.
+
+use std::time::Duration;
+
+use seatrial_core::limited_queue::Outcome;
+use seatrial_core::priority_queue::Ret;
+use seatrial_core::queue::Finished;
+use seatrial_core::runtime::Runtime;
+
+use super::{Call, caller, calls, failed, priority, queue, some, worker};
+use crate::priority_queue::{History, PriorityQueue};
+use crate::trial::{Scenario, World};
+
+/// A batch fails of which one item has failed before (`workqueue:PQ-6`, `PQ-7`).
+pub(super) struct FailedBatch;
+
+impl Scenario<PriorityQueue> for FailedBatch {
+    const NAME: &'static str = "failed_batch";
+    const SAYS: &'static str =
+        "a batch fails of which one item has failed before, another is forgotten";
+
+    fn run<R: Runtime>(&self, world: &World<R, PriorityQueue>) {
+        let queue = queue(world);
+        queue.add_with(2, failed(0));
+        let (token, ..) = queue.take_with_priority().expect("its time comes");
+        queue.done(token);
+        let consumer = worker(world, "consumer", &queue, Duration::ZERO);
+        let forgetter = caller(world, "forgetter", &queue, |queue| {
+            queue.forget(&1);
+            let _failures = queue.num_requeues(&1);
+        });
+        queue.add_all([1, 2], failed(0)); // the second waits longer than the first
+        queue.add_with(2, failed(0));
+        let _failures = queue.num_requeues(&2);
+        world.join(forgetter);
+        world.quiesce();
+        queue.shut_down();
+        world.join(consumer);
+    }
+
+    fn reaches(history: &History) -> bool {
+        some(history, |before, event| {
+            let fails = matches!(calls(event), Some(Call::AddBatch(_)));
+            fails && before.spec.failures.get(&2) == Some(&1)
+        })
+    }
+}
+
+/// An item fails twice, comes back with its priority, and succeeds (`workqueue:PQ-42`).
+pub(super) struct TriedAgain;
+
+impl Scenario<PriorityQueue> for TriedAgain {
+    const NAME: &'static str = "tried_again";
+    const SAYS: &'static str = "an item fails twice, comes back with its priority, and succeeds";
+
+    fn run<R: Runtime>(&self, world: &World<R, PriorityQueue>) {
+        let queue = queue(world);
+        queue.add_with(1, priority(5));
+        let tried = std::sync::Arc::clone(&queue);
+        let consumer = world.spawn("consumer", move || {
+            for outcome in [Outcome::Retry, Outcome::Retry, Outcome::Success] {
+                let Some((token, key, priority)) = tried.take_with_priority() else { return };
+                tried.settle(token, outcome, priority);
+                let _failures = tried.num_requeues(&key);
+            }
+        });
+        let producer = caller(world, "producer", &queue, |queue| queue.add_with(1, priority(4)));
+        world.join(producer);
+        world.quiesce();
+        queue.shut_down();
+        world.join(consumer);
+    }
+
+    fn reaches(history: &History) -> bool {
+        some(history, |before, event| {
+            let settles = matches!(event.returned(), Some((Call::Settle(_), _)));
+            settles && before.spec.failures.get(&1) == Some(&1)
+        })
+    }
+}
+
+/// A token is used again while another consumer holds its item.
+pub(super) struct StaleToken;
+
+impl Scenario<PriorityQueue> for StaleToken {
+    const NAME: &'static str = "stale_token";
+    const SAYS: &'static str = "a token is used again while another consumer holds its item";
+
+    fn run<R: Runtime>(&self, world: &World<R, PriorityQueue>) {
+        let queue = queue(world);
+        queue.add(1);
+        let (token, ..) = queue.take_with_priority().expect("one item is ready");
+        queue.done(token);
+        queue.add(1);
+        let other = worker(world, "other", &queue, Duration::ZERO);
+        let again = caller(world, "again", &queue, move |queue| {
+            queue.done(token);
+            queue.add(1);
+        });
+        world.join(again);
+        world.quiesce();
+        queue.shut_down();
+        world.join(other);
+    }
+
+    fn reaches(history: &History) -> bool {
+        some(history, |before, event| {
+            let misses =
+                matches!(event.returned(), Some((_, Ret::Done(Finished::NotInProcessing))));
+            misses && before.is_held(1)
+        })
+    }
+}

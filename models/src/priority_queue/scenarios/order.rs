@@ -1,0 +1,107 @@
+//! Who comes first.
+
+use std::time::Duration;
+
+use seatrial_core::runtime::Runtime;
+
+use super::{Call, adds, caller, calls, priority, queue, some, worker};
+use crate::priority_queue::{History, PriorityQueue};
+use crate::trial::{Scenario, World};
+
+/// A priority rises while equals and others are ready (`workqueue:PQ-11`, `PQ-12`).
+pub(super) struct RaiseAmongEquals;
+
+impl Scenario<PriorityQueue> for RaiseAmongEquals {
+    const NAME: &'static str = "raise_among_equals";
+    const SAYS: &'static str = "priorities rise and items are added again while two consumers work";
+
+    fn run<R: Runtime>(&self, world: &World<R, PriorityQueue>) {
+        let queue = queue(world);
+        queue.add_all([1, 2], priority(0));
+        queue.add_with(3, priority(1));
+        queue.add_with(1, priority(-1)); // keeps its priority and its place
+        let first = worker(world, "first", &queue, Duration::ZERO);
+        let raise = caller(world, "raise", &queue, |queue| {
+            queue.add_with(1, priority(1)); // behind 3
+            queue.add_with(1, priority(0)); // keeps the higher
+        });
+        let _ready = queue.len();
+        world.join(raise);
+        world.quiesce();
+        queue.shut_down();
+        world.join(first);
+    }
+
+    /// The item that rises finds its new equal ready.
+    fn reaches(history: &History) -> bool {
+        some(history, |before, event| {
+            let rises = matches!(calls(event), Some(Call::Add(add)) if add.options.priority == 1);
+            let ready = |key| before.spec.entry(&key).is_some();
+            rises && adds(event, 1) && ready(1) && ready(3)
+        })
+    }
+}
+
+/// A held item is added with a higher priority than another that is ready (`workqueue:SC-15`).
+pub(super) struct AddWhileHeld;
+
+impl Scenario<PriorityQueue> for AddWhileHeld {
+    const NAME: &'static str = "add_while_held";
+    const SAYS: &'static str = "a held item is added again, above another, while a consumer comes";
+
+    fn run<R: Runtime>(&self, world: &World<R, PriorityQueue>) {
+        let queue = queue(world);
+        queue.add_with(1, priority(2));
+        let (token, ..) = queue.take_with_priority().expect("one item is ready");
+        let consumer = worker(world, "consumer", &queue, Duration::ZERO);
+        let producer = caller(world, "producer", &queue, |queue| {
+            queue.add_with(1, priority(1));
+            queue.add_with(2, priority(0));
+            let _ready = queue.len();
+        });
+        world.join(producer);
+        world.quiesce(); // the consumer sleeps beside the held item
+        queue.done(token);
+        world.quiesce();
+        queue.shut_down();
+        world.join(consumer);
+    }
+
+    fn reaches(history: &History) -> bool {
+        some(history, |before, event| {
+            let done = matches!(calls(event), Some(Call::Done(_)));
+            done && before.is_held(1) && before.spec.entry(&1).is_some()
+        })
+    }
+}
+
+/// Two consumers sleep when a batch of two comes.
+pub(super) struct BatchForTwo;
+
+impl Scenario<PriorityQueue> for BatchForTwo {
+    const NAME: &'static str = "batch_for_two";
+    const SAYS: &'static str = "two consumers sleep when two items come at once, and hold them";
+
+    fn run<R: Runtime>(&self, world: &World<R, PriorityQueue>) {
+        let queue = queue(world);
+        let getter = |name: &str| {
+            let queue = std::sync::Arc::clone(&queue);
+            world.spawn(name, move || queue.take_with_priority())
+        };
+        let (first, second) = (getter("first"), getter("second"));
+        queue.add_all([1, 2], priority(0));
+        world.quiesce();
+        queue.shut_down();
+        for getter in [first, second] {
+            if let Some((token, ..)) = world.join(getter) {
+                queue.done(token);
+            }
+        }
+    }
+
+    fn reaches(history: &History) -> bool {
+        some(history, |before, event| {
+            matches!(calls(event), Some(Call::AddBatch(_))) && before.getters.len() == 2
+        })
+    }
+}
