@@ -3,6 +3,7 @@
 use crate::canary::Canary;
 use crate::delta_fifo::DeltaFifo;
 use crate::elector::Elector;
+use crate::fifo::Fifo;
 use crate::queue::Queue;
 use crate::sequential;
 use crate::trial::{Subject, subject};
@@ -22,13 +23,13 @@ pub const CATALOGUE: Catalogue = Catalogue {
     subjects: &[
         subject::<Queue>(),
         subject::<DeltaFifo>(),
+        subject::<Fifo>(),
         subject::<sequential::DelayingQueue>(),
         subject::<sequential::LimitedQueue>(),
         subject::<sequential::PriorityQueue>(),
         subject::<sequential::Limiter>(),
         subject::<sequential::TokenBucket>(),
         subject::<sequential::Backoff>(),
-        subject::<sequential::Fifo>(),
         subject::<sequential::OrderedFifo>(),
         subject::<sequential::Heap>(),
         subject::<sequential::ExpiringStore>(),
