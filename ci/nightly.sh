@@ -7,4 +7,6 @@ ci/run.sh nightly
 ci/mutants.sh nightly
 ci/figures.sh
 ci/fuzz.sh
+# What is too much for a submission: the engines against each other on thousands of programs.
+cargo test --release -p seatrial-models --features loom,shuttle --lib -- --include-ignored engine:: toy::
 cargo bench --workspace

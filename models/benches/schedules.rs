@@ -1,4 +1,6 @@
-//! Schedules a second, for each strategy, on two producers and a worker at one queue.
+//! Schedules a second, for each strategy, on two producers and a worker at one queue; schedules
+//! until a bug is found that needs one order of a hundred threads; states a second of the search
+//! without threads.
 //!
 //! `cargo bench -p seatrial-models --features shuttle --bench schedules`
 
@@ -10,6 +12,9 @@ use seatrial_core::queue::WorkQueue;
 use seatrial_core::runtime::Runtime;
 use seatrial_models::engine::End;
 use seatrial_models::engine::shuttle::{Body, Config, ShuttleRuntime, Strategy, explore};
+use seatrial_models::engine::state::{Callers, Jumps, Limits, search};
+use seatrial_models::queue::states::{Call, Programs};
+use seatrial_models::toy::Program;
 
 fn two_producers_and_a_worker(runtime: &ShuttleRuntime) {
     let queue = Arc::new(WorkQueue::<u8, ShuttleRuntime>::new(runtime));
@@ -29,6 +34,13 @@ fn two_producers_and_a_worker(runtime: &ShuttleRuntime) {
 }
 
 fn main() {
+    speed();
+    until_found("reorder_100");
+    until_found("reorder_started_40");
+    states();
+}
+
+fn speed() {
     const EXECUTIONS: u64 = 200_000;
     let strategies = [
         ("random", Strategy::Random { seed: 1, executions: EXECUTIONS }),
@@ -50,6 +62,63 @@ fn main() {
             "{name:8} {:>8.0} schedules/s {:>10.0} steps/s",
             executions / seconds,
             steps / seconds
+        );
+    }
+}
+
+/// Prints how many schedules each strategy needs until a program's known bug shows: ten seeds, at
+/// most 10,000 schedules each.
+fn until_found(name: &str) {
+    const SEEDS: u64 = 10;
+    let executions = 10_000;
+    let program: Program = name.parse().expect("a program");
+    type Make = fn(u64, u64) -> Strategy;
+    let strategies: [(&str, Make); 5] = [
+        ("random", |seed, executions| Strategy::Random { seed, executions }),
+        ("pct", |seed, executions| Strategy::Pct { seed, depth: 3, executions }),
+        ("pos", |seed, executions| Strategy::Pos { seed, executions }),
+        ("surw", |seed, executions| Strategy::Surw { seed, executions }),
+        ("walk", |seed, executions| Strategy::Walk { seed, executions }),
+    ];
+    for (strategy, make) in strategies {
+        let firsts: Vec<u64> = (0..SEEDS)
+            .filter_map(|seed| {
+                let body: Body = Arc::new(move |runtime| {
+                    program.run(runtime);
+                });
+                let mut first = None;
+                explore(&Config::default(), make(seed, executions), body, &mut |execution| {
+                    if execution.end == End::Finished {
+                        return ControlFlow::Continue(());
+                    }
+                    first = Some(execution.number);
+                    ControlFlow::Break(())
+                });
+                first
+            })
+            .collect();
+        let mean = firsts.iter().sum::<u64>() as f64 / firsts.len().max(1) as f64;
+        println!("{name}: {strategy:8} finds it in {} of {SEEDS}, mean {mean:.0}", firsts.len());
+    }
+}
+
+/// Prints how fast states are visited, and how many there are with and without symmetry.
+fn states() {
+    use Call::{Add, ShutDown, Work};
+    let adds: &[Call] = &[Add(0), Add(1), Add(2), Add(0)];
+    let programs = Programs::new(&[adds, adds, &[Add(3), ShutDown], &[Work], &[Work], &[Work]]);
+    for symmetric in [true, false] {
+        let model = Callers { world: programs.clone(), symmetric, jumps: Jumps::AtStandstill };
+        let begun = Instant::now();
+        let space = search(&model, Limits { states: 2_000_000, ..Limits::default() });
+        assert!(space.wrong.is_none(), "{:?}", space.wrong);
+        let seconds = begun.elapsed().as_secs_f64();
+        println!(
+            "states{} {:>9} in {seconds:.2} s, {:.0}/s, {}",
+            if symmetric { ", symmetric" } else { "" },
+            space.states,
+            space.states as f64 / seconds,
+            if space.exhausted { "all" } else { "not all" }
         );
     }
 }

@@ -6,6 +6,7 @@ use crate::elector::Elector;
 use crate::fifo::Fifo;
 use crate::queue::Queue;
 use crate::sequential;
+use crate::toy::{Toy, ToyBugs};
 use crate::trial::{Subject, subject};
 
 /// Components under trial. A crate of your own makes one for its own scenarios.
@@ -35,6 +36,8 @@ pub const CATALOGUE: Catalogue = Catalogue {
         subject::<sequential::ExpiringStore>(),
         subject::<sequential::IndexedStore>(),
         subject::<Elector>(),
+        subject::<Toy>(),
+        subject::<ToyBugs>(),
         subject::<Canary>(),
     ],
 };

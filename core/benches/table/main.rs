@@ -53,8 +53,8 @@ fn main() {
         head[0], head[1], head[2], head[3], head[4], head[5], head[6], head[7]
     );
     let mut rows = Vec::new();
-    for measure in queue::ROWS.iter().chain(elector::ROWS) {
-        let row = measure();
+    let parts = queue::ROWS.iter().map(|measure| vec![measure()]);
+    for row in parts.chain(std::iter::once_with(elector::rows)).flatten() {
         print(&row);
         rows.push(row);
     }

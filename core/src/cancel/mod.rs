@@ -40,7 +40,7 @@ use crate::machine::Host;
 use crate::monitor::Monitor;
 use crate::runtime::{Instant, Runtime, System};
 
-pub use operations::{Cancel, Child, Hook, Look, Op, Release, Ret, Unhook, Wait};
+pub use operations::{Cancel, Child, Hook, Look, Op, Ret, Unhook, Wait};
 pub use state::{HookId, Reason, TokenId, Tree, WAITERS};
 
 /// A token. Copies name the same token; when the last one is dropped, the token is not cancelled
@@ -49,15 +49,12 @@ pub use state::{HookId, Reason, TokenId, Tree, WAITERS};
 /// `R` is the runtime, `H` what the lock holds: the rules themselves, unless a harness puts a
 /// recorded or mutated machine there.
 pub struct CancelToken<R: Runtime = System, H: Host<Tree> = Tree> {
-    held: Arc<Held<R, H>>,
-}
-
-/// The one place from which a token is named, however many copies there are.
-struct Held<R: Runtime, H: Host<Tree>> {
     tree: Arc<Monitor<Tree, R, H>>,
     id: TokenId,
     /// The earliest deadline on the way to the root, which never changes.
     deadline: Instant,
+    /// Tells the tree that somebody can name the token.
+    holder: Arc<()>,
 }
 
 impl<R: Runtime> CancelToken<R> {
@@ -76,7 +73,7 @@ impl<R: Runtime, H: Host<Tree>> CancelToken<R, H> {
     /// Makes the first token of a given tree, whose root has the given deadline.
     pub fn with_host(runtime: &R, deadline: Instant, host: H) -> Self {
         let tree = Arc::new(Monitor::new(runtime, host));
-        Self { held: Arc::new(Held { tree, id: TokenId::ROOT, deadline }) }
+        Self { tree, id: TokenId::ROOT, deadline, holder: Arc::default() }
     }
 
     /// Makes a child, which ends with this token at the latest.
@@ -88,16 +85,17 @@ impl<R: Runtime, H: Host<Tree>> CancelToken<R, H> {
     /// As [`child`](Self::child), with a deadline of its own.
     #[must_use = "a token that is dropped at once cannot be cancelled"]
     pub fn child_with_deadline(&self, deadline: Instant) -> Self {
-        let tree = Arc::clone(&self.held.tree);
-        let id = tree.call(Child { of: self.held.id, deadline });
-        let deadline = deadline.min(self.held.deadline);
-        Self { held: Arc::new(Held { tree, id, deadline }) }
+        let tree = Arc::clone(&self.tree);
+        let holder = Arc::new(());
+        let id = tree.call(Child { of: self.id, deadline, holder: Arc::downgrade(&holder) });
+        let deadline = deadline.min(self.deadline);
+        Self { tree, id, deadline, holder }
     }
 
     /// Ends this token and all that descend from it. Sleepers wake and hooks run before it returns.
     /// A token that has ended already keeps its reason.
     pub fn cancel(&self) {
-        for hook in self.held.tree.call(Cancel(self.held.id)) {
+        for hook in self.tree.call(Cancel(self.id)) {
             hook.wake();
         }
     }
@@ -109,24 +107,24 @@ impl<R: Runtime, H: Host<Tree>> CancelToken<R, H> {
 
     /// Returns why the token ended, `None` as long as it has not.
     pub fn reason(&self) -> Option<Reason> {
-        self.held.tree.call(Look(self.held.id))
+        self.tree.call(Look(self.id))
     }
 
     /// Returns the earliest deadline of this token and of those above it.
     pub fn deadline(&self) -> Option<Instant> {
-        Some(self.held.deadline).filter(|deadline| *deadline != Instant::NEVER)
+        Some(self.deadline).filter(|deadline| *deadline != Instant::NEVER)
     }
 
     /// Waits until the token has ended.
     pub fn wait(&self) -> Reason {
-        let ended = self.held.tree.call(Wait { token: self.held.id, until: Instant::NEVER });
+        let ended = self.tree.call(Wait { token: self.id, until: Instant::NEVER });
         ended.expect("a wait without limit ends with the token")
     }
 
     /// Waits until the token has ended or `until` has come; true if the token has ended, also if
     /// both happen at once.
     pub fn wait_until(&self, until: Instant) -> bool {
-        self.held.tree.call(Wait { token: self.held.id, until }).is_some()
+        self.tree.call(Wait { token: self.id, until }).is_some()
     }
 
     /// Wakes `waker` when the token ends: on the thread that cancels it, before
@@ -137,8 +135,8 @@ impl<R: Runtime, H: Host<Tree>> CancelToken<R, H> {
     /// cancellation that is under way at that moment may still wake it.
     #[must_use = "dropping it takes the waker back"]
     pub fn on_end(&self, waker: Waker) -> OnEnd<R, H> {
-        let tree = &self.held.tree;
-        let hook = tree.call(Hook { token: self.held.id, waker: waker.clone() });
+        let tree = &self.tree;
+        let hook = tree.call(Hook { token: self.id, waker: waker.clone() });
         let at_deadline = match (hook, self.deadline()) {
             (Some(_), Some(deadline)) => Some(tree.runtime().wake_at(deadline, waker)),
             (Some(_), None) => None,
@@ -152,25 +150,20 @@ impl<R: Runtime, H: Host<Tree>> CancelToken<R, H> {
 
     /// Returns the runtime that the token lives on.
     pub fn runtime(&self) -> &R {
-        self.held.tree.runtime()
+        self.tree.runtime()
     }
 }
 
 impl<R: Runtime, H: Host<Tree>> Clone for CancelToken<R, H> {
     fn clone(&self) -> Self {
-        Self { held: Arc::clone(&self.held) }
-    }
-}
-
-impl<R: Runtime, H: Host<Tree>> Drop for Held<R, H> {
-    fn drop(&mut self) {
-        self.tree.call(Release(self.id));
+        let (tree, holder) = (Arc::clone(&self.tree), Arc::clone(&self.holder));
+        Self { tree, id: self.id, deadline: self.deadline, holder }
     }
 }
 
 impl<R: Runtime, H: Host<Tree>> fmt::Debug for CancelToken<R, H> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("CancelToken").field(&self.held.id).finish()
+        f.debug_tuple("CancelToken").field(&self.id).finish()
     }
 }
 
@@ -185,7 +178,7 @@ impl<R: Runtime, H: Host<Tree>> Drop for OnEnd<R, H> {
     fn drop(&mut self) {
         drop(self.at_deadline.take());
         if let Some(hook) = self.hook {
-            let waker = self.token.held.tree.call(Unhook { token: self.token.held.id, hook });
+            let waker = self.token.tree.call(Unhook { token: self.token.id, hook });
             drop(waker); // outside the lock: dropping a waker runs foreign code
         }
     }
@@ -193,6 +186,6 @@ impl<R: Runtime, H: Host<Tree>> Drop for OnEnd<R, H> {
 
 impl<R: Runtime, H: Host<Tree>> fmt::Debug for OnEnd<R, H> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("OnEnd").field(&self.token.held.id).finish()
+        f.debug_tuple("OnEnd").field(&self.token.id).finish()
     }
 }

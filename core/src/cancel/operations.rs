@@ -1,5 +1,6 @@
 //! The calls on a tree of tokens, each one critical section per step.
 
+use std::sync::Weak;
 use std::task::Waker;
 
 use super::state::{HookId, Reason, TokenId, Tree, WAITERS};
@@ -13,6 +14,8 @@ pub struct Child {
     pub of: TokenId,
     /// Its own deadline, [`Instant::NEVER`] for none; an earlier one of its parent's holds.
     pub deadline: Instant,
+    /// Alive as long as somebody can name the child.
+    pub holder: Weak<()>,
 }
 
 /// Cancels a token and its descendants; the hooks are to be run outside the lock.
@@ -50,10 +53,6 @@ pub struct Unhook {
     pub hook: HookId,
 }
 
-/// Says that nobody names a token any more.
-#[derive(Clone, Debug)]
-pub struct Release(pub TokenId);
-
 crate::operations! {
     [] Tree: Op, Ret {
         Child(Child) -> TokenId,
@@ -62,13 +61,12 @@ crate::operations! {
         Wait(Wait) -> Option<Reason>,
         Hook(Hook) -> Option<HookId>,
         Unhook(Unhook) -> Option<Waker>,
-        Release(Release) -> (),
     } valid = Tree::check
 }
 
 impl Operation<Tree> for Child {
     fn step(&mut self, tree: &mut Tree, cx: &mut Cx<'_>) -> Step<TokenId> {
-        Step::Done(tree.add_child(self.of, self.deadline, cx))
+        Step::Done(tree.add_child(self.of, self.deadline, self.holder.clone(), cx))
     }
 }
 
@@ -113,12 +111,5 @@ impl Operation<Tree> for Hook {
 impl Operation<Tree> for Unhook {
     fn step(&mut self, tree: &mut Tree, _: &mut Cx<'_>) -> Step<Option<Waker>> {
         Step::Done(tree.remove_hook(self.token, self.hook))
-    }
-}
-
-impl Operation<Tree> for Release {
-    fn step(&mut self, tree: &mut Tree, _: &mut Cx<'_>) -> Step<()> {
-        tree.release(self.0);
-        Step::Done(())
     }
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::sync::Weak;
 use std::task::Waker;
 
 use crate::machine::{Channel, Cx};
@@ -59,8 +60,12 @@ struct Token {
     deadline: Instant,
     /// Set by a cancellation; a deadline that has passed may not have been noticed yet.
     ended: Option<Reason>,
-    /// Whether anybody outside can still name it.
-    held: bool,
+    /// Alive as long as somebody outside can name it; the root, which has none, always can be.
+    ///
+    /// A token is forgotten when the next child is added, and not when its last holder goes: whose
+    /// copy is the last one is decided outside every lock, so nothing that others could notice may
+    /// hang on it.
+    holder: Option<Weak<()>>,
     children: usize,
     hooks: BTreeMap<HookId, Waker>,
 }
@@ -70,7 +75,7 @@ impl Tree {
     #[must_use]
     pub fn new(deadline: Instant) -> Self {
         let mut tree = Self { tokens: BTreeMap::new(), made: 0, hooks: 0 };
-        tree.insert(None, deadline, None);
+        tree.insert(None, deadline, None, None);
         tree
     }
 
@@ -91,15 +96,17 @@ impl Tree {
         &mut self,
         parent: TokenId,
         deadline: Instant,
+        holder: Weak<()>,
         cx: &mut Cx<'_>,
     ) -> TokenId {
         let ended = self.reason(parent, cx);
+        self.forget();
         let inherited = self.tokens.get_mut(&parent).map_or(Instant::NEVER, |parent| {
             parent.children += 1;
             parent.deadline
         });
         let parent = self.tokens.contains_key(&parent).then_some(parent);
-        self.insert(parent, deadline.min(inherited), ended)
+        self.insert(parent, deadline.min(inherited), ended, Some(holder))
     }
 
     fn insert(
@@ -107,11 +114,12 @@ impl Tree {
         parent: Option<TokenId>,
         deadline: Instant,
         ended: Option<Reason>,
+        holder: Option<Weak<()>>,
     ) -> TokenId {
         let id = TokenId(self.made);
         self.made += 1;
-        let (held, children, hooks) = (true, 0, BTreeMap::new());
-        self.tokens.insert(id, Token { parent, deadline, ended, held, children, hooks });
+        let (children, hooks) = (0, BTreeMap::new());
+        self.tokens.insert(id, Token { parent, deadline, ended, holder, children, hooks });
         id
     }
 
@@ -159,19 +167,18 @@ impl Tree {
         self.tokens.get_mut(&id)?.hooks.remove(&hook)
     }
 
-    /// Forgets a token that nobody can name any more, as soon as it has no children left: until
-    /// then a cancellation from above finds them through it.
-    pub(super) fn release(&mut self, id: TokenId) {
-        let Some(token) = self.tokens.get_mut(&id) else { return };
-        token.held = false;
-        let mut next = Some(id);
-        while let Some(id) = next.take() {
-            let idle = self.tokens.get(&id).is_some_and(|token| !token.held && token.children == 0);
-            let Some(gone) = idle.then(|| self.tokens.remove(&id)).flatten() else { break };
-            next = gone.parent;
-            if let Some(parent) = next.and_then(|parent| self.tokens.get_mut(&parent)) {
-                parent.children -= 1;
+    /// Forgets tokens that nobody can name and that lead to no other.
+    fn forget(&mut self) {
+        let idle = |token: &Token| token.children == 0 && !token.is_held();
+        let mut next = self.tokens.keys().next_back().copied();
+        while let Some(id) = next {
+            if self.tokens.get(&id).is_some_and(idle) {
+                let gone = self.tokens.remove(&id).and_then(|token| token.parent);
+                if let Some(parent) = gone.and_then(|parent| self.tokens.get_mut(&parent)) {
+                    parent.children -= 1; // it is below: its turn is still to come
+                }
             }
+            next = self.tokens.range(..id).next_back().map(|(id, _)| *id);
         }
     }
 
@@ -183,7 +190,6 @@ impl Tree {
         for (id, token) in &self.tokens {
             let children = self.tokens.values().filter(|child| child.parent == Some(*id)).count();
             assert_eq!(token.children, children, "a token knows how many children it has");
-            assert!(token.held || children > 0, "a token that nobody needs is gone");
             assert!(token.ended.is_none() || token.hooks.is_empty(), "a hook runs at the end");
             let Some(parent) = token.parent else { continue };
             assert!(parent < *id, "a child is younger than its parent");
@@ -201,6 +207,10 @@ impl Tree {
 }
 
 impl Token {
+    fn is_held(&self) -> bool {
+        self.holder.as_ref().is_none_or(|holder| holder.strong_count() > 0)
+    }
+
     fn reason(&self, cx: &mut Cx<'_>) -> Option<Reason> {
         if self.ended.is_none() && self.deadline != Instant::NEVER && self.deadline <= cx.now() {
             return Some(Reason::DeadlineExceeded);

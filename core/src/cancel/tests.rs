@@ -1,11 +1,11 @@
 //! The rules of tokens, one behaviour a test (`election:ENV-5`).
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Weak};
 use std::task::{Wake, Waker};
 use std::time::Duration;
 
-use super::{Cancel, CancelToken, Child, Op, Reason, Release, Ret, TokenId, Tree, WAITERS, Wait};
+use super::{Cancel, CancelToken, Child, Op, Reason, Ret, TokenId, Tree, WAITERS, Wait};
 use crate::machine::{Cx, Machine, Step, Wakes};
 use crate::runtime::{Ambient, Instant, Manual, Runtime};
 
@@ -222,34 +222,42 @@ fn step(tree: &mut Tree, op: impl Into<Op>) -> Ret {
 }
 
 #[test]
-fn a_tree_forgets_tokens_that_nobody_can_name() {
+fn a_tree_forgets_tokens_that_nobody_can_name_when_it_grows() {
     let mut tree = Tree::new(Instant::NEVER);
-    let child = |tree: &mut Tree, of| match step(tree, Op::Child(Child { of, deadline: at(9) })) {
-        Ret::Child(id) => id,
-        other => panic!("{other:?}"),
+    let child = |tree: &mut Tree, of| {
+        let holder = Arc::new(());
+        let child = Child { of, deadline: at(9), holder: Arc::downgrade(&holder) };
+        match step(tree, Op::Child(child)) {
+            Ret::Child(id) => (id, holder),
+            other => panic!("{other:?}"),
+        }
     };
-    let middle = child(&mut tree, TokenId::ROOT);
+    let (middle, holds_middle) = child(&mut tree, TokenId::ROOT);
     let leaves = [child(&mut tree, middle), child(&mut tree, middle)];
-    step(&mut tree, Op::Release(Release(middle)));
-    step(&mut tree, Op::Release(Release(leaves[0])));
-    assert_eq!(tree.len(), 3, "the middle one leads to the other leaf");
-    step(&mut tree, Op::Release(Release(leaves[1])));
-    assert_eq!(tree.len(), 1);
-    step(&mut tree, Op::Release(Release(TokenId::ROOT)));
-    assert!(tree.is_empty());
+    drop(holds_middle);
+    let [(_, first), (_, second)] = leaves;
+    let another_copy = Arc::clone(&second);
+    drop((first, second));
+    assert_eq!(tree.len(), 4, "nobody notices that a holder goes");
+    let (other, holds_other) = child(&mut tree, TokenId::ROOT);
+    assert_eq!(tree.len(), 4, "the middle one leads to the other leaf, which a copy names");
+    drop((another_copy, holds_other));
+    let (_, _holds_last) = child(&mut tree, other);
+    assert_eq!(tree.len(), 2, "the root and the last one");
 }
 
 #[test]
 fn calls_on_a_token_that_is_gone_change_nothing() {
     let mut tree = Tree::new(Instant::NEVER);
-    let of = TokenId::ROOT;
-    step(&mut tree, Op::Release(Release(of)));
-    step(&mut tree, Op::Release(Release(of)));
+    let gone = || Child { of: TokenId::ROOT, deadline: Instant::NEVER, holder: Weak::new() };
+    let Ret::Child(of) = step(&mut tree, Op::Child(gone())) else { panic!("a child") };
+    step(&mut tree, Op::Child(gone()));
+    assert_eq!(tree.len(), 2, "the first child is gone");
     assert!(
         matches!(step(&mut tree, Op::Cancel(Cancel(of))), Ret::Cancel(hooks) if hooks.is_empty())
     );
     let wait = Wait { token: of, until: Instant::NEVER };
     assert!(matches!(step(&mut tree, Op::Wait(wait)), Ret::Wait(Some(Reason::Cancelled))));
-    let orphan = step(&mut tree, Op::Child(Child { of, deadline: Instant::NEVER }));
+    let orphan = step(&mut tree, Op::Child(Child { of, ..gone() }));
     assert!(matches!(orphan, Ret::Child(_)));
 }

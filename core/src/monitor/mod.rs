@@ -69,7 +69,7 @@ impl<M: Machine, R: Runtime, H: Host<M>> Monitor<M, R, H> {
                 ret
             }
             Step::Wait { on, until } => self.call_again(guard, &mut op, cx.wakes, on, until),
-            Step::Held(_) => held_call(),
+            Step::Held(ret) => held_call(ret),
         }
     }
 
@@ -96,7 +96,7 @@ impl<M: Machine, R: Runtime, H: Host<M>> Monitor<M, R, H> {
                 Step::Wait { on: next, until: deadline } => {
                     (wakes, on, until) = (cx.wakes, next, deadline);
                 }
-                Step::Held(_) => held_call(),
+                Step::Held(ret) => held_call(ret),
             }
         }
     }
@@ -149,9 +149,11 @@ impl<M: Machine, R: Runtime, H: Host<M>> Monitor<M, R, H> {
     }
 }
 
+/// Takes the result: a step that is moved out of in every arm needs no drop, and stays in
+/// registers.
 #[cold]
 #[inline(never)]
-fn held_call() -> ! {
+fn held_call<T>(_: T) -> ! {
     panic!("a call whose lock stays held goes through `around`")
 }
 

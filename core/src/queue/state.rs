@@ -145,7 +145,8 @@ impl<K: Key, S: Storage<K>> Queue<K, S> {
         self.shutdowns += 1;
     }
 
-    pub(super) fn shutdowns(&self) -> u64 {
+    /// Returns how often `shut_down` was called.
+    pub fn shutdowns(&self) -> u64 {
         self.shutdowns
     }
 
@@ -183,6 +184,11 @@ impl<K: Key, S: Storage<K>> Queue<K, S> {
         self.shutting_down
     }
 
+    /// Tells whether the delivery that a token names has not ended.
+    pub fn is_in_processing(&self, token: Token) -> bool {
+        self.slot_of(token).is_some()
+    }
+
     /// Checks `workqueue:INV-1` to `INV-3`.
     pub(crate) fn check(&self) {
         let (mut waiting, mut in_flight, mut reprocess, mut idle) = (0, 0, 0, 0);
@@ -200,6 +206,31 @@ impl<K: Key, S: Storage<K>> Queue<K, S> {
         assert_eq!(reprocess, self.reprocess, "reprocess counts the dirty ones among them");
         let held = waiting + self.in_flight + idle;
         assert_eq!(held, self.items.len(), "the table holds all items");
+    }
+}
+
+/// What a queue holds, told apart from how it holds it: two queues of equal contents cannot be told
+/// apart by calls, but for the numbers in their tokens.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Contents<K> {
+    /// The waiting items, in the order of delivery.
+    pub waiting: Vec<K>,
+    /// The items in processing, in any order, and whether they were added meanwhile.
+    pub processing: Vec<(K, bool)>,
+    /// Whether the queue refuses new items.
+    pub shutting_down: bool,
+}
+
+impl<K: Key> Queue<K> {
+    /// Returns what the queue holds.
+    pub fn contents(&self) -> Contents<K> {
+        let key = |slot| self.items.item(slot).key().clone();
+        let processing = self.items.iter().filter(|(_, state)| state & PROCESSING != 0);
+        Contents {
+            waiting: self.waiting.slots().map(key).collect(),
+            processing: processing.map(|(slot, state)| (key(slot), state & DIRTY != 0)).collect(),
+            shutting_down: self.shutting_down,
+        }
     }
 }
 

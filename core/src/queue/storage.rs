@@ -36,6 +36,13 @@ pub trait Storage<K>: Send + 'static {
 #[derive(Clone, Debug, Default)]
 pub struct Fifo(VecDeque<u32>);
 
+impl Fifo {
+    /// Returns the slots in the order of delivery.
+    pub(super) fn slots(&self) -> impl Iterator<Item = Slot> {
+        self.0.iter().copied().map(Slot)
+    }
+}
+
 impl<K> Storage<K> for Fifo {
     #[inline]
     fn push(&mut self, slot: Slot, _: &K) {

@@ -36,6 +36,9 @@ pub struct Execution<'a> {
     pub schedule: Option<&'a Schedule>,
     /// A number that two executions share iff they are the same trace, where the engine can tell.
     pub trace: Option<u64>,
+    /// The logarithm of how many traces it stands for, where the engine can tell: on average over
+    /// its executions, that is the number of all traces.
+    pub stands_for: Option<f64>,
 }
 
 /// Looks at an execution and says whether to go on.

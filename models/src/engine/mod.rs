@@ -11,6 +11,7 @@ mod route;
 mod schedule;
 #[cfg(feature = "shuttle")]
 pub mod shuttle;
+pub mod state;
 pub mod threads;
 
 use std::fmt;

@@ -72,6 +72,7 @@ pub fn explore(
             preemptions: None,
             schedule: None,
             trace: None,
+            stands_for: None,
         };
         // Threads that are stuck stay behind and burden every later run: one is enough.
         let stuck = matches!(execution.end, End::Deadlock(_));

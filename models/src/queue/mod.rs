@@ -27,6 +27,7 @@ pub mod op;
 mod proptest;
 mod scenarios;
 mod spec;
+pub mod states;
 mod three_sets;
 
 use seatrial_core::machine::Step;

@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::engine::Engine;
-use crate::trial::Expect;
+use crate::trial::{Expect, Left};
 
 pub use junit::junit;
 pub use text::{Colour, NOT_HELD, mutants_text, rows_text, summary, thousands};
@@ -113,6 +113,9 @@ pub struct Row {
     /// Distinct traces seen, where the engine can tell.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub traces: Option<u64>,
+    /// How much was not seen, where that can be told.
+    #[serde(flatten, default, skip_serializing_if = "Option::is_none")]
+    pub left: Option<Left>,
     /// Scheduling points passed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub steps: Option<u64>,

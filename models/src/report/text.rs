@@ -123,13 +123,29 @@ fn verdict_words(group: &[Row]) -> (&'static str, String) {
             format!(", {} steps simulated", thousands(first.steps.unwrap_or_default()))
         }
         (_, Some(Coverage::Exhausted)) => ", every schedule".to_owned(),
-        (_, Some(Coverage::Sampled)) => match first.traces {
-            Some(traces) => format!(", {} distinct traces", thousands(traces)),
-            None => String::new(),
-        },
+        (_, Some(Coverage::Sampled)) => sampled(first),
         (_, None) => String::new(),
     };
     ("holds", how)
+}
+
+/// Tells how much a sample has seen, and how much is left.
+fn sampled(row: &Row) -> String {
+    let Some(traces) = row.traces else { return String::new() };
+    let mut text = format!(", {} distinct traces", thousands(traces));
+    let Some(left) = &row.left else { return text };
+    match (left.estimated_traces, left.estimated_traces_interval) {
+        (Some(about), Some([low, high])) if high < 1e15 => {
+            let [about, low, high] = [about, low, high].map(|number| thousands(number as u64));
+            let _infallible = write!(text, " of about {about} ({low} to {high})");
+        }
+        (Some(about), _) => {
+            let _infallible = write!(text, " of some {about:.0e}");
+        }
+        _ => {}
+    }
+    let _infallible = write!(text, ", unseen {:.1} %", left.unseen_mass * 100.0);
+    text
 }
 
 fn violation(row: &Row, program: &str, colour: Colour) -> String {

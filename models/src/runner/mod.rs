@@ -12,7 +12,7 @@ use serde_json::json;
 
 use crate::catalogue::Catalogue;
 use crate::engine::Engine;
-use crate::report::{Report, Row};
+use crate::report::{Report, Row, thousands};
 use crate::trial::{Budget, MutantKind, Plan, ScenarioInfo, StopAt, Subject};
 
 pub(crate) use mutants::convict;
@@ -88,6 +88,12 @@ impl Case {
                     return vec![rows::not_held(subject, scenario, engine, reason)];
                 }
                 let plan = request.plan(engine, StopAt::End, cases);
+                let traces = subject.traces(scenario).filter(|_| engine == Engine::Trace);
+                if let Some(traces) = traces.filter(|&all| all > plan.budget.trace_executions) {
+                    let traces = thousands(traces);
+                    let reason = format!("it has {traces} traces: give a larger --budget");
+                    return vec![rows::not_held(subject, scenario, engine, &reason)];
+                }
                 let trial = subject.run(scenario, None, &plan).expect("the catalogue named it");
                 rows::rows(subject, scenario, &plan, &trial)
             }

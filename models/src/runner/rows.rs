@@ -89,6 +89,7 @@ fn blank(subject: &dyn Subject, scenario: &str, plan: &Plan) -> Row {
         bounds: bounds(plan.engine, &plan.budget),
         executions: None,
         traces: None,
+        left: None,
         steps: None,
         preemptions: None,
         proved_minimum: None,
@@ -157,6 +158,7 @@ fn measured(row: &mut Row, plan: &Plan, trial: &Trial) {
     row.executions = Some(trial.exploration.executions);
     row.steps = Some(trial.exploration.steps);
     row.traces = trial.traces;
+    row.left.clone_from(&trial.left);
 }
 
 /// Returns the row of a scenario that the engine cannot hold: it says why, and counts as nothing.

@@ -13,6 +13,7 @@ use super::judge::{Jury, StopAt};
 use super::looming;
 use super::recorder::Log;
 use super::scenario::DynScenario;
+use super::tally::Left;
 use super::world::{MachineMaker, Observed, World};
 #[cfg(feature = "shuttle")]
 use super::{minimise, shuttling};
@@ -51,6 +52,8 @@ pub struct Trial {
     pub refused: Option<String>,
     /// How many distinct traces were seen, where the engine can tell.
     pub traces: Option<u64>,
+    /// How much was not seen, where that can be told.
+    pub left: Option<Left>,
     /// Wall-clock time.
     pub took: Duration,
 }
@@ -63,12 +66,12 @@ pub(crate) struct Case<C: Component> {
 }
 
 /// What the body of an execution leaves for its judge.
-struct Left<C: Component> {
+struct Remains<C: Component> {
     log: Log<OpOf<C>, RetOf<C>>,
     thread_name: Box<dyn Fn(u8) -> String + Send>,
 }
 
-type Slot<C> = Arc<Mutex<Option<Left<C>>>>;
+type Slot<C> = Arc<Mutex<Option<Remains<C>>>>;
 
 /// Runs the scenario once on some runtime, leaving the log in `slot` first: an execution that
 /// deadlocks or panics must leave it, too.
@@ -80,8 +83,10 @@ fn run_in<R: Observed, C: Component>(
 ) {
     let log = Log::new();
     let named = runtime.clone();
-    let left =
-        Left { log: log.clone(), thread_name: Box::new(move |number| named.thread_name(number)) };
+    let left = Remains {
+        log: log.clone(),
+        thread_name: Box::new(move |number| named.thread_name(number)),
+    };
     *slot.lock().unwrap_or_else(PoisonError::into_inner) = Some(left);
     scenario(&World::new(runtime, log, Arc::clone(make)));
 }
@@ -107,12 +112,13 @@ impl<C: Component> Case<C> {
                 _ => ControlFlow::Continue(()),
             }
         });
-        let Jury { mut findings, reached, traces, .. } = jury;
+        let Jury { mut findings, reached, tally, .. } = jury;
         if plan.minimise && matches!(plan.engine, Engine::Sample | Engine::Trace) {
             findings = findings.into_iter().map(|finding| self.minimised(finding)).collect();
         }
         Trial {
-            traces: (!traces.is_empty()).then_some(traces.len() as u64),
+            traces: tally.distinct(),
+            left: tally.left(exploration.exhausted),
             exploration,
             findings,
             reached,
@@ -140,12 +146,12 @@ impl<C: Component> Case<C> {
             #[cfg(feature = "shuttle")]
             Engine::Sample => {
                 let body = self.body(&slot, |scenario, world| scenario.on_shuttle(world));
-                shuttling::explore(plan, &body, &mut judge)
+                shuttling::explore(plan, &self.config(), &body, &mut judge)
             }
             #[cfg(feature = "shuttle")]
             Engine::Trace => {
                 let body = self.body(&slot, |scenario, world| scenario.on_shuttle(world));
-                shuttling::explore_all(plan, &body, &mut judge)
+                shuttling::explore_all(plan, &self.config(), &body, &mut judge)
             }
             #[cfg(not(feature = "shuttle"))]
             Engine::Sample | Engine::Trace => unavailable(plan.engine),
@@ -158,6 +164,12 @@ impl<C: Component> Case<C> {
             Engine::Loom => unavailable(plan.engine),
             Engine::Cluster => Exploration::default(), // it holds no program of threads
         }
+    }
+
+    /// Returns what the scenario may meet on the runtime over shuttle.
+    #[cfg(feature = "shuttle")]
+    fn config(&self) -> crate::engine::shuttle::Config {
+        shuttling::config(self.scenario.wakes_in_order())
     }
 
     /// Returns the body of one execution over the runtime `R`.
@@ -181,7 +193,10 @@ impl<C: Component> Case<C> {
     fn minimised(&self, finding: Finding) -> Finding {
         let name = finding.invariant;
         let small = minimise::minimise(finding, &mut |schedule| {
-            self.first_of(name, |body, judge| shuttling::follow(schedule, body, judge)).0
+            self.first_of(name, |body, judge| {
+                shuttling::follow(schedule, &self.config(), body, judge);
+            })
+            .0
         });
         self.proved(small)
     }
@@ -196,7 +211,8 @@ impl<C: Component> Case<C> {
             return Finding { proved_minimum: Some(true), ..small };
         };
         let (better, exhausted) = self.first_of(small.invariant, |body, judge| {
-            shuttling::explore_bounded(fewer, minimise::PROOF, body, judge).exhausted
+            shuttling::explore_bounded(fewer, minimise::PROOF, &self.config(), body, judge)
+                .exhausted
         });
         match better {
             Some(better) => {
@@ -237,7 +253,7 @@ impl<C: Component> Case<C> {
             Jury::new(Arc::clone(&self.scenario), Arc::clone(&self.invariants), StopAt::End);
         let slot: Slot<C> = Arc::default();
         let body = self.body(&slot, |scenario, world| scenario.on_shuttle(world));
-        shuttling::decided_by(bytes, &body, &mut |execution| {
+        shuttling::decided_by(bytes, &self.config(), &body, &mut |execution| {
             let left = slot.lock().unwrap_or_else(PoisonError::into_inner).take();
             let left = left.expect("an execution leaves its log before all else");
             let history = left.log.close(execution.end.clone());
@@ -275,7 +291,7 @@ impl<C: Component> Case<C> {
             #[cfg(feature = "shuttle")]
             Engine::Sample | Engine::Trace => {
                 let body = self.body(&slot, |scenario, world| scenario.on_shuttle(world));
-                shuttling::replay(schedule, &body, &mut judge);
+                shuttling::replay(schedule, &self.config(), &body, &mut judge);
             }
             #[cfg(feature = "loom")]
             Engine::Loom => {
@@ -290,7 +306,7 @@ impl<C: Component> Case<C> {
     }
 }
 
-type JudgeLeft<'a, C> = dyn FnMut(&Execution<'_>, Left<C>) -> ControlFlow<()> + 'a;
+type JudgeLeft<'a, C> = dyn FnMut(&Execution<'_>, Remains<C>) -> ControlFlow<()> + 'a;
 
 #[cfg(not(all(feature = "loom", feature = "shuttle")))]
 fn unavailable(engine: Engine) -> ! {

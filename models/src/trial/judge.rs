@@ -1,6 +1,5 @@
 //! Holds every execution of one scenario against the invariants of its component.
 
-use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
@@ -8,6 +7,7 @@ use super::component::{Component, HistoryOf};
 use super::finding::{Finding, lines};
 use super::invariant::{Invariant, Kind, NEVER_PANICS, TERMINATES, Violation};
 use super::scenario::DynScenario;
+use super::tally::Tally;
 use crate::engine::{End, Execution, Route};
 
 /// When a trial may end before the budget is spent.
@@ -26,7 +26,7 @@ pub(crate) struct Jury<C: Component> {
     stop_at: StopAt,
     pub(crate) findings: Vec<Finding>,
     pub(crate) reached: bool,
-    pub(crate) traces: BTreeSet<u64>,
+    pub(crate) tally: Tally,
 }
 
 impl<C: Component> Jury<C> {
@@ -35,8 +35,8 @@ impl<C: Component> Jury<C> {
         invariants: Arc<[Invariant<C>]>,
         stop_at: StopAt,
     ) -> Self {
-        let (findings, traces) = (Vec::new(), BTreeSet::new());
-        Self { scenario, invariants, stop_at, findings, reached: false, traces }
+        let (findings, tally) = (Vec::new(), Tally::default());
+        Self { scenario, invariants, stop_at, findings, reached: false, tally }
     }
 
     /// Judges one execution.
@@ -46,7 +46,7 @@ impl<C: Component> Jury<C> {
         history: &HistoryOf<C>,
         thread_name: &dyn Fn(u8) -> String,
     ) -> ControlFlow<()> {
-        self.traces.extend(execution.trace);
+        self.tally.count(execution);
         self.reached = self.reached || self.scenario.reaches(history);
         for (invariant, violation) in self.violations(history) {
             self.findings.push(Finding {

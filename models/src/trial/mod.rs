@@ -19,6 +19,7 @@ mod scenario;
 mod shuttling;
 mod simulation;
 mod subject;
+mod tally;
 mod witness;
 mod world;
 
@@ -42,6 +43,9 @@ pub use recorder::DynMachine;
 pub use scenario::{DynScenario, Scenario};
 pub use simulation::Simulation;
 pub use subject::{InvariantInfo, MutantInfo, ScenarioInfo, Subject, subject};
+pub use tally::Left;
+#[cfg(all(test, feature = "shuttle"))]
+pub(crate) use tally::Tally;
 pub use witness::{VERSION, Witness, WitnessError, digest};
 pub use world::{Observed, World};
 

@@ -39,6 +39,15 @@ pub trait DynScenario<C: Component>: Send + Sync {
     fn reaches(&self, history: &HistoryOf<C>) -> bool;
     /// Why an engine cannot hold it.
     fn cannot_run_on(&self, engine: crate::engine::Engine) -> Option<&'static str>;
+    /// Whether condition variables wake who has waited longest, where the engine can choose.
+    fn wakes_in_order(&self) -> bool {
+        false
+    }
+    /// How many traces it has, if that is known: an engine that explores all of them does not begin
+    /// with a budget for fewer.
+    fn traces(&self) -> Option<u64> {
+        None
+    }
     /// Runs it on real threads.
     fn on_system(&self, world: &World<System, C>);
     /// Runs it under loom.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::case::Plan;
 use super::world::Observed;
-use crate::engine::shuttle::{Config, ShuttleRuntime, Strategy, explore as run};
+use crate::engine::shuttle::{Config, ShuttleRuntime, Strategy, WakeUps, explore as run};
 use crate::engine::{Exploration, Judge, Schedule};
 
 impl Observed for ShuttleRuntime {
@@ -19,43 +19,60 @@ impl Observed for ShuttleRuntime {
     }
 }
 
+/// Returns what a scenario may meet.
+pub(super) fn config(wakes_in_order: bool) -> Config {
+    let wake_ups = if wakes_in_order { WakeUps::InOrder } else { WakeUps::Any };
+    Config { wake_ups, ..Config::default() }
+}
+
 type Body = Arc<dyn Fn(&ShuttleRuntime) + Send + Sync>;
 
 /// Samples as many schedules as the plan says. No sampler finds every bug: PCT alone missed one
 /// that a random walk finds at once, and the other way round, so all of them take turns.
-pub(super) fn explore(plan: &Plan, body: &Body, judge: &mut Judge<'_>) -> Exploration {
+pub(super) fn explore(
+    plan: &Plan,
+    config: &Config,
+    body: &Body,
+    judge: &mut Judge<'_>,
+) -> Exploration {
     let strategy = Strategy::portfolio(plan.seed, plan.budget.schedules);
-    run(&Config::default(), strategy, Arc::clone(body), judge)
+    run(config, strategy, Arc::clone(body), judge)
 }
 
 /// Runs one execution of every trace, as far as the plan's budget goes.
-pub(super) fn explore_all(plan: &Plan, body: &Body, judge: &mut Judge<'_>) -> Exploration {
+pub(super) fn explore_all(
+    plan: &Plan,
+    config: &Config,
+    body: &Body,
+    judge: &mut Judge<'_>,
+) -> Exploration {
     let strategy = Strategy::Trace { executions: plan.budget.trace_executions };
-    run(&Config::default(), strategy, Arc::clone(body), judge)
+    run(config, strategy, Arc::clone(body), judge)
 }
 
 /// Runs an execution as near to a schedule as the code can follow it.
-pub(super) fn follow(schedule: &Schedule, body: &Body, judge: &mut Judge<'_>) {
-    run(&Config::default(), Strategy::Follow(schedule.clone()), Arc::clone(body), judge);
+pub(super) fn follow(schedule: &Schedule, config: &Config, body: &Body, judge: &mut Judge<'_>) {
+    run(config, Strategy::Follow(schedule.clone()), Arc::clone(body), judge);
 }
 
 /// Runs every schedule with at most so many preemptions, if they are few enough.
 pub(super) fn explore_bounded(
     preemptions: u32,
     executions: u64,
+    config: &Config,
     body: &Body,
     judge: &mut Judge<'_>,
 ) -> Exploration {
     let strategy = Strategy::All { preemptions: Some(preemptions), executions };
-    run(&Config::default(), strategy, Arc::clone(body), judge)
+    run(config, strategy, Arc::clone(body), judge)
 }
 
 /// Runs the execution of a schedule.
-pub(super) fn replay(schedule: &Schedule, body: &Body, judge: &mut Judge<'_>) {
-    run(&Config::default(), Strategy::Replay(schedule.clone()), Arc::clone(body), judge);
+pub(super) fn replay(schedule: &Schedule, config: &Config, body: &Body, judge: &mut Judge<'_>) {
+    run(config, Strategy::Replay(schedule.clone()), Arc::clone(body), judge);
 }
 
 /// Runs the one execution that bytes decide.
-pub(super) fn decided_by(bytes: &[u8], body: &Body, judge: &mut Judge<'_>) {
-    run(&Config::default(), Strategy::Bytes(bytes.to_vec()), Arc::clone(body), judge);
+pub(super) fn decided_by(bytes: &[u8], config: &Config, body: &Body, judge: &mut Judge<'_>) {
+    run(config, Strategy::Bytes(bytes.to_vec()), Arc::clone(body), judge);
 }

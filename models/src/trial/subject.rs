@@ -75,6 +75,8 @@ pub trait Subject: Send + Sync {
     fn shows_mutants(&self, engine: Engine) -> bool;
     /// Why an engine cannot hold one of its scenarios, if it cannot.
     fn cannot_run(&self, scenario: &str, engine: Engine) -> Option<&'static str>;
+    /// How many traces a scenario has, if that is known.
+    fn traces(&self, scenario: &str) -> Option<u64>;
     /// Runs a scenario on an engine: the machine that ships, or a mutant. `None` if it has no
     /// scenario or no mutant of that name.
     fn run(&self, scenario: &str, mutant: Option<&str>, plan: &Plan) -> Option<Trial>;
@@ -196,6 +198,10 @@ impl<C: Component> Subject for Of<C> {
             return (!engine.simulates()).then_some(reason);
         }
         Self::scenario(scenario)?.cannot_run_on(engine)
+    }
+
+    fn traces(&self, scenario: &str) -> Option<u64> {
+        Self::scenario(scenario)?.traces()
     }
 
     fn run(&self, scenario: &str, mutant: Option<&str>, plan: &Plan) -> Option<Trial> {

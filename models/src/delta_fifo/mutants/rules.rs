@@ -42,32 +42,32 @@ pub(super) fn exhibits() -> Vec<Mutant<DeltaFifo>> {
 /// What was reported of the reference, and what the article says of it.
 pub(super) fn reported() -> Vec<Mutant<DeltaFifo>> {
     mistakes! {
-        Seeded "sync_lost_behind_deletion" from "museum A2, article AR-3":
+        Seeded "sync_lost_behind_deletion" from "museum A2, article cache:AR-3":
             DropSyncBehindDeletion breaks "every_listed_object_is_shown", "nothing_is_lost";
-        Seeded "listed_object_lost_behind_deletion" from "museum A2, article AR-3":
+        Seeded "listed_object_lost_behind_deletion" from "museum A2, article cache:AR-3":
             DropReplacedBehindDeletion breaks "every_listed_object_is_shown", "nothing_is_lost";
         Seeded "tombstone_in_a_tombstone" from "museum A4":
             TombstoneInTombstone breaks "the_better_deletion_survives",
             "tombstones_carry_the_newest_state";
-        Seeded "batch_counts_objects" from "museum A6, article AR-19":
+        Seeded "batch_counts_objects" from "museum A6, article cache:AR-19":
             CountListedObjects breaks "synced_once_processed", "sync_wakes_everybody";
         Seeded "list_looks_like_resync" from "museum A10":
             ShowListsAsSync breaks "lists_are_told_from_resyncs";
-        Seeded "requeued_without_being_asked" from "museum A12, article AR-8":
+        Seeded "requeued_without_being_asked" from "museum A12, article cache:AR-8":
             RequeueAlways breaks "handed_out_whole_and_once";
-        Seeded "requeue_overwrites_newer" from "museum A12, article AR-9":
+        Seeded "requeue_overwrites_newer" from "museum A12, article cache:AR-9":
             RequeueOverwrites breaks "changes_stay_until_popped", "nothing_is_lost";
         Seeded "resync_over_pending" from "museum B2":
             ResyncOverPending breaks "resync_never_goes_back", "nothing_is_lost";
-        Seeded "batch_without_deletions" from "museum B4, article AR-19":
+        Seeded "batch_without_deletions" from "museum B4, article cache:AR-19":
             CountNoDeletions breaks "initial_until_synced", "never_synced_early";
-        Seeded "closed_flag_has_its_own_lock" from "museum B6, article AR-17":
+        Seeded "closed_flag_has_its_own_lock" from "museum B6, article cache:AR-17":
             CloseUnderItsOwnLock breaks "close_wakes_everybody";
-        Seeded "listed_and_unknown_is_deleted" from "article AR-1":
+        Seeded "listed_and_unknown_is_deleted" from "article cache:AR-1":
             DeleteTheListed breaks "only_the_unlisted_are_deleted", "nothing_is_lost";
-        Seeded "pending_is_not_compared" from "article AR-2":
+        Seeded "pending_is_not_compared" from "article cache:AR-2":
             CompareKnownOnly breaks "nothing_is_lost", "tombstones_carry_the_newest_state";
-        Seeded "delete_asks_the_queue_only" from "article AR-21":
+        Seeded "delete_asks_the_queue_only" from "article cache:AR-21":
             DeleteAsksQueueOnly breaks "nothing_is_lost";
     }
 }
@@ -76,9 +76,9 @@ pub(super) fn of_changes() -> Vec<Mutant<DeltaFifo>> {
     mistakes! {
         Seeded "no_deduplication" from "cache:DF-6, the tail is not looked at":
             NoDeduplication breaks "deletions_are_deduplicated";
-        Seeded "newer_deletion_wins" from "cache:DF-6, article AR-22":
+        Seeded "newer_deletion_wins" from "cache:DF-6, article cache:AR-22":
             KeepNewerDeletion breaks "the_better_deletion_survives";
-        Seeded "older_tombstone_wins" from "cache:DF-6, article AR-22":
+        Seeded "older_tombstone_wins" from "cache:DF-6, article cache:AR-22":
             KeepOlderDeletion breaks "the_better_deletion_survives";
         Seeded "deduplicates_across_changes" from "cache:DF-7, the whole list is looked at":
             DeduplicateAcross breaks "changes_stay_until_popped";
@@ -152,9 +152,9 @@ pub(super) fn of_delivery() -> Vec<Mutant<DeltaFifo>> {
             CloseGatesWriters breaks "nothing_is_lost";
         Seeded "requeue_in_front" from "cache:QU-11":
             RequeueInFront breaks "order_of_arrival";
-        Seeded "get_newest_only" from "cache:DF-28, article AR-14":
+        Seeded "get_newest_only" from "cache:DF-28, article cache:AR-14":
             GetNewestOnly breaks "reads_agree";
-        Seeded "list_by_key" from "cache:DF-28, article AR-14":
+        Seeded "list_by_key" from "cache:DF-28, article cache:AR-14":
             ListByKey breaks "reads_agree";
         Seeded "len_counts_changes" from "cache:DF-28":
             LenCountsChanges breaks "reads_agree";

@@ -110,7 +110,15 @@ impl<'a> Trying<'a> {
 
     fn trial(self) -> Trial {
         let Self { findings, exploration, reached, began, .. } = self;
-        Trial { exploration, findings, reached, refused: None, traces: None, took: began.elapsed() }
+        Trial {
+            exploration,
+            findings,
+            reached,
+            refused: None,
+            traces: None,
+            left: None,
+            took: began.elapsed(),
+        }
     }
 }
 

@@ -219,6 +219,7 @@ impl Driver {
             preemptions: Some(record.preemptions),
             schedule: Some(&record.schedule),
             trace: Some(record.trace()),
+            stands_for: None,
         };
         panic::catch_unwind(AssertUnwindSafe(|| loudly(|| judge(&execution)))).unwrap_or_else(
             |payload| {

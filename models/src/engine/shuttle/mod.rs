@@ -96,16 +96,14 @@ pub fn explore(
     quiet_shuttle();
     let _entered = session::enter(Session { kernel, chooser, alarms: None });
     let mut exploration = Exploration::default();
-    quietly(|| {
-        CONTINUATION_POOL.set(&ContinuationPool::new(), || {
-            while session::with(Session::begin) {
-                let clean = run_one(&coroutines, &body);
-                if conclude(&mut exploration, judge).is_break() || !clean {
-                    return;
-                }
+    CONTINUATION_POOL.set(&ContinuationPool::new(), || {
+        while session::with(Session::begin) {
+            let clean = quietly(|| run_one(&coroutines, &body));
+            if conclude(&mut exploration, judge).is_break() || !clean {
+                return;
             }
-            exploration.exhausted = session::with(|session| session.chooser.exhausted());
-        });
+        }
+        exploration.exhausted = session::with(|session| session.chooser.exhausted());
     });
     exploration
 }
@@ -146,19 +144,22 @@ fn run(
 
 /// Ends an execution, shows it to the judge and adds it up.
 fn conclude(exploration: &mut Exploration, judge: &mut Judge<'_>) -> std::ops::ControlFlow<()> {
-    let (end, schedule, steps, preemptions, trace) = session::with(Session::end);
+    let (end, schedule) = session::with(Session::end);
     let alarms = session::with(|session| session.alarms.take());
     drop(alarms); // outside the session: dropping a waker runs foreign code
+    let steps = schedule.choices.len() as u64;
     exploration.executions += 1;
     exploration.steps += steps;
-    let verdict = judge(&Execution {
+    let execution = session::with(|Session { kernel, chooser, .. }| Execution {
         number: exploration.executions,
         end,
         steps,
-        preemptions: Some(preemptions),
+        preemptions: Some(kernel.preemptions()),
         schedule: Some(&schedule),
-        trace: Some(trace),
+        trace: Some(kernel.trace()),
+        stands_for: chooser.stands_for(kernel),
     });
+    let verdict = judge(&execution);
     session::with(|session| session.kernel.schedule = schedule); // its memory is used again
     verdict
 }

@@ -101,7 +101,6 @@ impl Session {
                 WaitEnd::Either => self.answer(2).ok_or(None)? == 0,
             };
             self.kernel.end_wait(condvar, notified);
-            self.chooser.came_back(&self.kernel, condvar);
         }
         Ok(())
     }

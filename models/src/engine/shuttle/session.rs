@@ -63,14 +63,11 @@ impl Session {
         more
     }
 
-    /// Ends an execution and tells of it: how it ended, its schedule, how long that is, how often
-    /// a thread was preempted, and which trace it is.
-    pub(super) fn end(&mut self) -> (End, Schedule, u64, u32, u64) {
+    /// Ends an execution and tells how it ended, by which schedule.
+    pub(super) fn end(&mut self) -> (End, Schedule) {
         let end = self.kernel.end();
         self.chooser.finish(&self.kernel, &end);
-        let (steps, trace) = (self.kernel.steps(), self.kernel.trace());
-        let schedule = std::mem::take(&mut self.kernel.schedule);
-        (end, schedule, steps, self.kernel.preemptions(), trace)
+        (end, std::mem::take(&mut self.kernel.schedule))
     }
 
     /// Answers a question of data, `None` if the execution is given up instead.

@@ -16,7 +16,7 @@ fn budget() -> Budget {
 }
 
 /// Shows nothing.
-struct Silent;
+pub(crate) struct Silent;
 
 impl Progress for Silent {
     fn begin(&self, _: usize) {}

@@ -23,7 +23,12 @@ impl Kernel {
 
     /// Tells whether the clock can jump although threads can move.
     pub(crate) fn can_jump_freely(&self) -> bool {
-        self.free_jumps < self.config.free_jumps && self.next_deadline(false).is_some()
+        self.has_free_jumps() && self.next_deadline(false).is_some()
+    }
+
+    /// Tells whether the clock may jump although threads can move, if it has a deadline to jump to.
+    pub(crate) fn has_free_jumps(&self) -> bool {
+        self.free_jumps < self.config.free_jumps
     }
 
     /// Tells whether the clock can jump once nobody can move.
@@ -59,19 +64,23 @@ impl Kernel {
         self.live.filter_map(|thread| self.armed(thread, patient_count)).min()
     }
 
-    /// Returns the threads for whose deadlines the clock can jump although threads can move.
-    pub(crate) fn impatient(&self) -> ThreadSet {
-        let mut impatient = self.live;
-        self.live
-            .filter(|&thread| self.armed(thread, false).is_none())
-            .for_each(|thread| impatient.remove(thread));
-        impatient
+    /// Tells whether a thread waits for a deadline that the clock can jump to.
+    pub(super) fn is_armed(&self, thread: usize) -> bool {
+        self.armed(thread, true).is_some()
     }
 
-    /// Tells whether the deadline of a thread that waits to be notified has passed.
+    /// Tells whether a thread waits for a deadline that the clock can jump to although threads can
+    /// move.
+    pub(crate) fn is_impatient(&self, thread: usize) -> bool {
+        self.armed(thread, false).is_some()
+    }
+
+    /// Tells whether the deadline of a thread that waits has passed, and no notification names it.
     pub(crate) fn is_late(&self, thread: usize) -> bool {
         match self.threads[thread].pending {
-            Some(Operation::Retake { deadline, .. }) => self.is_past(deadline),
+            Some(Operation::Retake { condvar, deadline, .. }) => {
+                self.is_past(deadline) && !self.condvars[condvar].is_named(thread)
+            }
             _ => false,
         }
     }

@@ -131,6 +131,11 @@ impl Condvar {
         }
     }
 
+    /// Tells whether a notification names the thread.
+    pub(crate) fn is_named(&self, thread: usize) -> bool {
+        self.woken.contains(thread)
+    }
+
     /// Returns the threads that wait here and that no notification names.
     pub(crate) fn asleep(&self) -> ThreadSet {
         let mut all = ThreadSet::EMPTY;

@@ -50,10 +50,11 @@ impl Kernel {
             Operation::Lock(mutex) => {
                 Footprint { object: Some(self.locks[mutex].name), writes: true, ..nothing }
             }
-            Operation::Retake { mutex, deadline, .. } => Footprint {
+            Operation::Retake { mutex, .. } => Footprint {
                 object: Some(self.locks[mutex].name),
                 writes: true,
-                clock: if deadline.is_some() { self.clock_use() } else { ClockUse::None },
+                // It disarms its deadline, unless that has passed or somebody has done so.
+                clock: if self.is_armed(thread) { self.clock_use() } else { ClockUse::None },
             },
             Operation::Load(cell) => Footprint { object: Some(self.cells[cell].name), ..nothing },
             Operation::Publish(cell) => {

@@ -39,15 +39,16 @@ impl Kernel {
         self.last = Some(thread);
         self.running = thread;
         self.idle_calls = 0;
+        let disarms = self.clock_is_shared() && self.is_armed(thread);
         let operation = self.threads[thread].pending.take().expect("an enabled thread has one");
         self.ready.insert(thread);
         let by = self.threads[thread].path.wrapping_add(u64::from(self.standstills));
         match operation {
             Operation::Lock(mutex) => self.take(mutex, by),
-            Operation::Retake { mutex, deadline, .. } => {
+            Operation::Retake { mutex, .. } => {
                 self.take(mutex, by);
-                if deadline.is_some() && self.clock_is_shared() {
-                    self.clock_chain.read(by); // it disarms the deadline
+                if disarms {
+                    self.clock_chain.read(by);
                 }
             }
             Operation::Load(cell) => self.cells[cell].chain.read(by),
@@ -83,17 +84,6 @@ impl Kernel {
     /// Tells whether a thread that waits was notified.
     pub(crate) fn is_notified(&self, thread: usize) -> bool {
         self.waits_on(thread).is_some_and(|condvar| self.condvars[condvar].lets_go(thread))
-    }
-
-    /// Returns the threads that wait and could go on if they had the mutex.
-    pub(crate) fn awake(&self) -> ThreadSet {
-        let mut awake = ThreadSet::EMPTY;
-        for thread in self.live {
-            if self.is_notified(thread) || self.is_late(thread) {
-                awake.insert(thread);
-            }
-        }
-        awake
     }
 
     /// Tells whether a thread waits for a mutex and for nothing else.

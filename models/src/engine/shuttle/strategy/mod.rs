@@ -2,6 +2,8 @@
 
 mod all;
 mod bytes;
+#[cfg(test)]
+mod counting;
 mod counts;
 mod pct;
 mod portfolio;
@@ -13,8 +15,9 @@ mod surw;
 #[cfg(test)]
 mod tests;
 mod urw;
+mod walk;
 
-use super::kernel::{Kernel, ThreadSet};
+use super::kernel::{Footprint, Kernel, ThreadSet};
 use super::trace::Trace;
 use crate::engine::{Choice, End, Schedule};
 
@@ -68,6 +71,14 @@ pub enum Strategy {
     /// Every interleaving of the steps on one object is as likely as any other, another object
     /// for each execution (Zhao and others, 2025).
     Surw {
+        /// Where the random numbers come from.
+        seed: u64,
+        /// How many executions to run.
+        executions: u64,
+    },
+    /// A random walk that tells how many traces there are: each execution says how many it
+    /// [stands for](crate::engine::Execution::stands_for).
+    Walk {
         /// Where the random numbers come from.
         seed: u64,
         /// How many executions to run.
@@ -129,6 +140,14 @@ impl Options {
     }
 }
 
+/// Returns what an option touches.
+fn footprint(kernel: &Kernel, choice: Choice) -> Footprint {
+    match choice {
+        Choice::Thread(thread) => kernel.footprint(usize::from(thread)),
+        _ => Footprint::JUMP,
+    }
+}
+
 /// A decision, or the end of an execution that this strategy cannot go on with.
 pub(super) type Decision<T> = Result<T, End>;
 
@@ -142,10 +161,6 @@ pub(super) trait Chooser {
 
     /// Chooses a number below `options`, which is two or more, for the thread that runs.
     fn data(&mut self, kernel: &Kernel, options: u32) -> Decision<u32>;
-
-    /// Learns that the thread that runs has come back from a wait, and used up the notification
-    /// if there was one.
-    fn came_back(&mut self, _kernel: &Kernel, _condvar: usize) {}
 
     /// Learns that the clock has jumped.
     fn jumped(&mut self, _kernel: &Kernel) {}
@@ -162,6 +177,12 @@ pub(super) trait Chooser {
     /// Learns that the thread that runs has seen the end of another.
     fn joined(&mut self, _kernel: &Kernel, _thread: usize) {}
 
+    /// Returns the logarithm of how many traces the execution that is over stands for, if the
+    /// strategy can tell: on average, it is the number of all.
+    fn stands_for(&self, _kernel: &Kernel) -> Option<f64> {
+        None
+    }
+
     /// Learns that the execution is over.
     fn finish(&mut self, _kernel: &Kernel, _end: &End) {}
 
@@ -175,7 +196,7 @@ impl Strategy {
     /// Returns a portfolio that shares executions out among all samplers.
     #[must_use]
     pub fn portfolio(seed: u64, executions: u64) -> Self {
-        const MEMBERS: u64 = 6;
+        const MEMBERS: u64 = 7;
         let share = |nth: u64| executions / MEMBERS + u64::from(nth < executions % MEMBERS);
         Self::Portfolio(vec![
             Self::Random { seed, executions: share(0) },
@@ -184,6 +205,7 @@ impl Strategy {
             Self::Pct { seed, depth: 2, executions: share(3) },
             Self::Pct { seed, depth: 3, executions: share(4) },
             Self::Urw { seed, executions: share(5) },
+            Self::Walk { seed, executions: share(6) },
         ])
     }
 
@@ -200,6 +222,7 @@ impl Strategy {
             Self::Urw { seed, executions } => Box::new(urw::Urw::new(seed, executions)),
             Self::Pos { seed, executions } => Box::new(pos::Pos::new(seed, executions)),
             Self::Surw { seed, executions } => Box::new(surw::Surw::new(seed, executions)),
+            Self::Walk { seed, executions } => Box::new(walk::Walk::new(seed, executions)),
             Self::Portfolio(members) => Box::new(portfolio::Portfolio::new(members)),
             Self::Bytes(bytes) => Box::new(bytes::Bytes::new(bytes)),
             Self::Replay(schedule) => Box::new(replay::Replay::exactly(schedule)),

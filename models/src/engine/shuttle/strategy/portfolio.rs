@@ -41,10 +41,6 @@ impl Chooser for Portfolio {
         self.member().data(kernel, options)
     }
 
-    fn came_back(&mut self, kernel: &Kernel, condvar: usize) {
-        self.member().came_back(kernel, condvar);
-    }
-
     fn jumped(&mut self, kernel: &Kernel) {
         self.member().jumped(kernel);
     }
@@ -63,6 +59,10 @@ impl Chooser for Portfolio {
 
     fn joined(&mut self, kernel: &Kernel, thread: usize) {
         self.member().joined(kernel, thread);
+    }
+
+    fn stands_for(&self, kernel: &Kernel) -> Option<f64> {
+        self.members[self.at].stands_for(kernel)
     }
 
     fn finish(&mut self, kernel: &Kernel, end: &End) {

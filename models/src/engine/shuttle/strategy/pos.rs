@@ -6,9 +6,8 @@
 //! draw that made the first one first. After "Partial Order Aware Concurrency Sampling" (Yuan,
 //! Yang, Gu, CAV 2018). The clock takes part as one more thread.
 
-use super::super::kernel::Footprint;
 use super::rng::Rng;
-use super::{Chooser, Decision, Kernel, Options};
+use super::{Chooser, Decision, Kernel, Options, footprint};
 use crate::engine::{Choice, MAX_THREADS};
 
 pub(super) struct Pos {
@@ -37,13 +36,6 @@ fn place(choice: Choice) -> usize {
     match choice {
         Choice::Thread(thread) => usize::from(thread),
         _ => CLOCK,
-    }
-}
-
-fn footprint(kernel: &Kernel, choice: Choice) -> Footprint {
-    match choice {
-        Choice::Thread(thread) => kernel.footprint(usize::from(thread)),
-        _ => Footprint::JUMP,
     }
 }
 

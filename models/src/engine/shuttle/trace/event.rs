@@ -1,6 +1,6 @@
 //! What threads do, as far as the search tells it apart.
 
-use super::super::kernel::Footprint;
+use super::super::kernel::{ClockUse, Footprint};
 use super::vector::{Slot, VectorClock};
 
 /// What a thread does next.
@@ -19,6 +19,25 @@ pub(super) enum Label {
 }
 
 impl Act {
+    /// Returns what the act touches.
+    pub(super) fn footprint(self) -> Footprint {
+        match self.label {
+            Label::Step(footprint) => footprint,
+            Label::Answer(_) => Footprint { object: None, writes: false, clock: ClockUse::None },
+        }
+    }
+
+    /// Returns the same step as one that reads the clock as well.
+    pub(super) fn using_clock(self) -> Self {
+        match self.label {
+            Label::Step(footprint) => {
+                let footprint = Footprint { clock: ClockUse::Reads, ..footprint };
+                Self { label: Label::Step(footprint), ..self }
+            }
+            Label::Answer(_) => self,
+        }
+    }
+
     /// Tells whether the order of two acts matters.
     pub(super) fn disturbs(&self, other: &Self) -> bool {
         self.slot == other.slot

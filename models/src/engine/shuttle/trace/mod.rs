@@ -102,6 +102,7 @@ impl Chooser for Trace {
 
     fn thread(&mut self, kernel: &Kernel, options: Options) -> Decision<Choice> {
         self.refusal()?;
+        self.run.settle(kernel);
         let act = match self.search.chosen(self.run.events.len()) {
             Some(act) => act,
             None => {
@@ -132,7 +133,7 @@ impl Chooser for Trace {
             Some(Act { slot: answered, label: Label::Answer(answer) })
                 if answered == slot && answer < options =>
             {
-                self.run.answer(slot, answer);
+                self.run.answer(kernel, slot, answer);
                 Ok(answer)
             }
             _ => Err(diverged()),
@@ -149,10 +150,6 @@ impl Chooser for Trace {
 
     fn released(&mut self, kernel: &Kernel, mutex: usize) {
         self.run.released(kernel, mutex);
-    }
-
-    fn came_back(&mut self, kernel: &Kernel, condvar: usize) {
-        self.run.came_back(kernel, condvar);
     }
 
     fn jumped(&mut self, kernel: &Kernel) {

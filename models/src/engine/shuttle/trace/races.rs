@@ -39,20 +39,58 @@ impl Run {
     /// [found](Self::find_before).
     pub(super) fn find_races(&mut self, kernel: &Kernel, act: Act) {
         for place in 0..self.before.len() {
-            let first = &self.events[self.before[place]];
-            if first.act.slot != act.slot && self.can_come_before(kernel, act, first) {
-                self.race(act, place);
+            let at = self.before[place];
+            let first = &self.events[at];
+            if first.act.slot != act.slot && self.is_possible_without(kernel, act, at) {
+                self.race(kernel, act, place);
             }
+        }
+    }
+
+    /// Tells whether an act is possible if an event directly before it has not happened.
+    fn is_possible_without(&self, kernel: &Kernel, act: Act, at: usize) -> bool {
+        let Some(thread) = self.slots.thread(act.slot) else {
+            return self.is_armed_without(self.waiting(kernel).armed, at);
+        };
+        if kernel.waits_on(thread).is_none() {
+            return true;
+        }
+        let first = &self.events[at];
+        if first.act.slot == CLOCK {
+            return true; // it is not late, so it was notified
+        }
+        kernel.is_late(thread) || first.met.awake >> act.slot & 1 == 1
+    }
+
+    /// Finds the race of a waiter that comes back with the jump of the clock that made it late, if
+    /// it was notified and so could have come back before.
+    pub(super) fn find_race_of_late(&mut self, kernel: &Kernel, act: Act) {
+        let Some((at, mut clock)) = self.late[usize::from(act.slot)].take() else { return };
+        let thread = self.slots.thread(act.slot).expect("a waiter is a thread");
+        for &before in &self.before {
+            clock.join(self.events[before].seen_by(act.footprint()));
+        }
+        let jump = &self.events[at];
+        if !kernel.is_notified(thread) || clock.covers(CLOCK, jump.index) {
+            return;
+        }
+        if let Some(index) = clock.advance(act.slot) {
+            let act = act.using_clock(); // it comes in time and disarms its deadline
+            self.races.push(Race {
+                at,
+                seen: self.events.len(),
+                second: Step { act, index, clock },
+            });
         }
     }
 
     /// Adds the race of an act with one of the events directly before it, unless something else
     /// orders the two.
-    fn race(&mut self, act: Act, place: usize) {
+    fn race(&mut self, kernel: &Kernel, act: Act, place: usize) {
         let mut clock = self.clocks[usize::from(act.slot)];
         for (other, &before) in self.before.iter().enumerate() {
             if other != place {
-                clock.join(&self.events[before].released);
+                clock.join(self.events[before].seen_by(act.footprint()));
             }
         }
         let at = self.before[place];
@@ -60,95 +98,109 @@ impl Run {
         if clock.covers(first.act.slot, first.index) {
             return;
         }
+        let mut act = act;
+        let thread = self.slots.thread(act.slot);
+        let waits = thread.is_some_and(|thread| kernel.waits_on(thread).is_some());
+        let was_armed = first.met.timed >> act.slot & 1 == 1;
+        if waits && was_armed && self.late[usize::from(act.slot)].is_none() {
+            // Without the first, nobody has disarmed its deadline: it does so itself.
+            act = act.using_clock();
+            let is_jump_before = |event: &&Event| event.act == JUMP && !event.follows(first);
+            if let Some(jump) = self.events[at..].iter().rev().find(is_jump_before) {
+                clock.join(&jump.clock);
+            }
+        }
         if let Some(index) = clock.advance(act.slot) {
             let second = Step { act, index, clock };
             self.races.push(Race { at, seen: self.events.len(), second });
         }
     }
 
-    /// Tells whether an act is possible without the event that came directly before it.
-    fn can_come_before(&self, kernel: &Kernel, act: Act, first: &Event) -> bool {
-        let Some(thread) = self.slots.thread(act.slot) else {
-            return self.can_jump_before(kernel, first);
-        };
-        if kernel.waits_on(thread).is_none() {
-            return true;
+    /// Tells whether the clock has a deadline to jump to when what happens after an event, and the
+    /// event itself, has not happened yet, but everything else has.
+    fn is_armed_without(&self, armed_now: u16, at: usize) -> bool {
+        let first = &self.events[at];
+        let met =
+            |number: usize| self.events.get(number).map_or(armed_now, |event| event.met.armed);
+        let mut armed = first.met.armed;
+        for (number, event) in self.events.iter().enumerate().skip(at + 1) {
+            if !event.follows(first) {
+                let changed = met(number) ^ met(number + 1);
+                armed = armed & !changed | met(number + 1) & changed;
+            }
         }
-        let was_awake = first.awake >> act.slot & 1 == 1;
-        let is_awake_otherwise = if first.act.slot == CLOCK {
-            kernel.is_notified(thread)
-        } else {
-            kernel.is_late(thread)
-        };
-        was_awake || is_awake_otherwise
-    }
-
-    /// Tells whether the clock had a deadline to jump to without an event.
-    fn can_jump_before(&self, kernel: &Kernel, first: &Event) -> bool {
-        let armed_without = |thread: usize| {
-            let armed = &self.clocks[usize::from(self.slots.of(thread))];
-            !armed.covers(first.act.slot, first.index)
-        };
-        first.clock_could_jump || kernel.impatient().any(armed_without)
+        armed != 0
     }
 
     /// Finds the races of threads that cannot move because others hold what they want.
     pub(super) fn nobody_moves(&mut self, kernel: &Kernel) {
+        self.settle(kernel);
         for thread in kernel.live().filter(|&thread| kernel.wants_mutex(thread)) {
-            self.find_before(kernel.footprint(thread));
+            let footprint = kernel.footprint(thread);
+            let mutex = footprint.object.expect("whoever wants a mutex uses it");
+            let Some(at) = self.objects[mutex as usize].write else { continue };
             let act = self.next_act(kernel, thread);
-            self.find_races(kernel, act);
-        }
-    }
-
-    /// Finds the races of those who could move before the running thread came back from a wait,
-    /// and now cannot.
-    pub(super) fn came_back(&mut self, kernel: &Kernel, condvar: usize) {
-        let slot = self.slots.of(kernel.running());
-        let is_return =
-            |event: &Event| event.act.slot == slot && matches!(event.act.label, Label::Step(_));
-        let at = self.events.iter().rposition(is_return).expect("it has just come back");
-        let awake_before = self.events[at].awake;
-        let could_jump = self.events[at].clock_could_jump;
-        let awake = kernel.awake();
-        for thread in kernel.live().filter(|&thread| kernel.waits_on(thread) == Some(condvar)) {
-            let was_awake = awake_before >> self.slots.of(thread) & 1 == 1;
-            if was_awake && !awake.contains(thread) {
-                self.find_before(kernel.footprint(thread));
-                let act = self.next_act(kernel, thread);
-                self.race_at(act, at);
+            if self.is_possible_without(kernel, act, at) {
+                self.find_before(footprint);
+                self.race_at(kernel, act, at);
             }
         }
-        if could_jump && !kernel.can_jump_freely() {
+    }
+
+    /// Finds the races of those who could move before the last step and now cannot: waiters whose
+    /// notification it used up, and the clock if it had the last deadline disarmed.
+    pub(super) fn settle(&mut self, kernel: &Kernel) {
+        if std::mem::replace(&mut self.settled, self.events.len()) == self.events.len() {
+            return;
+        }
+        let is_step = |event: &Event| matches!(event.act.label, Label::Step(_));
+        let Some(at) = self.events.iter().rposition(is_step) else { return };
+        let Event { act, met, .. } = self.events[at];
+        let now = self.waiting(kernel);
+        let fell_asleep = met.awake & !now.awake & !(1 << act.slot);
+        for thread in kernel.live() {
+            if fell_asleep >> self.slots.of(thread) & 1 == 1 {
+                self.find_before(kernel.footprint(thread));
+                let act = self.next_act(kernel, thread);
+                self.race_at(kernel, act, at);
+            }
+        }
+        if met.armed != 0 && now.armed == 0 && act != JUMP && kernel.has_free_jumps() {
             self.find_before(Footprint::JUMP);
-            self.race_at(JUMP, at);
+            self.race_at(kernel, JUMP, at);
         }
     }
 
-    fn race_at(&mut self, act: Act, at: usize) {
+    fn race_at(&mut self, kernel: &Kernel, act: Act, at: usize) {
         if let Some(place) = self.before.iter().position(|&before| before == at) {
-            self.race(act, place);
+            self.race(kernel, act, place);
         }
     }
 
-    /// Fills `sequence` with what has to follow the events before a race, to see its other order.
+    /// Fills `sequence` with what has to follow the events before a race, to see its other order:
+    /// all that does not happen after the first of the two, and then the second.
+    ///
+    /// The second may have been seen to be possible and then not come about. Events after that
+    /// moment come before it all the same, but for a jump of the clock that would make it late:
+    /// that one comes after.
     pub(super) fn reverse(&self, race: &Race, sequence: &mut Vec<Step>) {
         sequence.clear();
         let first = &self.events[race.at];
-        let mut late: Vec<&Event> = Vec::new();
+        let mut second = race.second;
+        let mut too_late: Option<&Event> = None;
         for (number, event) in self.events.iter().enumerate().skip(race.at + 1) {
-            if event.clock.covers(first.act.slot, first.index) {
+            if event.follows(first) || too_late.is_some_and(|jump| event.follows(jump)) {
                 continue;
             }
-            // A step that never came about, and was seen not to, stays before what it disturbs.
-            let follows = |other: &&Event| event.clock.covers(other.act.slot, other.index);
-            let is_late = number >= race.seen && event.act.disturbs(&race.second.act);
-            if is_late || late.iter().any(follows) {
-                late.push(event);
-                continue;
+            if number >= race.seen && event.act.disturbs(&second.act) {
+                if event.made_late >> second.act.slot & 1 == 1 {
+                    too_late = Some(event);
+                    continue;
+                }
+                second.clock.join(&event.clock);
             }
             sequence.push(Step { act: event.act, index: event.index, clock: event.clock });
         }
-        sequence.push(race.second);
+        sequence.push(second);
     }
 }

@@ -14,12 +14,41 @@ pub(super) struct Event {
     pub(super) index: u16,
     /// What happened before it, itself included.
     pub(super) clock: VectorClock,
-    /// What happened before others could use the object after it: for a mutex, before its release.
-    pub(super) released: VectorClock,
-    /// The waiters, by slot, that could have gone on before it but for the mutex.
+    /// What happened before others could use its object: for a mutex, before its release.
+    released: VectorClock,
+    /// What it met.
+    pub(super) met: Waiting,
+    /// The waiters, by slot, whose deadlines it made pass.
+    pub(super) made_late: u16,
+}
+
+impl Event {
+    /// Tells whether another event happened before this one, or is it.
+    pub(super) fn follows(&self, other: &Self) -> bool {
+        self.clock.covers(other.act.slot, other.index)
+    }
+
+    /// Returns what happened before a step that this event comes directly before: up to the
+    /// release of the mutex, if that is what the two share.
+    pub(super) fn seen_by(&self, later: Footprint) -> &VectorClock {
+        match self.act.label {
+            Label::Step(mine) if mine.object.is_some() && mine.object == later.object => {
+                &self.released
+            }
+            _ => &self.clock,
+        }
+    }
+}
+
+/// Who waited for what at some moment: sets of threads by slot.
+#[derive(Clone, Copy, Default, Debug)]
+pub(super) struct Waiting {
+    /// Waiters that could go on but for the mutex: notified, or late.
     pub(super) awake: u16,
-    /// Whether the clock could have jumped before it.
-    pub(super) clock_could_jump: bool,
+    /// Threads with a deadline that the clock could jump to although threads can move.
+    pub(super) armed: u16,
+    /// Those of them that wait to be notified.
+    pub(super) timed: u16,
 }
 
 /// Who used an object last.
@@ -40,6 +69,11 @@ pub(super) struct Run {
     pub(super) objects: Vec<Record>,
     pub(super) time: Record,
     pub(super) races: Vec<Race>,
+    /// Of each waiter that a free jump of the clock has made late: the number of the jump, and what
+    /// happened before the point where the waiter stands but for that.
+    pub(super) late: [Option<(usize, VectorClock)>; SLOTS],
+    /// How many events there were when the consequences of the last one were looked at.
+    pub(super) settled: usize,
     /// Reused by every step: the events that come directly before it.
     pub(super) before: Vec<usize>,
     /// Why the program cannot be searched.
@@ -55,6 +89,8 @@ impl Run {
             objects: Vec::new(),
             time: Record::default(),
             races: Vec::new(),
+            late: [None; SLOTS],
+            settled: 0,
             before: Vec::new(),
             refusal: None,
         }
@@ -69,6 +105,8 @@ impl Run {
             record.reads.clear();
         });
         self.races.clear();
+        self.late = [None; SLOTS];
+        self.settled = 0;
     }
 
     /// Notes a thread that the running one has started: all that its parent saw happened before.
@@ -106,19 +144,23 @@ impl Run {
     /// standstill comes after everything, and everything else after it.
     pub(super) fn step(&mut self, kernel: &Kernel, act: Act) {
         let Label::Step(footprint) = act.label else { unreachable!("answers come by `answer`") };
+        let is_standstill = act.slot == CLOCK && !kernel.can_jump_freely();
         self.find_before(footprint);
-        self.find_races(kernel, act);
+        if is_standstill {
+            self.late = [None; SLOTS]; // nobody can come back before
+        } else {
+            self.find_races(kernel, act);
+            self.find_race_of_late(kernel, act);
+        }
         let mut clock = self.clocks[usize::from(act.slot)];
         for &before in &self.before {
-            clock.join(&self.events[before].released);
+            clock.join(self.events[before].seen_by(footprint));
         }
-        let clock_could_jump = kernel.can_jump_freely();
-        let is_standstill = act.slot == CLOCK && !clock_could_jump;
         if is_standstill {
             self.clocks.iter().for_each(|other| clock.join(other));
         }
         let number = self.events.len();
-        self.push(act, clock, self.awake(kernel), clock_could_jump);
+        self.push(act, clock, self.waiting(kernel));
         if is_standstill {
             self.clocks = [self.clocks[usize::from(CLOCK)]; SLOTS];
         }
@@ -126,19 +168,19 @@ impl Run {
     }
 
     /// Adds an answer to the running thread.
-    pub(super) fn answer(&mut self, slot: Slot, answer: u32) {
+    pub(super) fn answer(&mut self, kernel: &Kernel, slot: Slot, answer: u32) {
         let clock = self.clocks[usize::from(slot)];
-        self.push(Act { slot, label: Label::Answer(answer) }, clock, 0, false);
+        self.push(Act { slot, label: Label::Answer(answer) }, clock, self.waiting(kernel));
     }
 
-    fn push(&mut self, act: Act, mut clock: VectorClock, awake: u16, clock_could_jump: bool) {
+    fn push(&mut self, act: Act, mut clock: VectorClock, met: Waiting) {
         let Some(index) = clock.advance(act.slot) else {
             self.refusal = Some("a thread takes more steps than the search can count".to_owned());
             return;
         };
         self.clocks[usize::from(act.slot)] = clock;
         let released = clock;
-        self.events.push(Event { act, index, clock, released, awake, clock_could_jump });
+        self.events.push(Event { act, index, clock, released, met, made_late: 0 });
     }
 
     fn object(&mut self, name: u32) -> &mut Record {
@@ -180,16 +222,37 @@ impl Run {
         self.events = events;
     }
 
-    /// Returns the waiters that could go on but for the mutex.
-    fn awake(&self, kernel: &Kernel) -> u16 {
-        kernel.awake().fold(0, |awake, thread| awake | 1 << self.slots.of(thread))
+    /// Returns who waits for what.
+    pub(super) fn waiting(&self, kernel: &Kernel) -> Waiting {
+        let mut waiting = Waiting::default();
+        for thread in kernel.live() {
+            let bit = 1 << self.slots.of(thread);
+            let waits = kernel.waits_on(thread).is_some();
+            if waits && (kernel.is_late(thread) || kernel.is_notified(thread)) {
+                waiting.awake |= bit;
+            }
+            if kernel.clock_is_shared() && kernel.is_impatient(thread) {
+                waiting.armed |= bit;
+                waiting.timed |= if waits { bit } else { 0 };
+            }
+        }
+        waiting
     }
 
-    /// Orders threads that the clock has woken after the jump that has just happened.
+    /// Orders those whose deadlines have passed after the jump that has just happened.
     pub(super) fn jumped(&mut self, kernel: &Kernel) {
         let jump = self.clocks[usize::from(CLOCK)];
         for thread in kernel.ready_threads() {
             self.clocks[usize::from(self.slots.of(thread))].join(&jump);
+        }
+        for thread in kernel.live().filter(|&thread| kernel.is_late(thread)) {
+            let slot = usize::from(self.slots.of(thread));
+            if self.late[slot].is_none() && !self.clocks[slot].covers(CLOCK, jump.count(CLOCK)) {
+                let jump_number = self.events.len() - 1;
+                self.late[slot] = Some((jump_number, self.clocks[slot]));
+                self.events[jump_number].made_late |= 1 << slot;
+                self.clocks[slot].join(&jump);
+            }
         }
     }
 }

@@ -26,6 +26,11 @@ impl VectorClock {
         self.0[usize::from(slot)] >= index
     }
 
+    /// Returns how many events of a thread happened before.
+    pub(super) fn count(&self, slot: Slot) -> u16 {
+        self.0[usize::from(slot)]
+    }
+
     /// Counts another event of a thread and returns its number; `None` if there are too many.
     pub(super) fn advance(&mut self, slot: Slot) -> Option<u16> {
         let count = &mut self.0[usize::from(slot)];

@@ -1,0 +1,137 @@
+//! The search is exact: held against an enumeration that knows nothing of its ways.
+
+mod gate;
+
+use std::collections::HashSet;
+
+use super::{Graph, Limits, Model, fair_cycle, search};
+
+/// Every path of a model, one by one, nothing forgotten and nothing remembered.
+struct Enumeration<M: Model> {
+    keys: HashSet<M::Key>,
+    ends: usize,
+    /// The length of a shortest path to something wrong.
+    wrong: Option<usize>,
+}
+
+fn enumerate<M: Model>(model: &M) -> Enumeration<M> {
+    let mut all = Enumeration { keys: HashSet::new(), ends: 0, wrong: None };
+    walk(model, &model.initial(), 0, &mut all);
+    all
+}
+
+fn walk<M: Model>(model: &M, state: &M::State, length: usize, all: &mut Enumeration<M>) {
+    all.keys.insert(model.key(state));
+    let mut steps = Vec::new();
+    model.steps(state, &mut steps);
+    let at_end = if steps.is_empty() { model.wrong_at_end(state) } else { None };
+    if at_end.or_else(|| model.wrong(state)).is_some() {
+        all.wrong = Some(all.wrong.map_or(length, |shortest| shortest.min(length)));
+    }
+    all.ends += usize::from(steps.is_empty());
+    steps.iter().for_each(|(_, _, next)| walk(model, next, length + 1, all));
+}
+
+/// Asserts that search and enumeration agree on a model; returns how many states it has.
+pub(crate) fn agrees_with_the_enumeration<M: Model>(model: &M) -> usize {
+    let all = enumerate(model);
+    let space = search(model, Limits { go_on: true, ..Limits::default() });
+    assert!(space.exhausted);
+    assert_eq!(space.states, all.keys.len());
+    assert_eq!(space.wrong.map(|found| found.path.len()), all.wrong);
+    assert_eq!(space.ends.is_empty(), all.ends == 0);
+    space.states
+}
+
+/// Actors that each count to a limit; wrong is one sum of the counts.
+struct Counters {
+    limits: Vec<u8>,
+    wrong: u8,
+}
+
+impl Model for Counters {
+    type State = Vec<u8>;
+    type Key = Vec<u8>;
+    type Action = usize;
+
+    fn initial(&self) -> Vec<u8> {
+        vec![0; self.limits.len()]
+    }
+
+    fn steps(&self, state: &Vec<u8>, into: &mut Vec<(usize, usize, Vec<u8>)>) {
+        for actor in (0..state.len()).filter(|&actor| state[actor] < self.limits[actor]) {
+            let mut next = state.clone();
+            next[actor] += 1;
+            into.push((actor, actor, next));
+        }
+    }
+
+    fn key(&self, state: &Vec<u8>) -> Vec<u8> {
+        state.clone()
+    }
+
+    fn wrong(&self, state: &Vec<u8>) -> Option<String> {
+        (state.iter().sum::<u8>() == self.wrong).then(|| "the sum".to_owned())
+    }
+
+    fn wrong_at_end(&self, _: &Vec<u8>) -> Option<String> {
+        None
+    }
+}
+
+#[test]
+fn every_state_is_visited_once_and_the_shortest_way_is_found() {
+    assert_eq!(agrees_with_the_enumeration(&Counters { limits: vec![2, 3, 1], wrong: 9 }), 24);
+    let model = Counters { limits: vec![3, 3], wrong: 4 };
+    let space = search(&model, Limits::default());
+    assert_eq!(space.wrong.map(|found| found.path.len()), Some(4));
+    assert!(!space.exhausted, "it ends where something is wrong");
+}
+
+#[test]
+fn a_search_that_spends_its_states_says_so() {
+    let model = Counters { limits: vec![9, 9], wrong: 99 };
+    let space = search(&model, Limits { states: 20, ..Limits::default() });
+    assert!(!space.exhausted && space.wrong.is_none());
+}
+
+fn graph(steps: &[(usize, usize, usize)]) -> Graph {
+    let mut graph = Graph::default();
+    steps.iter().for_each(|&(from, actor, to)| graph.add(from, actor, to));
+    graph
+}
+
+#[test]
+fn a_diamond_is_no_cycle() {
+    // One way passes by where it should get, the other does not; both meet, and there is the end.
+    let diamond = graph(&[(0, 0, 1), (0, 1, 2), (1, 1, 3), (2, 0, 3)]);
+    assert_eq!(fair_cycle(&diamond, 2, &|state| state == 1), None);
+    assert_eq!(fair_cycle(&diamond, 2, &|_| false), None);
+}
+
+#[test]
+fn a_cycle_behind_a_diamond_is_found_by_either_way() {
+    let steps = [(0, 0, 1), (0, 1, 2), (1, 0, 3), (2, 0, 3), (3, 0, 4), (4, 0, 3)];
+    let found = fair_cycle(&graph(&steps), 1, &|state| state == 1);
+    assert_eq!(found.map(HashSet::from_iter), Some(HashSet::from([3, 4])));
+    assert_eq!(fair_cycle(&graph(&steps), 1, &|state| state == 4), None);
+}
+
+#[test]
+fn a_cycle_is_fair_if_whoever_could_leave_it_is_disabled_somewhere() {
+    // Actor 1 gets there from state 0 alone: in state 1 it cannot move, so nobody owes it a turn.
+    let sometimes = graph(&[(0, 0, 1), (1, 0, 0), (0, 1, 2)]);
+    assert!(fair_cycle(&sometimes, 2, &|state| state == 2).is_some());
+    // Here it could move all the time: to go round for ever is unfair to it.
+    let always = graph(&[(0, 0, 1), (1, 0, 0), (0, 1, 2), (1, 1, 2)]);
+    assert_eq!(fair_cycle(&always, 2, &|state| state == 2), None);
+    // It moves, but round and round.
+    let busy = graph(&[(0, 0, 1), (1, 0, 0), (0, 1, 2), (1, 1, 2), (1, 1, 0)]);
+    assert!(fair_cycle(&busy, 2, &|state| state == 2).is_some());
+}
+
+#[test]
+fn a_step_to_itself_is_a_cycle() {
+    assert_eq!(fair_cycle(&graph(&[(0, 0, 0)]), 1, &|_| false), Some(vec![0]));
+    assert_eq!(fair_cycle(&graph(&[(0, 0, 1)]), 1, &|_| false), None);
+}
