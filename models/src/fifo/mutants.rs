@@ -43,7 +43,7 @@ fn exhibits() -> Vec<Mutant<Fifo>> {
         Exhibit "latch_looked_at_when_pop_returns" from "museum C2, cache:KD-2":
             LatchWhenPopReturns breaks "synced_once_processed", "initial_until_synced",
             "sync_wakes_everybody";
-        Exhibit "list_in_the_order_of_a_map" from "cache:FF-9, article AR-20":
+        Exhibit "list_in_the_order_of_a_map" from "cache:FF-9, the article":
             ListInMapOrder breaks "order_of_places";
     }
 }
@@ -51,17 +51,17 @@ fn exhibits() -> Vec<Mutant<Fifo>> {
 /// What was reported of the reference, and what the article says of it.
 fn reported() -> Vec<Mutant<Fifo>> {
     mistakes! {
-        Seeded "batch_counts_objects" from "museum A6, article AR-19":
+        Seeded "batch_counts_objects" from "museum A6, the article":
             CountListedObjects breaks "synced_once_processed", "sync_wakes_everybody";
-        Seeded "requeued_without_being_asked" from "museum A12, article AR-8":
+        Seeded "requeued_without_being_asked" from "museum A12, the article":
             RequeueAlways breaks "only_what_waits";
-        Seeded "requeue_overwrites_newer" from "museum A12, article AR-9":
+        Seeded "requeue_overwrites_newer" from "museum A12, the article":
             RequeueOverwrites breaks "newest_state";
-        Seeded "closed_flag_has_its_own_lock" from "museum B6, article AR-17":
+        Seeded "closed_flag_has_its_own_lock" from "museum B6, the article":
             CloseUnderItsOwnLock breaks "close_wakes_everybody";
-        Seeded "resync_queues_again" from "article AR-4":
+        Seeded "resync_queues_again" from "the article":
             ResyncQueuesAgain breaks "order_of_places";
-        Seeded "one_place_each" from "article AR-5":
+        Seeded "one_place_each" from "the article":
             OnePlaceEach breaks "order_of_places";
     }
 }
