@@ -4,6 +4,7 @@ use crate::canary::Canary;
 use crate::delaying_queue::DelayingQueue;
 use crate::delta_fifo::DeltaFifo;
 use crate::elector::Elector;
+use crate::fifo::Fifo;
 use crate::priority_queue::PriorityQueue;
 use crate::queue::Queue;
 use crate::sequential;
@@ -26,12 +27,12 @@ pub const CATALOGUE: Catalogue = Catalogue {
         subject::<Queue>(),
         subject::<DeltaFifo>(),
         subject::<DelayingQueue>(),
+        subject::<Fifo>(),
         subject::<sequential::LimitedQueue>(),
         subject::<PriorityQueue>(),
         subject::<sequential::Limiter>(),
         subject::<sequential::TokenBucket>(),
         subject::<sequential::Backoff>(),
-        subject::<sequential::Fifo>(),
         subject::<sequential::OrderedFifo>(),
         subject::<sequential::Heap>(),
         subject::<sequential::ExpiringStore>(),

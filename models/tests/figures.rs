@@ -184,7 +184,7 @@ fn waits_are_bounded(seeds: u64) {
             println!(
                 "{lease}/{renew}/{retry}: a new leader {worst:.3?} after a {what}, bound {bound:.3?}"
             );
-            assert!(worst <= bound, "LV-1, LV-2: {what}");
+            assert!(worst <= bound, "election:LV-1, election:LV-2: {what}");
         }
     }
 }
@@ -245,7 +245,7 @@ fn tokens_protect(seeds: u64) {
         println!("{profile}, {word}: {taken} effects taken, {late} of deposed leaders");
         assert!(taken > seeds, "the runs must be worth something");
         match (profile, checks) {
-            ("strict", true) => assert_eq!(late, 0, "SF-14"),
+            ("strict", true) => assert_eq!(late, 0, "election:SF-14"),
             (_, false) => assert!(late > 0, "nothing to protect from"),
             _ => {} // the reference exposes no token; ours is as good as its transitions
         }

@@ -78,7 +78,7 @@ impl<O: Operation<M>, M: Machine, R: Runtime, H: Host<M>> Future for Call<'_, O,
                 this.arm(until, waker);
                 Poll::Pending
             }
-            Step::Held(_) => held_call(),
+            Step::Held(ret) => held_call(ret),
         }
     }
 }

@@ -190,7 +190,7 @@ fn waits(timing: &Timing, text: &mut String) {
     let bound = liveness(timing, 0, Duration::ZERO);
     let _infallible = writeln!(
         text,
-        "\na new leader within {} of a crash, and within {} of a release (LV-1, LV-2)",
+        "\na new leader within {} of a crash, and within {} of a release (election:LV-1, election:LV-2)",
         seconds(Some(bound.after_crash)),
         seconds(Some(bound.after_release))
     );

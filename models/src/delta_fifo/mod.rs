@@ -17,7 +17,7 @@ use seatrial_core::machine::Step;
 use seatrial_core::store::LastState;
 
 use crate::conformance::Conformance;
-use crate::objects::Object;
+use crate::objects::{Object, named};
 use crate::trial::{
     Component, DynScenario, EventOf, HistoryOf, Invariant, MachineOf, Mutant, OpOf, RetOf,
 };
@@ -64,7 +64,7 @@ impl Component for DeltaFifo {
         };
         match call {
             Call::Make(_) => {
-                let known = reply.map(|reply| objects(reply.state.known.values()));
+                let known = reply.map(|reply| named(reply.state.known.values()));
                 format!("makes a queue; the store has {}", known.unwrap_or_default())
             }
             Call::Queue(op) => describe(op, reply.and_then(|reply| reply.ret.as_ref())),
@@ -89,7 +89,7 @@ fn describe(op: &MachineOp, ret: Option<&MachineRet>) -> String {
         (Queued::Put(put), _) => {
             let verb = if put.verb == Verb::Add { "add" } else { "update" };
             match &put.object {
-                Some(Ok(object)) => format!("{verb} {}", objects([object])),
+                Some(Ok(object)) => format!("{verb} {}", named([object])),
                 _ => format!("{verb}: refused"),
             }
         }
@@ -99,7 +99,7 @@ fn describe(op: &MachineOp, ret: Option<&MachineRet>) -> String {
         },
         (Queued::Replace(list), _) => {
             let refused = if list.refused.is_some() { ", refused" } else { "" };
-            format!("list {}{refused}", objects(list.objects.iter().map(|keyed| &keyed.object)))
+            format!("list {}{refused}", named(list.objects.iter().map(|keyed| &keyed.object)))
         }
         (Queued::Resync(_), _) => "resync".to_owned(),
         (Queued::Pop(_), Some(Ret::Pop(Some(popped)))) => {
@@ -123,17 +123,11 @@ fn describe(op: &MachineOp, ret: Option<&MachineRet>) -> String {
     }
 }
 
-fn objects<'a>(objects: impl IntoIterator<Item = &'a Object>) -> String {
-    let all: Vec<_> =
-        objects.into_iter().map(|(key, version)| format!("{key}v{version}")).collect();
-    if all.is_empty() { "nothing".to_owned() } else { all.join(" ") }
-}
-
 fn last_state(last: &LastState<u8, Object>) -> String {
     match last {
-        LastState::Final(object) => objects([object]),
+        LastState::Final(object) => named([object]),
         LastState::Tombstone(tombstone) => {
-            format!("{} unseen, last {}", tombstone.key, objects(&tombstone.object))
+            format!("{} unseen, last {}", tombstone.key, named(&tombstone.object))
         }
     }
 }
@@ -141,7 +135,7 @@ fn last_state(last: &LastState<u8, Object>) -> String {
 fn changes<'a>(deltas: impl IntoIterator<Item = &'a Change>) -> String {
     let change = |delta: &Change| match delta {
         Delta::Deleted(last) => format!("Deleted {}", last_state(last)),
-        other => format!("{} {}", other.kind(), objects(other.object())),
+        other => format!("{} {}", other.kind(), named(other.object())),
     };
     deltas.into_iter().map(change).collect::<Vec<_>>().join(", ")
 }

@@ -14,7 +14,7 @@ use crate::objects::traced::{Object, key_of, write_end};
 type Machine = FifoQueue<String, Object>;
 
 /// How the recorded traces of the FIFO are replayed.
-pub fn conformance() -> Conformance {
+pub(super) fn conformance() -> Conformance {
     Conformance { traces_of: "fifo", replay: replay_ours, faithful: Some(replay_faithful) }
 }
 

@@ -5,6 +5,7 @@
 //! which replays every recorded trace.
 
 use std::collections::{BTreeMap, VecDeque};
+use std::time::Duration;
 
 use seatrial_core::fifo::{
     AddIfAbsent, Delete, Get, Keyed, Op, POPPERS, Popped, Processed, Put, Replace, Ret, SYNC,
@@ -18,45 +19,80 @@ pub enum Mistake {
     // What the reference does to this day.
     /// The latch is looked at when `pop` returns, not when a place is skipped.
     LatchWhenPopReturns,
-    // What anybody may do.
-    /// A place counts when it is taken, not when its object is processed.
-    CountWhenTaken,
-    /// Only places with an object count.
-    StalePlacesDoNotCount,
+    /// The places of a list are in the order of a map.
+    ListInMapOrder,
+
+    // What it did once, or the article says.
     /// The first list counts its objects, not its keys.
     CountListedObjects,
-    /// Every list counts anew.
-    CountEveryList,
+    /// An object goes back unless it was asked back.
+    RequeueAlways,
+    /// A requeued object replaces a newer one.
+    RequeueOverwrites,
+    /// Whether the queue is closed is looked up under another lock, before going to sleep.
+    CloseUnderItsOwnLock,
+    /// A resync queues what is queued.
+    ResyncQueuesAgain,
+
+    // What anybody may do to objects and places.
     /// An update moves its object to the tail.
     UpdateMoves,
+    /// An update gives the place of its object up.
+    UpdateLosesPlace,
     /// The first state wins.
     KeepFirst,
     /// Deletion removes the place, too.
     DeleteRemovesPlace,
+    /// Deletion waits for the object to be handed out.
+    DeleteDoesNothing,
     /// An object added again while its old place is there takes no new one.
     OnePlaceEach,
     /// A list is added to what is there.
     ReplaceKeepsOld,
     /// The newest place comes first.
     LastInFirstOut,
-    /// Only one sleeper learns that the queue is closed.
-    CloseWakesOne,
-    /// A write wakes nobody.
-    PutNeverWakes,
-    /// A list wakes one sleeper, however long it is.
-    ReplaceWakesOne,
+    /// An object that is put back comes first.
+    RequeueInFront,
+    /// An object that is asked back is gone.
+    RequeueForgets,
+
+    // To the first list.
+    /// A place counts when it is taken, not when its object is processed.
+    CountWhenTaken,
+    /// Only places with an object count.
+    StalePlacesDoNotCount,
+    /// Every list counts anew.
+    CountEveryList,
+    /// Places are not counted.
+    NeverCount,
+    /// Adding does not count as a write.
+    PutIsNoWrite,
+    /// Deleting does not count as a write.
+    DeleteIsNoWrite,
+    /// Putting back does not count as a write.
+    PutBackIsNoWrite,
+
+    // To popping and closing.
+    /// The lock is not held while an object is processed.
+    UnlockWhileProcessing,
+    /// An empty queue is taken for a closed one.
+    EmptyIsClosed,
     /// A closed queue hands out nothing.
     CloseDiscards,
-    /// A requeued object replaces a newer one.
-    RequeueOverwrites,
-    /// Whoever waits for the first list is not woken.
-    LatchNeverWakes,
+    /// A closed queue takes in nothing.
+    CloseGatesWriters,
+
+    // To reading.
+    /// A listing is sorted by key.
+    ListByKey,
+    /// The length counts places.
+    LenCountsPlaces,
 }
 
 use Mistake::*;
 
 /// What the reference does to this day, which ours does better.
-pub const REFERENCE: &[Mistake] = &[LatchWhenPopReturns];
+pub const REFERENCE: &[Mistake] = &[LatchWhenPopReturns, ListInMapOrder];
 
 /// The containers of the reference.
 #[derive(Clone, Debug)]
@@ -68,8 +104,12 @@ pub struct MapAndList<K, O> {
     initial: usize,
     /// What callers are told; follows `populated` and `initial`, sooner or later.
     latch: bool,
-    in_process: bool,
+    in_process: usize,
+    /// What was handed out last ([`RequeueAlways`]).
+    last: Option<(K, O)>,
     closed: bool,
+    /// Whether somebody has looked and is about to sleep ([`CloseUnderItsOwnLock`]).
+    about_to_sleep: bool,
 }
 
 impl<K: Key + Ord, O: Handle> MapAndList<K, O> {
@@ -82,8 +122,10 @@ impl<K: Key + Ord, O: Handle> MapAndList<K, O> {
             populated: false,
             initial: 0,
             latch: false,
-            in_process: false,
+            in_process: 0,
+            last: None,
             closed: false,
+            about_to_sleep: false,
         }
     }
 
@@ -91,27 +133,36 @@ impl<K: Key + Ord, O: Handle> MapAndList<K, O> {
         self.mistakes.contains(&mistake)
     }
 
+    /// Notes a write, unless this kind of call does not count as one.
+    fn populate(&mut self, unless: Mistake, wakes: &mut Wakes) {
+        if !self.makes(unless) {
+            self.populated = true;
+            self.update_latch(wakes);
+        }
+    }
+
     fn update_latch(&mut self, wakes: &mut Wakes) {
         if self.populated && self.initial == 0 && !self.latch {
             self.latch = true;
-            if !self.makes(LatchNeverWakes) {
-                wakes.all(SYNC);
-            }
+            wakes.all(SYNC);
         }
     }
 
     fn put(&mut self, key: K, object: O, wakes: &mut Wakes) {
+        if self.closed && self.makes(CloseGatesWriters) {
+            return;
+        }
         let waits = self.items.contains_key(&key);
-        if waits && self.makes(UpdateMoves) {
+        if waits && (self.makes(UpdateMoves) || self.makes(UpdateLosesPlace)) {
             self.queue.retain(|queued| *queued != key);
-            self.queue.push_back(key.clone());
+            if self.makes(UpdateMoves) {
+                self.queue.push_back(key.clone());
+            }
         }
         let keeps_place = self.makes(OnePlaceEach) && self.queue.contains(&key);
         if !waits && !keeps_place {
             self.queue.push_back(key.clone());
-            if !self.makes(PutNeverWakes) {
-                wakes.one(POPPERS);
-            }
+            wakes.one(POPPERS);
         }
         if !waits || !self.makes(KeepFirst) {
             self.items.insert(key, object);
@@ -119,30 +170,40 @@ impl<K: Key + Ord, O: Handle> MapAndList<K, O> {
     }
 
     fn delete(&mut self, key: &K) -> Option<O> {
+        if self.makes(DeleteDoesNothing) {
+            return None;
+        }
         if self.makes(DeleteRemovesPlace) {
             self.queue.retain(|queued| queued != key);
         }
         self.items.remove(key)
     }
 
-    fn replace(&mut self, list: Vec<Keyed<K, O>>, wakes: &mut Wakes) {
+    fn replace(&mut self, mut list: Vec<Keyed<K, O>>, wakes: &mut Wakes) {
         if !self.makes(ReplaceKeepsOld) {
             self.items.clear();
             self.queue.clear();
         }
         let objects = list.len();
-        let mut woken = Wakes::default();
-        for Keyed { key, object } in list {
-            self.put(key.into_key(), object, &mut woken);
+        if self.makes(ListInMapOrder) {
+            list.sort_by(|one, other| one.key.key().cmp(other.key.key()));
         }
-        let one = self.makes(ReplaceWakesOne);
-        wakes.many(POPPERS, usize::from(woken.get(POPPERS)).min(if one { 1 } else { usize::MAX }));
+        for Keyed { key, object } in list {
+            self.put(key.into_key(), object, wakes);
+        }
         if !self.populated || self.makes(CountEveryList) {
             let objects_count = self.makes(CountListedObjects);
             self.initial = if objects_count { objects } else { self.queue.len() };
+            self.latch = false;
         }
         self.populated = true;
         self.update_latch(wakes);
+    }
+
+    fn resync(&mut self) {
+        if self.makes(ResyncQueuesAgain) {
+            self.queue.extend(self.items.keys().cloned());
+        }
     }
 
     fn pop(&mut self, cx: &mut Cx<'_>) -> Step<Ret<K, O>> {
@@ -152,70 +213,79 @@ impl<K: Key + Ord, O: Handle> MapAndList<K, O> {
         let mut skipped = Wakes::default();
         while let Some(key) = self.next_place() {
             let object = self.items.remove(&key);
-            if object.is_some() || !self.makes(StalePlacesDoNotCount) {
+            if !self.makes(NeverCount) && (object.is_some() || !self.makes(StalePlacesDoNotCount)) {
                 self.initial = self.initial.saturating_sub(1);
             }
-            let Some(object) = object else {
-                if !self.makes(LatchWhenPopReturns) {
-                    self.update_latch(&mut skipped);
-                }
-                continue;
-            };
-            self.in_process = true;
-            // Counted here, as the reference does; the latch follows when the object is processed.
-            let initial = !self.latch;
-            if self.makes(CountWhenTaken) {
+            if let Some(object) = object {
+                return self.hand_out(key, object);
+            }
+            if !self.makes(LatchWhenPopReturns) {
                 self.update_latch(&mut skipped);
             }
-            let left = self.items.len();
-            return Step::Held(Ret::Pop(Some(Popped { key, object, initial, left })));
         }
         cx.wakes = skipped;
-        if !self.closed {
-            return Step::Wait { on: POPPERS, until: None };
+        let looked = std::mem::take(&mut self.about_to_sleep);
+        if (self.closed && !looked) || self.makes(EmptyIsClosed) {
+            self.update_latch(&mut cx.wakes);
+            return Step::Done(Ret::Pop(None));
         }
-        self.update_latch(&mut cx.wakes);
-        Step::Done(Ret::Pop(None))
+        // Whatever wakes it between the look and the sleep is lost on it.
+        let looks = self.makes(CloseUnderItsOwnLock) && !looked;
+        self.about_to_sleep = looks;
+        let soon = || cx.now() + Duration::from_nanos(1);
+        Step::Wait { on: POPPERS, until: looks.then(soon) }
     }
 
     fn next_place(&mut self) -> Option<K> {
         if self.makes(LastInFirstOut) { self.queue.pop_back() } else { self.queue.pop_front() }
     }
 
-    fn add_if_absent(&mut self, add: &mut AddIfAbsent<K, O>, wakes: &mut Wakes) {
-        self.populated = true;
-        self.update_latch(wakes);
-        let (Some(key), Some(object)) = (add.key.take(), add.object.take()) else { return };
-        if !self.items.contains_key(key.key()) || self.makes(RequeueOverwrites) {
-            self.put(key.into_key(), object, wakes);
+    /// Counted before, as the reference does; the latch follows when the object is processed.
+    fn hand_out(&mut self, key: K, object: O) -> Step<Ret<K, O>> {
+        self.in_process += 1;
+        self.last = self.makes(RequeueAlways).then(|| (key.clone(), object.clone()));
+        if self.makes(CountWhenTaken) {
+            self.update_latch(&mut Wakes::default());
+        }
+        let (initial, left) = (!self.latch, self.items.len());
+        let popped = Ret::Pop(Some(Popped { key, object, initial, left }));
+        if self.makes(UnlockWhileProcessing) { Step::Done(popped) } else { Step::Held(popped) }
+    }
+
+    fn add_if_absent(&mut self, key: K, object: O, wakes: &mut Wakes) {
+        self.populate(PutBackIsNoWrite, wakes);
+        if self.items.contains_key(&key) && !self.makes(RequeueOverwrites) {
+            return;
+        }
+        if self.makes(RequeueInFront) {
+            self.queue.push_front(key.clone());
+            self.items.insert(key, object);
+            wakes.one(POPPERS);
+        } else {
+            self.put(key, object, wakes);
         }
     }
 
-    fn processed(&mut self, requeue: Option<&mut AddIfAbsent<K, O>>, wakes: &mut Wakes) {
-        if let Some(add) = requeue {
-            self.add_if_absent(add, wakes);
+    fn processed(&mut self, asked: Option<AddIfAbsent<K, O>>, wakes: &mut Wakes) {
+        let asked = asked.filter(|_| !self.makes(RequeueForgets));
+        let asked = asked.and_then(|add| Some((add.key?.into_key(), add.object?)));
+        if let Some((key, object)) = asked.or(self.last.take()) {
+            self.add_if_absent(key, object, wakes);
         }
-        self.in_process = false;
+        self.in_process = self.in_process.saturating_sub(1);
         self.update_latch(wakes);
         if self.latch || self.is_drained() {
             wakes.all(SYNC);
         }
-        if self.makes(LatchNeverWakes) {
-            wakes.set(SYNC, 0);
-        }
     }
 
     fn is_drained(&self) -> bool {
-        self.closed && self.items.is_empty() && !self.in_process
+        self.closed && self.items.is_empty() && self.in_process == 0
     }
 
     fn close(&mut self, wakes: &mut Wakes) {
         self.closed = true;
-        if self.makes(CloseWakesOne) {
-            wakes.one(POPPERS);
-        } else {
-            wakes.all(POPPERS);
-        }
+        wakes.all(POPPERS);
         wakes.all(SYNC);
     }
 
@@ -239,30 +309,33 @@ impl<K: Key + Ord, O: Handle> Machine for MapAndList<K, O> {
     fn step(&mut self, op: &mut Op<K, O>, cx: &mut Cx<'_>) -> Step<Ret<K, O>> {
         Step::Done(match op {
             Op::Put(Put { key, object }) => {
-                self.populated = true;
-                self.update_latch(&mut cx.wakes);
+                self.populate(PutIsNoWrite, &mut cx.wakes);
                 if let (Some(key), Some(object)) = (key.take(), object.take()) {
                     self.put(key.into_key(), object, &mut cx.wakes);
                 }
                 Ret::Put(())
             }
             Op::Delete(Delete(key)) => {
-                self.populated = true;
-                self.update_latch(&mut cx.wakes);
+                self.populate(DeleteIsNoWrite, &mut cx.wakes);
                 Ret::Delete(self.delete(key.key()))
             }
             Op::Replace(Replace(list)) => {
                 self.replace(std::mem::take(list), &mut cx.wakes);
                 Ret::Replace(())
             }
-            Op::Resync(_) => Ret::Resync(()),
+            Op::Resync(_) => {
+                self.resync();
+                Ret::Resync(())
+            }
             Op::Pop(_) => return self.pop(cx),
             Op::Processed(Processed { requeue }) => {
-                self.processed(requeue.as_deref_mut(), &mut cx.wakes);
+                self.processed(requeue.take().map(|add| *add), &mut cx.wakes);
                 Ret::Processed(())
             }
-            Op::AddIfAbsent(add) => {
-                self.add_if_absent(add, &mut cx.wakes);
+            Op::AddIfAbsent(AddIfAbsent { key, object }) => {
+                if let (Some(key), Some(object)) = (key.take(), object.take()) {
+                    self.add_if_absent(key.into_key(), object, &mut cx.wakes);
+                }
                 Ret::AddIfAbsent(())
             }
             Op::Close(_) => {
@@ -274,7 +347,11 @@ impl<K: Key + Ord, O: Handle> Machine for MapAndList<K, O> {
             Op::WaitForSync(_) if self.latch || self.is_drained() => Ret::WaitForSync(self.latch),
             Op::WaitForSync(_) => return Step::Wait { on: SYNC, until: None },
             Op::Get(Get(key)) => Ret::Get(self.items.get(key.key()).cloned()),
+            Op::List(_) if self.makes(ListByKey) => {
+                Ret::List(self.items.clone().into_iter().collect())
+            }
             Op::List(_) => Ret::List(self.list()),
+            Op::Len(_) if self.makes(LenCountsPlaces) => Ret::Len(self.queue.len()),
             Op::Len(_) => Ret::Len(self.items.len()),
         })
     }

@@ -1,13 +1,135 @@
 //! The FIFO's page.
 
 mod conformance;
+mod invariants;
+mod ledger;
 mod map_and_list;
+mod mutants;
 mod op;
+mod scenarios;
 mod spec;
 #[cfg(test)]
 mod tests;
 
-pub use conformance::conformance;
+use seatrial_core::fifo::{FifoQueue, Op as Queued, Ret};
+use seatrial_core::machine::Step;
+use seatrial_core::store::KeyHasher;
+
+use crate::conformance::Conformance;
+use crate::objects::{Object, named};
+use crate::trial::{
+    Component, DynScenario, EventOf, HistoryOf, Invariant, MachineOf, Mutant, OpOf, RetOf,
+    component_tests,
+};
+
 pub use map_and_list::{MapAndList, Mistake, REFERENCE};
 pub use op::{Machine, MachineOp, MachineRet, Op, check, check_on, decode};
 pub use spec::{Spec, Taken};
+
+/// The FIFO, as a component under trial.
+#[derive(Clone, Copy, Debug)]
+pub struct Fifo;
+
+type Event = EventOf<Fifo>;
+type History = HistoryOf<Fifo>;
+
+impl Component for Fifo {
+    type Machine = Machine;
+
+    const NAME: &'static str = "fifo";
+    const SAYS: &'static str = "the queue of newest objects";
+
+    fn machine() -> MachineOf<Self> {
+        Box::new(FifoQueue::<u8, Object>::new(KeyHasher::fixed(7)))
+    }
+
+    fn scenarios() -> Vec<Box<dyn DynScenario<Self>>> {
+        scenarios::all()
+    }
+
+    fn invariants() -> Vec<Invariant<Self>> {
+        invariants::all()
+    }
+
+    fn mutants() -> Vec<Mutant<Self>> {
+        mutants::all()
+    }
+
+    fn describe(op: &OpOf<Self>, outcome: &Step<RetOf<Self>>) -> String {
+        match outcome {
+            Step::Done(ret) | Step::Held(ret) => describe(op, Some(ret)),
+            Step::Wait { .. } => describe(op, None),
+        }
+    }
+
+    fn conformance() -> Vec<Conformance> {
+        vec![conformance::conformance()]
+    }
+
+    fn fuzz() -> Option<fn(&[u8])> {
+        Some(|bytes| check(&decode(bytes)))
+    }
+}
+
+component_tests! {
+    Fifo;
+    scenarios:
+        updates_collapse,
+        deleted_while_waiting,
+        deleted_and_back,
+        back_at_an_old_place,
+        two_consumers,
+        two_consumers_one_list,
+        list_races_changes,
+        resync_queues_nothing,
+        readers_between,
+        everybody_at_once,
+        failing_consumer,
+        asked_back,
+        asked_back_for_another,
+        put_back_late,
+        put_back_for_another,
+        panicking_consumer,
+        first_list_awaited,
+        first_list_deleted,
+        first_list_deleted_and_more,
+        list_with_duplicates,
+        second_list_before_drain,
+        write_before_first_list,
+        refused_writes,
+        close_while_two_wait,
+        write_after_close,
+        close_before_first_list,
+        close_with_an_object_left;
+    also: mutants, conformance, fuzz
+}
+
+/// Tells what a call did; `None` stands for one that goes to sleep.
+fn describe(op: &MachineOp, ret: Option<&MachineRet>) -> String {
+    match (op, ret) {
+        (Queued::Put(put), _) => format!("put {}", named(&put.object)),
+        (Queued::Delete(delete), _) => format!("delete {:?}", delete.0),
+        (Queued::Replace(list), _) => {
+            format!("list {}", named(list.0.iter().map(|keyed| &keyed.object)))
+        }
+        (Queued::Resync(_), _) => "resync".to_owned(),
+        (Queued::Pop(_), Some(Ret::Pop(Some(popped)))) => {
+            let initial = if popped.initial { ", initial" } else { "" };
+            format!("pop -> {}{initial}", named([&popped.object]))
+        }
+        (Queued::Pop(_), Some(_)) => "pop -> closed".to_owned(),
+        (Queued::Pop(_), None) => "pop sleeps".to_owned(),
+        (Queued::Processed(processed), _) => {
+            let back = if processed.requeue.is_some() { ", asked back" } else { "" };
+            format!("processed{back}")
+        }
+        (Queued::AddIfAbsent(add), _) => format!("put back {}", named(&add.object)),
+        (Queued::Close(_), _) => "close".to_owned(),
+        (Queued::HasSynced(_), Some(Ret::HasSynced(says))) => format!("has synced -> {says}"),
+        (Queued::WaitForSync(_), Some(Ret::WaitForSync(says))) => {
+            format!("wait for sync -> {says}")
+        }
+        (Queued::WaitForSync(_), None) => "wait for sync sleeps".to_owned(),
+        (op, ret) => format!("{op:?} -> {ret:?}"),
+    }
+}

@@ -13,7 +13,7 @@ use seatrial_core::machine::{Cx, Machine, Step};
 use seatrial_core::store::{Cause, NoMetadata};
 
 pub(crate) use edited::Edited;
-pub(crate) use stage::Stage;
+pub(crate) use stage::{MISSED, Stage};
 pub use store::Store;
 pub(crate) use store::left_by;
 
@@ -38,6 +38,13 @@ pub fn transform(object: Object) -> Result<Object, Cause> {
     } else {
         Ok((object.0, object.1.wrapping_add(100)))
     }
+}
+
+/// Writes objects as pictures of an interleaving show them: `1v2 3v1`.
+pub(crate) fn named<'a>(objects: impl IntoIterator<Item = &'a Object>) -> String {
+    let all: Vec<_> =
+        objects.into_iter().map(|(key, version)| format!("{key}v{version}")).collect();
+    if all.is_empty() { "nothing".to_owned() } else { all.join(" ") }
 }
 
 /// Returns how a call ended, in a word.

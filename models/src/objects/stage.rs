@@ -9,6 +9,10 @@ use seatrial_core::store::LastState;
 use super::{Object, Store};
 use crate::trial::{Component, World};
 
+/// The note of a thread that was woken by the first list: how many of its objects the consumer's
+/// store misses.
+pub(crate) const MISSED: &str = "misses";
+
 /// What every scenario on a queue of objects needs.
 pub(crate) struct Stage<R: Runtime, C: Component, Q: Queue<u8, Object>> {
     pub(crate) world: World<R, C>,
@@ -71,6 +75,17 @@ impl<R: Runtime, C: Component, Q: Queue<u8, Object>> Stage<R, C, Q> {
     pub(crate) fn waiter(&self, name: &str) -> R::Join<()> {
         self.on(name, |stage| {
             let _synced = stage.queue.wait_for_sync();
+        })
+    }
+
+    /// A thread that waits until the first list is processed, and then counts the objects that the
+    /// consumer's store misses (`cache:SC-9`).
+    pub(crate) fn reader_of_the_first_list(&self, name: &str, objects: u64) -> R::Join<()> {
+        self.on(name, move |stage| {
+            if stage.queue.wait_for_sync() {
+                let stored = stage.store.objects().len() as u64;
+                stage.world.note(MISSED, objects.saturating_sub(stored));
+            }
         })
     }
 

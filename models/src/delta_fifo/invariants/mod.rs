@@ -9,8 +9,6 @@ use super::DeltaFifo;
 use super::ledger::{self, Ledger, Over};
 use crate::trial::{Invariant, Violation};
 
-pub(super) use sync::MISSED;
-
 type Checked = Result<(), Violation>;
 
 /// Whatever says more comes first: an execution is blamed on the first promise that it breaks.

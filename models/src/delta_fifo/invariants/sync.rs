@@ -6,10 +6,8 @@ use super::ledger::{Ledger, Over, at_every_call, when_quiet};
 use super::{Checked, DeltaFifo, Invariant};
 use crate::delta_fifo::History;
 use crate::delta_fifo::ledger::Bed;
+use crate::objects::MISSED;
 use crate::trial::Violation;
-
-/// A thread that was woken by the latch notes how many objects of the first list it misses.
-pub(in crate::delta_fifo) const MISSED: &str = "misses";
 
 pub(super) fn all() -> Vec<Invariant<DeltaFifo>> {
     let mut all = safety();

@@ -4,7 +4,6 @@ use seatrial_core::delta_fifo::Op;
 use seatrial_core::runtime::Runtime;
 
 use super::{Stage, some};
-use crate::delta_fifo::invariants::MISSED;
 use crate::delta_fifo::ledger::Bed;
 use crate::delta_fifo::{DeltaFifo, History};
 use crate::trial::{DynScenario, Scenario, World};
@@ -28,13 +27,7 @@ impl Scenario<DeltaFifo> for FirstListAwaited {
 
     fn run<R: Runtime>(&self, world: &World<R, DeltaFifo>) {
         let stage = Stage::informer(world, []);
-        let waits = |stage: &Stage<R>| {
-            if stage.queue.wait_for_sync() {
-                let stored = stage.store.objects().len() as u64;
-                stage.world.note(MISSED, 2 - stored);
-            }
-        };
-        let waiters = [stage.on("waiter", waits), stage.on("other", waits)];
+        let waiters = ["waiter", "other"].map(|name| stage.reader_of_the_first_list(name, 2));
         let consumer = stage.consumer("consumer");
         stage.list(&[(1, 1), (2, 1)]);
         stage.world.quiesce();

@@ -7,6 +7,7 @@ use seatrial_core::machine::Boxed;
 use crate::delta_fifo::Mistake::{self, *};
 use crate::delta_fifo::{MapAndKeys, check_on, decode};
 use crate::engine::quietly;
+use crate::objects::random_bytes;
 
 /// Mistakes that a single caller can see. Not among them: those that need a second thread
 /// (`LatchWhenTaken`, `CloseUnderItsOwnLock`, `UnlockWhileProcessing`), and `NoDeduplication`,
@@ -61,22 +62,10 @@ const SHOWN: &[Mistake] = &[
     LenCountsChanges,
 ];
 
-/// Random bytes that are the same in every run.
-fn bytes(seed: u64) -> Vec<u8> {
-    let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
-    let mut next = || {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        (state >> 24) as u8
-    };
-    (0..120).map(|_| next()).collect()
-}
-
 fn noticed(mistakes: &'static [Mistake]) -> bool {
     quietly(|| {
         (1..1000).any(|seed| {
-            let (setup, ops) = decode(&bytes(seed));
+            let (setup, ops) = decode(&random_bytes(seed, 120));
             let run = || {
                 check_on(setup, &ops, |known| {
                     let emit_replaced = setup.emit_replaced;

@@ -1,7 +1,7 @@
 //! The recorded traces of the reference.
 
 use crate::conformance::carried;
-use crate::fifo::conformance;
+use crate::fifo::conformance::conformance;
 
 #[test]
 fn every_recorded_trace_replays_and_twelve_depart() {

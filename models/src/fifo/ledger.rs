@@ -1,0 +1,160 @@
+//! Follows a history call by call: what waits, what was handed out, who sleeps where.
+
+use seatrial_core::fifo::{AddIfAbsent, Delete, Op, Popped, Processed, Put, Replace, Ret};
+use seatrial_core::machine::Step;
+
+use super::{Event, History, MachineOp, MachineRet, Spec};
+use crate::engine::End;
+use crate::objects::Object;
+use crate::trial::{Violation, What};
+
+/// Where a thread sleeps.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Bed {
+    /// In `pop`.
+    Pop,
+    /// In `wait_for_sync`.
+    Sync,
+}
+
+/// What is known before an event.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Ledger {
+    /// The sequential object, led through the same calls.
+    pub(super) spec: Spec<u8, Object>,
+    /// Whether somebody was told that the first list is processed.
+    pub(super) synced: bool,
+    /// Objects that are being processed, and by which thread.
+    pub(super) in_process: Vec<(u8, Popped<u8, Object>)>,
+    /// Who sleeps.
+    pub(super) asleep: Vec<(u8, Bed)>,
+    /// Whether the queue is closed.
+    pub(super) closed: bool,
+}
+
+/// Returns the object that a call handed out.
+pub(super) fn popped(event: &Event) -> Option<&Popped<u8, Object>> {
+    match event.returned() {
+        Some((Op::Pop(_), Ret::Pop(popped))) => popped.as_ref(),
+        _ => None,
+    }
+}
+
+/// Tells whether an event is a call that ended and may change what waits, other than `pop`.
+pub(super) fn writes(event: &Event) -> bool {
+    matches!(
+        event.returned(),
+        Some((Op::Put(_) | Op::Delete(_) | Op::Replace(_) | Op::AddIfAbsent(_), _))
+    )
+}
+
+impl Ledger {
+    /// Takes in an event.
+    pub(super) fn apply(&mut self, event: &Event) {
+        let What::Step { op, outcome, .. } = &event.what else { return };
+        self.asleep.retain(|(thread, _)| *thread != event.thread);
+        match outcome {
+            Step::Wait { .. } => {
+                let bed = if matches!(op, Op::WaitForSync(_)) { Bed::Sync } else { Bed::Pop };
+                self.asleep.push((event.thread, bed));
+                if bed == Bed::Pop {
+                    self.skip_stale();
+                }
+            }
+            Step::Done(ret) | Step::Held(ret) => self.take_in(event.thread, op, ret),
+        }
+    }
+
+    fn take_in(&mut self, thread: u8, op: &MachineOp, ret: &MachineRet) {
+        match (op, ret) {
+            (Op::Put(Put { key: Some(key), object: Some(object) }), _) => {
+                self.spec.put(*key.key(), *object);
+            }
+            (Op::Delete(Delete(key)), _) => self.spec.delete(key.key()),
+            (Op::Replace(Replace(list)), _) => {
+                self.spec.replace(list.iter().map(|keyed| (*keyed.key.key(), keyed.object)));
+            }
+            (Op::Pop(_), Ret::Pop(Some(popped))) => self.pop(thread, popped),
+            (Op::Pop(_), Ret::Pop(None)) => self.skip_stale(),
+            (Op::Processed(processed), _) => self.processed(thread, processed),
+            (Op::AddIfAbsent(add), _) => self.put_back(add),
+            (Op::Close(_), _) => self.closed = true,
+            (Op::HasSynced(_), Ret::HasSynced(true))
+            | (Op::WaitForSync(_), Ret::WaitForSync(true)) => self.synced = true,
+            _ => {}
+        }
+    }
+
+    /// A `pop` that finds no object has skipped every place on its way.
+    fn skip_stale(&mut self) {
+        if self.spec.items.is_empty() {
+            let _none = self.spec.pop();
+        }
+    }
+
+    fn pop(&mut self, thread: u8, popped: &Popped<u8, Object>) {
+        let mut led = self.spec.clone();
+        match led.pop() {
+            Some(taken) if taken.key == popped.key => self.spec = led,
+            _ => drop(self.spec.items.remove(&popped.key)),
+        }
+        self.in_process.push((thread, popped.clone()));
+    }
+
+    fn processed(&mut self, thread: u8, processed: &Processed<u8, Object>) {
+        if let Some(mine) = self.in_process.iter().position(|(by, _)| *by == thread) {
+            self.in_process.remove(mine);
+            self.spec.processed();
+        }
+        if let Some(add) = &processed.requeue {
+            self.put_back(add);
+        }
+    }
+
+    fn put_back(&mut self, add: &AddIfAbsent<u8, Object>) {
+        if let (Some(key), Some(object)) = (&add.key, add.object) {
+            self.spec.add_if_absent(*key.key(), object);
+        }
+    }
+
+    /// Tells whether nothing more will be handed out unless somebody writes.
+    pub(super) fn is_drained(&self) -> bool {
+        self.closed && self.spec.items.is_empty() && self.in_process.is_empty()
+    }
+
+    /// Returns how many threads sleep in such a bed.
+    pub(super) fn sleepers(&self, bed: Bed) -> usize {
+        self.asleep.iter().filter(|(_, taken)| *taken == bed).count()
+    }
+}
+
+/// Checks every event against what is known before it.
+pub(super) fn at_every_event(
+    history: &History,
+    check: impl Fn(&Ledger, &Event) -> Result<(), String>,
+) -> Result<(), Violation> {
+    let mut ledger = Ledger::default();
+    for (number, event) in history.events.iter().enumerate() {
+        check(&ledger, event).map_err(|because| Violation::at(number, because))?;
+        ledger.apply(event);
+    }
+    Ok(())
+}
+
+/// Checks every moment at which nobody can move: recorded ones, and a deadlock at the end.
+pub(super) fn when_quiet(
+    history: &History,
+    check: impl Fn(&Ledger) -> Result<(), String>,
+) -> Result<(), Violation> {
+    let mut ledger = Ledger::default();
+    for (number, event) in history.events.iter().enumerate() {
+        if matches!(event.what, What::Quiet) {
+            check(&ledger).map_err(|because| Violation::at(number, because))?;
+        }
+        ledger.apply(event);
+    }
+    if matches!(history.end, End::Deadlock(_)) {
+        check(&ledger).map_err(Violation::overall)?;
+    }
+    Ok(())
+}

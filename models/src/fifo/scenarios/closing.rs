@@ -1,0 +1,119 @@
+//! The end of a queue.
+
+use seatrial_core::fifo::{Op, Ret};
+use seatrial_core::runtime::Runtime;
+
+use super::{Stage, some, steps};
+use crate::fifo::ledger::{Bed, popped, writes};
+use crate::fifo::{Fifo, History};
+use crate::trial::{DynScenario, Scenario, World};
+
+pub(super) fn all() -> Vec<Box<dyn DynScenario<Fifo>>> {
+    vec![
+        Box::new(CloseWhileTwoWait),
+        Box::new(WriteAfterClose),
+        Box::new(CloseBeforeFirstList),
+        Box::new(CloseWithAnObjectLeft),
+    ]
+}
+
+/// Two consumers wait while an object is added and the queue closed (`cache:SC-1`, `SC-2`).
+struct CloseWhileTwoWait;
+
+impl Scenario<Fifo> for CloseWhileTwoWait {
+    const NAME: &'static str = "close_while_two_wait";
+    const SAYS: &'static str = "two consumers wait while an object is added and the queue closed";
+
+    fn run<R: Runtime>(&self, world: &World<R, Fifo>) {
+        let stage = Stage::new(world);
+        let consumers = [stage.consumer("first"), stage.consumer("second")];
+        let writer = stage.on("writer", |stage| stage.add((1, 1)));
+        stage.queue.close();
+        stage.join([writer]);
+        stage.join(consumers);
+    }
+
+    /// Both sleep when the queue is closed.
+    fn reaches(history: &History) -> bool {
+        some(history, |before, event| {
+            steps(event, |op| matches!(op, Op::Close(_))) && before.sleepers(Bed::Pop) == 2
+        })
+    }
+}
+
+/// A closed queue takes in what comes, and hands it out (`cache:QU-3`, `cache:QU-4`).
+struct WriteAfterClose;
+
+impl Scenario<Fifo> for WriteAfterClose {
+    const NAME: &'static str = "write_after_close";
+    const SAYS: &'static str = "writers go on after the queue was closed, and one asks if it is";
+
+    fn run<R: Runtime>(&self, world: &World<R, Fifo>) {
+        let stage = Stage::new(world);
+        let writer = stage.on("writer", |stage| {
+            stage.add((1, 1));
+            let _says = stage.queue.is_closed();
+            stage.list(&[(2, 1)]);
+        });
+        let consumer = stage.consumer("consumer");
+        let observer = stage.observer(2);
+        stage.queue.close();
+        stage.join([writer, consumer, observer]);
+        while stage.pop().is_ok() {} // what came after the consumer left
+    }
+
+    /// An object that came after the end is handed out.
+    fn reaches(history: &History) -> bool {
+        some(history, |before, event| before.closed && writes(event))
+            && some(history, |before, event| before.closed && popped(event).is_some())
+    }
+}
+
+/// The queue is closed before there was a list, and somebody waits for it.
+struct CloseBeforeFirstList;
+
+impl Scenario<Fifo> for CloseBeforeFirstList {
+    const NAME: &'static str = "close_before_first_list";
+    const SAYS: &'static str = "somebody waits for a first list, and the queue is closed";
+
+    fn run<R: Runtime>(&self, world: &World<R, Fifo>) {
+        let stage = Stage::new(world);
+        let waiter = stage.waiter("waiter");
+        let consumer = stage.consumer("consumer");
+        stage.queue.close();
+        stage.join([waiter, consumer]);
+    }
+
+    /// It was asleep, and is told that there will be none.
+    fn reaches(history: &History) -> bool {
+        some(history, |before, event| {
+            steps(event, |op| matches!(op, Op::Close(_))) && before.sleepers(Bed::Sync) == 1
+        }) && some(history, |_, event| {
+            matches!(event.returned(), Some((_, Ret::WaitForSync(false))))
+        })
+    }
+}
+
+/// The queue is closed with the last object of the first list in it.
+struct CloseWithAnObjectLeft;
+
+impl Scenario<Fifo> for CloseWithAnObjectLeft {
+    const NAME: &'static str = "close_with_an_object_left";
+    const SAYS: &'static str = "the queue is closed while the first list is in it and awaited";
+
+    fn run<R: Runtime>(&self, world: &World<R, Fifo>) {
+        let stage = Stage::new(world);
+        stage.list(&[(1, 1)]);
+        let waiter = stage.waiter("waiter");
+        let consumer = stage.consumer("consumer");
+        stage.queue.close();
+        stage.join([waiter, consumer]);
+    }
+
+    /// It waits on although the queue is closed: the list is yet to be processed.
+    fn reaches(history: &History) -> bool {
+        some(history, |before, event| {
+            popped(event).is_some() && before.closed && before.sleepers(Bed::Sync) == 1
+        })
+    }
+}

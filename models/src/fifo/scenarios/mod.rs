@@ -1,0 +1,55 @@
+//! Small concurrent programs on the queue, each named by the case that it must reach.
+
+mod closing;
+mod places;
+mod processing;
+mod sync;
+
+use seatrial_core::fifo::{Fifo as Shell, Intake, Op};
+use seatrial_core::machine::Boxed;
+use seatrial_core::runtime::Runtime;
+use seatrial_core::store::KeyHasher;
+
+use super::ledger::{Ledger, at_every_event};
+use super::{Event, Fifo, History, Machine};
+use crate::objects::{self, Object, Store, key_of};
+use crate::trial::{DynScenario, What, World};
+
+pub(super) fn all() -> Vec<Box<dyn DynScenario<Fifo>>> {
+    let mut all = places::all();
+    all.extend(processing::all());
+    all.extend(sync::all());
+    all.extend(closing::all());
+    all
+}
+
+type Queue<R> = Shell<u8, Object, R, Boxed<Machine>>;
+type Stage<R> = objects::Stage<R, Fifo, Queue<R>>;
+
+impl<R: Runtime> Stage<R> {
+    fn new(world: &World<R, Fifo>) -> Self {
+        let intake = Intake::with_hasher(KeyHasher::fixed(7), key_of);
+        let queue = Shell::with_host(world.runtime(), intake, None, world.machine());
+        Self::around(world, queue, Store::default(), |store, popped| {
+            store.objects().insert(popped.key, popped.object);
+        })
+    }
+}
+
+/// Tells whether some event meets a condition that knows what happened before it.
+fn some(history: &History, wanted: impl Fn(&Ledger, &Event) -> bool) -> bool {
+    let found = |before: &Ledger, event: &Event| {
+        if wanted(before, event) { Err(String::new()) } else { Ok(()) }
+    };
+    at_every_event(history, found).is_err()
+}
+
+/// Tells whether an event is a step of such a call.
+fn steps(event: &Event, call: impl Fn(&Op<u8, Object>) -> bool) -> bool {
+    matches!(&event.what, What::Step { op, .. } if call(op))
+}
+
+/// Tells whether the place at the head of the queue is stale.
+fn head_is_stale(before: &Ledger) -> bool {
+    before.spec.queue.front().is_some_and(|key| !before.spec.items.contains_key(key))
+}

@@ -1,0 +1,289 @@
+//! Objects and their places.
+
+use seatrial_core::fifo::Op;
+use seatrial_core::runtime::Runtime;
+
+use super::{Stage, head_is_stale, some, steps};
+use crate::fifo::ledger::{Bed, popped, writes};
+use crate::fifo::{Fifo, History};
+use crate::trial::{DynScenario, Scenario, World};
+
+pub(super) fn all() -> Vec<Box<dyn DynScenario<Fifo>>> {
+    vec![
+        Box::new(UpdatesCollapse),
+        Box::new(DeletedWhileWaiting),
+        Box::new(DeletedAndBack),
+        Box::new(BackAtAnOldPlace),
+        Box::new(TwoConsumers),
+        Box::new(TwoConsumersOneList),
+        Box::new(ListRacesChanges),
+        Box::new(ResyncQueuesNothing),
+        Box::new(ReadersBetween),
+        Box::new(EverybodyAtOnce),
+    ]
+}
+
+/// Changes of an object that waits (`cache:FF-2`, `cache:TR-1`).
+struct UpdatesCollapse;
+
+impl Scenario<Fifo> for UpdatesCollapse {
+    const NAME: &'static str = "updates_collapse";
+    const SAYS: &'static str = "an object is updated while it and another wait for a consumer";
+
+    fn run<R: Runtime>(&self, world: &World<R, Fifo>) {
+        let stage = Stage::new(world);
+        stage.add((2, 1));
+        let consumer = stage.consumer("consumer");
+        let writer = stage.on("writer", |stage| stage.add((1, 1)));
+        stage.update((2, 2));
+        stage.update((1, 2));
+        stage.end([writer, consumer]);
+    }
+
+    /// An object is popped in its third state, and the other waits.
+    fn reaches(history: &History) -> bool {
+        some(history, |before, event| {
+            let newest = popped(event).is_some_and(|popped| popped.object == (2, 2));
+            newest && before.spec.items.len() == 2
+        })
+    }
+}
+
+/// An object is deleted before its place is reached (`cache:FF-4`).
+struct DeletedWhileWaiting;
+
+impl Scenario<Fifo> for DeletedWhileWaiting {
+    const NAME: &'static str = "deleted_while_waiting";
+    const SAYS: &'static str = "an object is deleted while it waits, and a consumer comes";
+
+    fn run<R: Runtime>(&self, world: &World<R, Fifo>) {
+        let stage = Stage::new(world);
+        let observer = stage.observer(1);
+        let consumer = stage.consumer("consumer");
+        stage.delete_unseen(3, None);
+        stage.add((1, 1));
+        stage.delete((1, 2));
+        stage.add((2, 1));
+        stage.end([observer, consumer]);
+    }
+
+    /// The consumer skips the place of the deleted object.
+    fn reaches(history: &History) -> bool {
+        some(history, |before, event| popped(event).is_some() && head_is_stale(before))
+    }
+}
+
+/// An object is deleted and added again (`cache:SC-4`, `cache:TR-2`).
+struct DeletedAndBack;
+
+impl Scenario<Fifo> for DeletedAndBack {
+    const NAME: &'static str = "deleted_and_back";
+    const SAYS: &'static str = "a deleted object is added again behind another, and two consume";
+
+    fn run<R: Runtime>(&self, world: &World<R, Fifo>) {
+        let stage = Stage::new(world);
+        let consumers = [stage.consumer("first"), stage.consumer("second")];
+        stage.add((2, 1));
+        stage.add((1, 1));
+        stage.delete((2, 2));
+        stage.add((2, 3));
+        stage.update((2, 4));
+        stage.end(consumers);
+    }
+
+    /// It is handed out at its old place, before what was there in the meantime.
+    fn reaches(history: &History) -> bool {
+        some(history, |before, event| {
+            let back = popped(event).is_some_and(|popped| popped.object.1 > 2);
+            back && before.spec.items.contains_key(&1)
+        })
+    }
+}
+
+/// A place that was left behind serves an object that comes much later (`cache:FF-7`).
+struct BackAtAnOldPlace;
+
+impl Scenario<Fifo> for BackAtAnOldPlace {
+    const NAME: &'static str = "back_at_an_old_place";
+    const SAYS: &'static str = "an object that was deleted, added, popped comes back once more";
+
+    fn run<R: Runtime>(&self, world: &World<R, Fifo>) {
+        let stage = Stage::new(world);
+        stage.add((1, 1));
+        let writer = stage.on("writer", |stage| {
+            stage.delete((1, 2));
+            stage.add((1, 3));
+        });
+        let popper = stage.popper("popper");
+        stage.join([writer, popper]);
+        stage.add((2, 1));
+        stage.add((1, 4));
+        let consumer = stage.consumer("consumer");
+        stage.end([consumer]);
+    }
+
+    /// Its second place is still there, before that of another object.
+    fn reaches(history: &History) -> bool {
+        some(history, |before, event| {
+            let adds = steps(event, |op| matches!(op, Op::Put(_)));
+            adds && before.spec.queue.iter().eq(&[1, 2]) && head_is_stale(before)
+        })
+    }
+}
+
+/// Two consumers wait for one object each.
+struct TwoConsumers;
+
+impl Scenario<Fifo> for TwoConsumers {
+    const NAME: &'static str = "two_consumers";
+    const SAYS: &'static str = "two consumers wait, each for one of two objects";
+
+    fn run<R: Runtime>(&self, world: &World<R, Fifo>) {
+        let stage = Stage::new(world);
+        let poppers = [stage.popper("first"), stage.popper("second")];
+        stage.add((2, 1));
+        stage.add((1, 1));
+        stage.end(poppers);
+    }
+
+    /// Both sleep when the first object comes.
+    fn reaches(history: &History) -> bool {
+        some(history, |before, event| writes(event) && before.sleepers(Bed::Pop) == 2)
+    }
+}
+
+/// Two consumers wait for the objects of one list.
+struct TwoConsumersOneList;
+
+impl Scenario<Fifo> for TwoConsumersOneList {
+    const NAME: &'static str = "two_consumers_one_list";
+    const SAYS: &'static str = "two consumers wait, each for one of two objects of a list";
+
+    fn run<R: Runtime>(&self, world: &World<R, Fifo>) {
+        let stage = Stage::new(world);
+        let poppers = [stage.popper("first"), stage.popper("second")];
+        stage.list(&[(2, 1), (1, 1)]);
+        stage.end(poppers);
+    }
+
+    fn reaches(history: &History) -> bool {
+        <TwoConsumers as Scenario<Fifo>>::reaches(history)
+    }
+}
+
+/// A list comes between changes: what is not in it is gone (`cache:FF-9`).
+struct ListRacesChanges;
+
+impl Scenario<Fifo> for ListRacesChanges {
+    const NAME: &'static str = "list_races_changes";
+    const SAYS: &'static str = "a list comes while one object is updated and another added";
+
+    fn run<R: Runtime>(&self, world: &World<R, Fifo>) {
+        let stage = Stage::new(world);
+        let writer = stage.on("writer", |stage| {
+            stage.update((1, 1));
+            stage.add((3, 1));
+        });
+        let consumer = stage.consumer("consumer");
+        stage.list(&[(2, 1), (1, 2)]);
+        stage.end([writer, consumer]);
+    }
+
+    /// The list finds an object that it misses.
+    fn reaches(history: &History) -> bool {
+        some(history, |before, event| {
+            let lists = steps(event, |op| matches!(op, Op::Replace(_)));
+            lists && before.spec.items.contains_key(&3)
+        })
+    }
+}
+
+/// A resync has nothing to queue (`cache:FF-11`).
+struct ResyncQueuesNothing;
+
+impl Scenario<Fifo> for ResyncQueuesNothing {
+    const NAME: &'static str = "resync_queues_nothing";
+    const SAYS: &'static str = "a resync comes while an object waits; later there are two";
+
+    fn run<R: Runtime>(&self, world: &World<R, Fifo>) {
+        let stage = Stage::new(world);
+        stage.add((1, 1));
+        let resyncer = stage.on("resyncer", |stage| stage.queue.resync());
+        let popper = stage.popper("popper");
+        stage.join([resyncer, popper]);
+        stage.add((2, 1));
+        stage.add((1, 2));
+        let consumer = stage.consumer("consumer");
+        stage.end([consumer]);
+    }
+
+    /// The resync finds the object waiting.
+    fn reaches(history: &History) -> bool {
+        some(history, |before, event| {
+            let resyncs = steps(event, |op| matches!(op, Op::Resync(_)));
+            resyncs && before.spec.items.contains_key(&1)
+        })
+    }
+}
+
+/// Readers look while writers write (`cache:FF-14`).
+struct ReadersBetween;
+
+impl Scenario<Fifo> for ReadersBetween {
+    const NAME: &'static str = "readers_between";
+    const SAYS: &'static str = "a reader looks at the queue while it is written and popped";
+
+    fn run<R: Runtime>(&self, world: &World<R, Fifo>) {
+        let stage = Stage::new(world);
+        let reader = stage.on("reader", |stage| {
+            let _listed = stage.queue.list();
+            let _waiting = stage.queue.get(&2);
+            let _many = stage.queue.len();
+        });
+        let consumer = stage.consumer("consumer");
+        stage.add((2, 1));
+        stage.add((1, 1));
+        stage.delete((2, 2));
+        stage.end([reader, consumer]);
+    }
+
+    /// Somebody counts while a place is stale.
+    fn reaches(history: &History) -> bool {
+        some(history, |before, event| {
+            steps(event, |op| matches!(op, Op::Len(_))) && head_is_stale(before)
+        })
+    }
+}
+
+/// Two writers, a lister and a consumer.
+struct EverybodyAtOnce;
+
+impl Scenario<Fifo> for EverybodyAtOnce {
+    const NAME: &'static str = "everybody_at_once";
+    const SAYS: &'static str = "changes and two lists at once, while one consumes and one asks";
+
+    fn run<R: Runtime>(&self, world: &World<R, Fifo>) {
+        let stage = Stage::new(world);
+        let changes = stage.on("changes", |stage| {
+            stage.add((1, 1));
+            stage.delete((2, 2));
+            stage.add((2, 3));
+        });
+        let lists = stage.on("lists", |stage| {
+            stage.list(&[(2, 1), (3, 1)]);
+            stage.list(&[(3, 2), (1, 2)]);
+        });
+        let consumer = stage.consumer("consumer");
+        let _synced = stage.queue.has_synced();
+        let _waiting = stage.queue.list();
+        stage.end([changes, lists, consumer]);
+    }
+
+    /// The second list meets a stale place of the first.
+    fn reaches(history: &History) -> bool {
+        some(history, |before, event| {
+            let lists = steps(event, |op| matches!(op, Op::Replace(_)));
+            lists && head_is_stale(before)
+        })
+    }
+}

@@ -1,0 +1,188 @@
+//! What a consumer does with what it pops, well or badly.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use seatrial_core::fifo::{AfterPop, Op, Processed};
+use seatrial_core::runtime::Runtime;
+
+use super::{Stage, some, steps};
+use crate::fifo::ledger::{Bed, popped, writes};
+use crate::fifo::{Fifo, History};
+use crate::trial::{DynScenario, Scenario, World};
+
+pub(super) fn all() -> Vec<Box<dyn DynScenario<Fifo>>> {
+    vec![
+        Box::new(FailingConsumer),
+        Box::new(AskedBack),
+        Box::new(AskedBackForAnother),
+        Box::new(PutBackLate),
+        Box::new(PutBackForAnother),
+        Box::new(PanickingConsumer),
+    ]
+}
+
+/// A consumer fails: what it popped is gone all the same (`cache:QU-8`).
+struct FailingConsumer;
+
+impl Scenario<Fifo> for FailingConsumer {
+    const NAME: &'static str = "failing_consumer";
+    const SAYS: &'static str = "a consumer fails to process an object while it changes";
+
+    fn run<R: Runtime>(&self, world: &World<R, Fifo>) {
+        let stage = Stage::new(world);
+        stage.add((1, 1));
+        let failing = stage.on("failing", |stage| {
+            let mut seen = None;
+            let popped = stage.queue.pop(|popped| {
+                seen = Some(popped.clone());
+                "out of disk"
+            });
+            let (popped, result) = popped.expect("an object waits");
+            assert_eq!((Some(popped), result), (seen, "out of disk"), "what process saw and said");
+        });
+        stage.update((1, 2));
+        stage.join([failing]);
+        let consumer = stage.consumer("consumer");
+        stage.end([consumer]);
+    }
+
+    /// The update comes after the failure.
+    fn reaches(history: &History) -> bool {
+        some(history, |before, event| writes(event) && before.spec.items.is_empty())
+    }
+}
+
+/// A consumer fails and asks for the object once more (`cache:QU-9`).
+struct AskedBack;
+
+impl Scenario<Fifo> for AskedBack {
+    const NAME: &'static str = "asked_back";
+    const SAYS: &'static str = "a consumer asks for an object again while it changes";
+
+    fn run<R: Runtime>(&self, world: &World<R, Fifo>) {
+        let stage = Stage::new(world);
+        stage.list(&[(2, 1), (1, 1)]);
+        let observer = stage.observer(1);
+        let consumer = stage.on("consumer", |stage| {
+            drop(stage.queue.pop_or_requeue(|_| (AfterPop::Requeue, ())));
+            while stage.pop().is_ok() {}
+        });
+        stage.update((2, 2));
+        stage.end([observer, consumer]);
+    }
+
+    /// It goes back behind another, and then changes.
+    fn reaches(history: &History) -> bool {
+        some(history, |before, event| writes(event) && before.spec.queue.iter().eq(&[1, 2]))
+    }
+}
+
+/// An object that goes back is for whoever waits.
+struct AskedBackForAnother;
+
+impl Scenario<Fifo> for AskedBackForAnother {
+    const NAME: &'static str = "asked_back_for_another";
+    const SAYS: &'static str = "a consumer leaves, and what it puts back is for one who waits";
+
+    fn run<R: Runtime>(&self, world: &World<R, Fifo>) {
+        let stage = Stage::new(world);
+        let other = stage.popper("other");
+        let leaving = stage.on("leaving", |stage| {
+            drop(stage.queue.pop_or_requeue(|_| (AfterPop::Requeue, ())));
+        });
+        stage.add((1, 1));
+        stage.end([leaving, other]);
+    }
+
+    /// The other one sleeps when the object goes back.
+    fn reaches(history: &History) -> bool {
+        some(history, |before, event| {
+            let back = |op: &Op<_, _>| matches!(op, Op::Processed(Processed { requeue: Some(_) }));
+            steps(event, back) && before.sleepers(Bed::Pop) == 1
+        })
+    }
+}
+
+/// An object is put back after the lock was let go: a newer state wins (`cache:QU-10`, `QU-11`).
+struct PutBackLate;
+
+impl Scenario<Fifo> for PutBackLate {
+    const NAME: &'static str = "put_back_late";
+    const SAYS: &'static str = "a consumer puts an object back late, when there may be a newer one";
+
+    fn run<R: Runtime>(&self, world: &World<R, Fifo>) {
+        let stage = Stage::new(world);
+        stage.add((1, 1));
+        let consumer = stage.on("consumer", |stage| {
+            let Ok((popped, ())) = stage.queue.pop(|_| ()) else { return };
+            stage.queue.add_if_absent(popped.object).expect("it has a key");
+            while stage.pop().is_ok() {}
+        });
+        stage.update((1, 2));
+        stage.end([consumer]);
+    }
+
+    /// There is a newer one.
+    fn reaches(history: &History) -> bool {
+        some(history, |before, event| {
+            let back = steps(event, |op| matches!(op, Op::AddIfAbsent(_)));
+            back && before.spec.items.contains_key(&1)
+        })
+    }
+}
+
+/// Putting an object into an empty queue is a write, and for whoever waits.
+struct PutBackForAnother;
+
+impl Scenario<Fifo> for PutBackForAnother {
+    const NAME: &'static str = "put_back_for_another";
+    const SAYS: &'static str = "an object from elsewhere is put back for one who waits";
+
+    fn run<R: Runtime>(&self, world: &World<R, Fifo>) {
+        let stage = Stage::new(world);
+        let observer = stage.observer(2);
+        let other = stage.popper("other");
+        stage.queue.add_if_absent((1, 1)).expect("it has a key");
+        stage.end([observer, other]);
+    }
+
+    /// The other one sleeps when the object comes, and then somebody asks.
+    fn reaches(history: &History) -> bool {
+        some(history, |before, event| {
+            let back = steps(event, |op| matches!(op, Op::AddIfAbsent(_)));
+            back && before.sleepers(Bed::Pop) == 1
+        }) && some(history, |before, event| {
+            steps(event, |op| matches!(op, Op::HasSynced(_))) && before.spec.populated
+        })
+    }
+}
+
+/// A consumer panics under the lock (`cache:QU-22`, `cache:LK-8`).
+struct PanickingConsumer;
+
+impl Scenario<Fifo> for PanickingConsumer {
+    const NAME: &'static str = "panicking_consumer";
+    const SAYS: &'static str = "a consumer panics while it holds the lock and another waits";
+
+    fn run<R: Runtime>(&self, world: &World<R, Fifo>) {
+        let stage = Stage::new(world);
+        let panicking = stage.on("panicking", |stage| {
+            let process = |_: &_| -> () {
+                stage.world.note("panics", 1);
+                panic!("the consumer fails");
+            };
+            let popped = catch_unwind(AssertUnwindSafe(|| stage.queue.pop(process)));
+            drop(popped);
+        });
+        let consumer = stage.consumer("consumer");
+        stage.add((1, 1));
+        stage.add((2, 1));
+        stage.end([panicking, consumer]);
+    }
+
+    /// It panics, and the other one pops afterwards.
+    fn reaches(history: &History) -> bool {
+        let panics = history.events.iter().position(|event| event.noted("panics").is_some());
+        panics.is_some_and(|at| history.events[at..].iter().any(|event| popped(event).is_some()))
+    }
+}
