@@ -5,4 +5,4 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 cargo test --release --package seatrial-models --features loom,shuttle --test figures -- \
-  --ignored --nocapture --test-threads 1
+  --nocapture --test-threads 1

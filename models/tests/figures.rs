@@ -3,7 +3,7 @@
 //! The small runs are ordinary tests. The large ones are measured and printed by
 //!
 //! ```text
-//! cargo test --release -p seatrial-models --test figures -- --ignored --nocapture --test-threads 1
+//! cargo test --release -p seatrial-models --test figures -- --nocapture --test-threads 1
 //! ```
 
 use std::time::{Duration, Instant};
@@ -116,7 +116,7 @@ fn random_runs_find_two_leaders_beyond_the_bound_alone() {
 }
 
 #[test]
-#[ignore = "minutes"]
+#[cfg_attr(debug_assertions, ignore = "minutes without optimisation")]
 fn a_million_random_runs_find_no_two_leaders_within_the_bound() {
     strict_holds(1_000_000_u64.div_ceil(TRIPLES.len() as u64));
 }
@@ -195,7 +195,7 @@ fn a_new_leader_comes_within_the_bounds() {
 }
 
 #[test]
-#[ignore = "seconds"]
+#[cfg_attr(debug_assertions, ignore = "seconds without optimisation")]
 fn the_worst_wait_for_a_new_leader_beside_its_bound() {
     waits_are_bounded(100_000);
 }
@@ -258,7 +258,7 @@ fn a_resource_that_checks_tokens_takes_nothing_of_a_deposed_leader() {
 }
 
 #[test]
-#[ignore = "seconds"]
+#[cfg_attr(debug_assertions, ignore = "seconds without optimisation")]
 fn effects_of_deposed_leaders_in_figures() {
     tokens_protect(20_000);
 }
@@ -270,7 +270,7 @@ fn on_processor() -> Option<Duration> {
 }
 
 #[test]
-#[ignore = "a measurement"]
+#[cfg_attr(debug_assertions, ignore = "a measurement of optimised code")]
 fn steps_simulated_in_a_second() {
     for text in
         [format!("strict,{},{ROUGH}", TRIPLES[0]), "strict".to_owned(), "classic".to_owned()]
