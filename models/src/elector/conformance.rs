@@ -117,7 +117,7 @@ impl<H: Host<Election>> World<H> {
     fn step(&mut self, step: &Step) -> Result<Value, String> {
         match step.op.as_str() {
             "advance" => {
-                self.elapsed_ms += step.args.integer("ms")?;
+                self.elapsed_ms = self.elapsed_ms.saturating_add(step.args.integer("ms")?);
                 return Ok(Value::Null);
             }
             "delete_lease" => {
@@ -129,7 +129,7 @@ impl<H: Host<Election>> World<H> {
         let index = step.args.integer("elector")?;
         let elector = usize::try_from(index).ok().and_then(|index| self.electors.get_mut(index));
         let elector = elector.ok_or_else(|| format!("there is no elector {index}"))?;
-        let clock = Clock { ms: self.elapsed_ms + elector.offset_ms };
+        let clock = Clock { ms: self.elapsed_ms.saturating_add(elector.offset_ms) };
         match step.op.as_str() {
             "step" => {
                 let success = elector.drive(Try, &clock);
@@ -206,7 +206,7 @@ fn record(server: &Server) -> Value {
     };
     let record = lease.content.to_record();
     let since_start = |time: Option<Timestamp>| {
-        time.map(|time| time.as_micros().div_euclid(1_000) - START_SECONDS * 1_000)
+        time.map(|time| time.as_micros().div_euclid(1_000).saturating_sub(START_SECONDS * 1_000))
     };
     json!({
         "holder": record.holder.as_str(),

@@ -4,6 +4,7 @@ use seatrial_core::fifo::Op;
 use seatrial_core::runtime::Runtime;
 
 use super::{Stage, head_is_stale, some, steps};
+use crate::engine::Engine;
 use crate::fifo::ledger::{Bed, popped, writes};
 use crate::fifo::{Fifo, History};
 use crate::trial::{DynScenario, Scenario, World};
@@ -277,6 +278,12 @@ impl Scenario<Fifo> for EverybodyAtOnce {
         let _synced = stage.queue.has_synced();
         let _waiting = stage.queue.list();
         stage.end([changes, lists, consumer]);
+    }
+
+    fn cannot_run_on(engine: Engine) -> Option<&'static str> {
+        let many =
+            "more than 200,000 traces: loom explores it within its bound, samplers sample it";
+        (engine == Engine::Trace).then_some(many)
     }
 
     /// The second list meets a stale place of the first.
