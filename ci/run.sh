@@ -5,6 +5,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 kind=${1:-submission}
 
+cargo seatrial doctor # builds it first: the limit is for the run
 timeout "$(ci/budget.sh "$kind" run_seconds)" cargo seatrial run \
   --budget "$(ci/budget.sh "$kind" run)" \
   --report json=target/seatrial-run.json --report junit=target/seatrial-run.xml

@@ -130,7 +130,7 @@ fn tasks_and_threads_share_the_items() {
     let workers: Vec<_> = (0..4)
         .map(|number| {
             let (queue, count, runtime_of_task) =
-                (Arc::clone(&queue), Arc::clone(&count), runtime.clone());
+                (Arc::clone(&queue), Arc::clone(&count), runtime);
             runtime.spawn("worker", move || {
                 if number % 2 == 0 {
                     return queue.work(|_| {

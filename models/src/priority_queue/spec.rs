@@ -55,7 +55,7 @@ impl<K: Ord + Clone> Spec<K> {
     }
 
     /// Returns the next sequence.
-    pub fn next(&mut self) -> u64 {
+    pub fn next_sequence(&mut self) -> u64 {
         self.sequence += 1;
         self.sequence
     }
@@ -80,7 +80,7 @@ impl<K: Ord + Clone> Spec<K> {
             (entry.until, std::cmp::Reverse(entry.priority), entry.sequence)
         });
         for at in due {
-            let sequence = self.next();
+            let sequence = self.next_sequence();
             self.entries[at].until = None;
             self.entries[at].sequence = sequence;
         }
@@ -111,7 +111,7 @@ impl<K: Ord + Clone> Spec<K> {
         let delay = options.after.into_iter().chain(limited).min().unwrap_or_default();
         let until = (!delay.is_zero()).then(|| called.saturating_add(delay));
         self.retries += u64::from(until.is_some());
-        let sequence = self.next();
+        let sequence = self.next_sequence();
         let Some(entry) = self.entries.iter_mut().find(|entry| entry.key == *key) else {
             let priority = options.priority;
             self.entries.push(Entry { key: key.clone(), priority, until, sequence });

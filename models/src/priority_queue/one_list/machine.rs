@@ -10,7 +10,8 @@ use super::OneList;
 
 impl OneList {
     fn get(&mut self, cx: &mut Cx<'_>) -> Step<Ret<u8>> {
-        if self.shut_down && !(self.makes(ShutdownDrains) && !self.entries.is_empty()) {
+        let goes_on = self.makes(ShutdownDrains) && !self.entries.is_empty();
+        if self.shut_down && !goes_on {
             return Step::Done(Ret::Get(None));
         }
         let now = cx.now();

@@ -123,7 +123,7 @@ impl OneList {
         self.mistakes.contains(&mistake)
     }
 
-    fn next(&mut self) -> u64 {
+    fn next_sequence(&mut self) -> u64 {
         self.sequence += 1;
         self.sequence
     }
@@ -153,7 +153,7 @@ impl OneList {
             });
         }
         for at in due {
-            let sequence = self.next();
+            let sequence = self.next_sequence();
             self.entries[at].until = None;
             if !self.makes(DueKeepsPlace) {
                 self.entries[at].sequence = sequence;
@@ -200,7 +200,7 @@ impl OneList {
     }
 
     fn add_one(&mut self, key: u8, priority: i32, until: Option<Instant>) {
-        let sequence = self.next();
+        let sequence = self.next_sequence();
         let new = Entry { key, priority, sequence, until };
         let found = self.entries.iter().position(|entry| entry.key == key);
         let Some(at) = found.filter(|_| !self.makes(OneEntryPerAdd)) else {
