@@ -129,8 +129,7 @@ fn tasks_and_threads_share_the_items() {
     let count = Arc::new(AtomicU32::new(0));
     let workers: Vec<_> = (0..4)
         .map(|number| {
-            let (queue, count, runtime_of_task) =
-                (Arc::clone(&queue), Arc::clone(&count), runtime);
+            let (queue, count, runtime_of_task) = (Arc::clone(&queue), Arc::clone(&count), runtime);
             runtime.spawn("worker", move || {
                 if number % 2 == 0 {
                     return queue.work(|_| {
