@@ -5,4 +5,4 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 cargo package --workspace --allow-dirty --quiet
-ls target/package/*.crate
+ls "${CARGO_TARGET_DIR:-target}"/package/*.crate
