@@ -1,7 +1,6 @@
 //! One run on several machines, and runs that end early.
 
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use serde_json::Value;
 
@@ -87,18 +86,34 @@ fn fail_fast_starts_nothing_after_a_failure() {
     assert!(text(&fast.stdout).contains("was stopped after 1 of"), "{}", text(&fast.stdout));
 }
 
-#[cfg(unix)]
+/// Waits until a process listens to a signal, as the system tells; panics if it ends before.
+#[cfg(target_os = "linux")]
+fn listens(run: &mut std::process::Child, number: u32) {
+    let status = format!("/proc/{}/status", run.id());
+    loop {
+        assert!(run.try_wait().expect("its state").is_none(), "it ended before it listened");
+        let status = std::fs::read_to_string(&status).expect("the system tells");
+        let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:")).expect("a mask");
+        let caught = u64::from_str_radix(caught.trim(), 16).expect("a mask in hexadecimal");
+        if caught & (1 << (number - 1)) != 0 {
+            return;
+        }
+        std::thread::yield_now();
+    }
+}
+
+#[cfg(target_os = "linux")]
 #[test]
 fn an_interrupted_run_leaves_a_valid_report_that_concludes_nothing() {
     let report = folder("interrupted").join("r.json");
     let to = format!("json={}", path(&report));
     let arguments =
         ["run", "queue", "--engine", "sample", "--budget", "1e12", "--jobs", "1", "--report", &to];
-    for signal in ["-INT", "-TERM"] {
+    for (signal, number) in [("-INT", 2), ("-TERM", 15)] {
         let mut run = command(&arguments);
         let run = run.stdout(std::process::Stdio::null()).stderr(std::process::Stdio::piped());
-        let run = run.spawn().expect("the program starts");
-        std::thread::sleep(Duration::from_secs(1));
+        let mut run = run.spawn().expect("the program starts");
+        listens(&mut run, number);
         let killed = std::process::Command::new("kill")
             .args([signal, &run.id().to_string()])
             .status()
