@@ -18,7 +18,9 @@ use crate::catalogue::Catalogue;
 use crate::engine::Engine;
 use crate::interrupt;
 use crate::report::{Part, Report, Row, Shard, Verdict, thousands};
-use crate::trial::{Budget, MutantKind, Plan, ScenarioInfo, StopAt, Subject};
+use crate::trial::{
+    Budget, MutantKind, Plan, REACHES_ITS_CASE, ScenarioInfo, StopAt, Subject,
+};
 
 pub(crate) use mutants::convict;
 pub use mutants::{MutantCase, mutant_cases, run_mutants};
@@ -188,9 +190,12 @@ pub fn run(catalogue: &Catalogue, request: &Request, progress: &dyn Progress) ->
                 rows.extend(found);
                 ran += 1;
             }
-            // What was found is true; that nothing else was found says nothing.
+            // What was found is true; that something was not found, or not reached, says nothing.
             Worked::CutOff((found, _)) => {
-                rows.extend(found.into_iter().filter(|row| row.verdict == Verdict::Violated));
+                let is_found = |row: &Row| {
+                    row.verdict == Verdict::Violated && row.invariant != REACHES_ITS_CASE
+                };
+                rows.extend(found.into_iter().filter(is_found));
             }
             Worked::NotAtAll => {}
         }
