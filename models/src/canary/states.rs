@@ -3,7 +3,7 @@
 use seatrial_core::machine::Step;
 
 use super::{Canary, Counter, Op, Read, Ret, Write};
-use crate::engine::state::{Bytes, Jumps, Rules, WakeUps, World, Wrong};
+use crate::engine::state::{Bytes, Jumps, Moment, Rules, WakeUps, World, Wrong};
 use crate::trial::{Component, States};
 
 /// Two callers increment at a time.
@@ -72,12 +72,11 @@ impl World for TwoIncrements {
 
     fn wrong<'a>(
         &self,
-        machine: &Counter,
+        at: Moment<'_, Counter>,
         _: impl Iterator<Item = &'a Caller> + Clone,
-        is_end: bool,
     ) -> Option<Wrong> {
-        let counts = format!("2 increments count as {}", machine.0);
-        (is_end && machine.0 != 2).then(|| Wrong::new("counts_every_increment", counts))
+        let counts = format!("2 increments count as {}", at.machine.0);
+        (at.is_end && at.machine.0 != 2).then(|| Wrong::new("counts_every_increment", counts))
     }
 
     fn reaches<'a>(&self, _: &Counter, callers: impl Iterator<Item = &'a Caller> + Clone) -> bool {

@@ -3,7 +3,7 @@
 use seatrial_core::machine::{CHANNELS, Channel, Cx, Machine, Step, Wakes};
 use seatrial_core::runtime::{Ambient, Instant, WallTime};
 
-use super::{Bytes, Model, World, Wrong};
+use super::{Bytes, Model, Moment, World, Wrong};
 pub use crate::engine::WakeUps;
 use crate::trial::TERMINATES;
 
@@ -413,7 +413,8 @@ impl<W: World> Model for Callers<W> {
             Vec::new()
         };
         let stuck = !left.is_empty();
-        self.world.wrong(&state.machine, state.callers(), is_end && !stuck).or_else(|| {
+        let moment = Moment { machine: &state.machine, now: state.now, is_end: is_end && !stuck };
+        self.world.wrong(moment, state.callers()).or_else(|| {
             stuck.then(|| Wrong::new(TERMINATES, format!("callers {left:?} sleep for ever")))
         })
     }

@@ -35,7 +35,7 @@ pub use liveness::{Graph, fair_cycle};
 pub use programs::{Place, Programs};
 pub use route::Told;
 pub use search::{Counterexample, Limits, Space, search, view, wrong_in};
-pub use world::World;
+pub use world::{Moment, World};
 
 /// A system as states and the steps between them.
 pub trait Model {

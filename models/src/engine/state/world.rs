@@ -1,8 +1,20 @@
 //! One machine and what its callers do, as the author of a component writes it down.
 
 use seatrial_core::machine::{Machine, Step, Wakes};
+use seatrial_core::runtime::Instant;
 
 use super::{Bytes, Wrong};
+
+/// A machine at some moment.
+#[derive(Debug)]
+pub struct Moment<'a, M> {
+    /// The machine.
+    pub machine: &'a M,
+    /// What time it is.
+    pub now: Instant,
+    /// Whether all calls have returned and no more will be made.
+    pub is_end: bool,
+}
 
 /// A machine, the programs of its callers, and what must hold.
 pub trait World: Clone {
@@ -35,13 +47,11 @@ pub trait World: Clone {
         into: &mut Bytes,
     );
 
-    /// Says what is wrong, if something is; `is_end` says that all calls have returned and no more
-    /// will be made.
+    /// Says what is wrong, if something is.
     fn wrong<'a>(
         &self,
-        machine: &Self::Machine,
+        at: Moment<'_, Self::Machine>,
         callers: impl Iterator<Item = &'a Self::Caller> + Clone,
-        is_end: bool,
     ) -> Option<Wrong>
     where
         Self: 'a;

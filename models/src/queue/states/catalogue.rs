@@ -4,7 +4,7 @@ use seatrial_core::queue::Queue as Rules;
 
 use super::super::Queue;
 use super::AtQueue;
-use super::Call::{self, Add, Done, Drain, Get, ShutDown, Work};
+use super::Call::{self, Add, Drain, ShutDown, Work};
 use crate::engine::state::{Jumps, Rules as May, WakeUps};
 use crate::trial::{Simulation, States};
 
@@ -42,9 +42,9 @@ pub(in crate::queue) fn all() -> Vec<Box<dyn Simulation<Queue>>> {
         },
         States {
             name: "states_of_spurious_wakes",
-            says: "workers and a consumer of one item that wake once for no reason",
+            says: "two workers that wake once each for no reason",
             judges: SAFE,
-            world: || made_for(&[TWO, LAST, &[Work], &[Work], &[Get, Done]], works),
+            world: || made_for(&[TWO, LAST, &[Work], &[Work]], works),
             rules: May { spurious: 1, ..ANY },
         },
     ];

@@ -11,7 +11,7 @@ use seatrial_core::queue::{
 
 use super::Queue;
 use crate::by_hand::hash;
-use crate::engine::state::{Bytes, Place, Programs, World, Wrong};
+use crate::engine::state::{Bytes, Moment, Place, Programs, World, Wrong};
 use crate::trial::Component;
 
 pub(super) use catalogue::all;
@@ -166,11 +166,10 @@ impl World for AtQueue {
 
     fn wrong<'a>(
         &self,
-        machine: &Rules<u8>,
+        at: Moment<'_, Rules<u8>>,
         callers: impl Iterator<Item = &'a Caller> + Clone,
-        is_end: bool,
     ) -> Option<Wrong> {
-        let lost = is_end && (!machine.is_empty() || machine.in_flight() > 0);
+        let lost = at.is_end && (!at.machine.is_empty() || at.machine.in_flight() > 0);
         let held = callers.filter_map(|caller| caller.holds.map(|(_, key)| key));
         processed_twice(held).or_else(|| {
             lost.then(|| Wrong::new("nothing_lost", "all calls have returned and an item is left"))

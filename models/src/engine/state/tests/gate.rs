@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use seatrial_core::machine::{Cx, Operation, Step};
 use seatrial_core::runtime::Instant;
 
-use super::super::{Bytes, Callers, Jumps, Limits, Rules, WakeUps, World, Wrong, search};
+use super::super::{Bytes, Callers, Jumps, Limits, Moment, Rules, WakeUps, World, Wrong, search};
 use super::agrees_with_the_enumeration;
 
 /// Lets through as many as were let in.
@@ -130,11 +130,10 @@ impl World for AtGate {
 
     fn wrong<'a>(
         &self,
-        machine: &Gate,
+        at: Moment<'_, Gate>,
         _: impl Iterator<Item = &'a Caller> + Clone,
-        _: bool,
     ) -> Option<Wrong> {
-        (machine.let_in > 9).then(|| Wrong::new("few", "too many"))
+        (at.machine.let_in > 9).then(|| Wrong::new("few", "too many"))
     }
 
     fn reaches<'a>(&self, _: &Gate, _: impl Iterator<Item = &'a Caller> + Clone) -> bool {
@@ -217,9 +216,9 @@ fn in_order_no_wake_up_is_spent_on_a_sleeper_whose_deadline_has_passed() {
     let jumps = Jumps::AtAnyTime;
     let rules = Rules { symmetric: false, jumps, wake_ups: WakeUps::InOrder, ..Rules::default() };
     // Time has passed and the other has not looked yet: it has left the line, so it is the first
-    // that is woken, unless the other sees first that somebody was let in.
+    // that is woken, unless the other sees first that somebody was let in. At last all are late.
     let met = outcomes_where(&["9", "1", "l"], rules);
-    assert_eq!(met, all(&[&[YES, NO, &[]], &[NO, YES, &[]]]));
+    assert_eq!(met, all(&[&[YES, NO, &[]], &[NO, YES, &[]], &[NO, NO, &[]]]));
 }
 
 #[test]
