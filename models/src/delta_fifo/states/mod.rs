@@ -57,13 +57,25 @@ pub(super) struct Caller {
 #[derive(Clone, Debug)]
 pub(super) struct AtDeltaFifo {
     programs: Programs<Call>,
+    /// Whether nobody writes after the queue is closed, when consumers may be gone.
+    closes_last: bool,
     edit: fn(&mut Wakes),
     reaches: fn(&Rules) -> bool,
 }
 
 impl AtDeltaFifo {
     fn new(programs: &[&[Call]], reaches: fn(&Rules) -> bool) -> Self {
-        Self { programs: Programs::new(programs), edit: |_| {}, reaches }
+        Self { programs: Programs::new(programs), closes_last: true, edit: |_| {}, reaches }
+    }
+}
+
+impl AtDeltaFifo {
+    /// Tells whether all of some versions of an object are deletions.
+    fn are_deletions(&self, key: usize, mut versions: std::ops::Range<u8>) -> bool {
+        versions.all(|version| {
+            let deletes = |call| call == Call::Delete((key as u8, version));
+            self.programs.all().any(deletes)
+        })
     }
 }
 
@@ -91,9 +103,9 @@ pub(super) fn all() -> Vec<Box<dyn Simulation<DeltaFifo>>> {
                 let first: &[Call] =
                     &[Put((0, 1)), Delete((0, 2)), Delete((0, 3)), Put((0, 4)), Close];
                 let second: &[Call] = &[Put((1, 1)), Put((1, 2)), Delete((1, 3))];
-                AtDeltaFifo::new(&[first, second, &[Consume], &[Consume]], |queue| {
-                    queue.is_closed() && queue.len() == 2
-                })
+                let programs: [&[Call]; 4] = [first, second, &[Consume], &[Consume]];
+                let both = |queue: &Rules| queue.is_closed() && queue.len() == 2;
+                AtDeltaFifo { closes_last: false, ..AtDeltaFifo::new(&programs, both) }
             },
             rules: RULES,
         },
@@ -208,7 +220,7 @@ impl World for AtDeltaFifo {
     }
 
     /// What was given and what is pending is what was written: every version after the one before,
-    /// but that of two deletions in a row one may be missing.
+    /// but deletions may be missing: of two in a row, and of an object that nobody knows.
     fn wrong<'a>(
         &self,
         at: Moment<'_, Rules>,
@@ -225,8 +237,7 @@ impl World for AtDeltaFifo {
             let entry = at.machine.iter().find(|(pending, _)| usize::from(**pending) == key);
             for change in entry.into_iter().flat_map(|(_, changes)| changes.iter()) {
                 let next = version(change);
-                let follows = next.0 == last.0 + 1 || last.1 && next.0 > last.0;
-                if !follows {
+                if next.0 <= last.0 || !self.are_deletions(key, last.0 + 1..next.0) {
                     return lost(key, next);
                 }
                 if next.1 && last.1 && last != given {
@@ -235,11 +246,11 @@ impl World for AtDeltaFifo {
                 }
                 last = next;
             }
-            if last.0 != written && !(last.1 && last.0 < written) {
+            if last.0 > written || !self.are_deletions(key, last.0 + 1..written + 1) {
                 return lost(key, last);
             }
         }
-        let left = at.is_end && !at.machine.is_empty();
+        let left = at.is_end && self.closes_last && !at.machine.is_empty();
         left.then(|| Wrong::new("nothing_is_lost", "all calls have returned and entries are left"))
     }
 

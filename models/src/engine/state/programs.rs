@@ -59,6 +59,11 @@ impl<Call: Copy + PartialEq> Programs<Call> {
         self.calls[usize::from(at.program)].get(usize::from(at.done)).copied()
     }
 
+    /// Returns every call of every caller.
+    pub fn all(&self) -> impl Iterator<Item = Call> {
+        self.calls.iter().flatten().copied()
+    }
+
     /// Appends what is left to do at a place.
     pub fn view(&self, at: Place, into: &mut Bytes) {
         let left = &self.left[usize::from(at.program)];
