@@ -62,7 +62,7 @@ pub use items::Token;
 pub use operations::{
     Add, Done, DoneKey, Drain, Finished, Get, Len, Op, Ret, ShutDown, ShuttingDown,
 };
-pub use state::{Contents, DRAINS, DrainUntil, GETTERS, Key, Queue};
+pub use state::{DRAINS, DrainUntil, GETTERS, Key, Queue};
 pub use storage::{Fifo, Storage};
 pub use work::{Deliver, Work};
 

@@ -39,7 +39,8 @@ fn compare(seed: u64, features: Features, config: &Config, most: u64, covered: &
     let program = Arc::new(generator.program(threads, budget));
     let explore = |strategy| {
         let program = Arc::clone(&program);
-        search(config, strategy, move |runtime| run(runtime, &program, features.locks))
+        let takes_part = seed.is_multiple_of(2);
+        search(config, strategy, move |runtime| run(runtime, &program, features.locks, takes_part))
     };
     let all = explore(Strategy::All { preemptions: None, executions: most });
     if !all.exhausted {

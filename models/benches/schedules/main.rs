@@ -2,11 +2,15 @@
 //! until a bug is found that needs one order of a hundred threads; states a second of the search
 //! without threads.
 //!
-//! `cargo bench -p seatrial-models --features shuttle --bench schedules`
+//! The toy programs under our search, under plain loom and under plain shuttle in one run.
+//!
+//! `cargo bench -p seatrial-models --features loom,shuttle --bench schedules`
+
+mod plain;
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use seatrial_core::queue::WorkQueue;
 use seatrial_core::runtime::Runtime;
@@ -34,10 +38,47 @@ fn two_producers_and_a_worker(runtime: &ShuttleRuntime) {
 }
 
 fn main() {
+    compared();
     speed();
     until_found("reorder_100");
     until_found("reorder_started_40");
     states();
+}
+
+/// How long the search of another checker may take.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Prints what every search needs for the same programs.
+fn compared() {
+    for name in ["1p1a1w", "1p2a1w", "2p1a1w", "handoff_1p", "2p2a1w", "2p1a2w", "pair"] {
+        let program: Program = name.parse().expect("a program");
+        let mut rows = vec![("seatrial trace", traces(program))];
+        #[cfg(feature = "loom")]
+        if name != "pair" {
+            rows.push(("plain loom", plain::loom(program, PATIENCE))); // it holds five threads
+        }
+        rows.push(("plain shuttle", plain::shuttle(program, PATIENCE)));
+        for (search, done) in rows {
+            let end = if done.finished { "finished" } else { "UNFINISHED" };
+            let seconds = done.took.as_secs_f64();
+            println!(
+                "{name:10} {search:14} {:>10} executions {seconds:>8.3} s {end}",
+                done.executions
+            );
+        }
+    }
+}
+
+/// Runs one execution of every trace.
+fn traces(program: Program) -> plain::Searched {
+    let body: Body = Arc::new(move |runtime| {
+        program.run(runtime);
+    });
+    let strategy = Strategy::Trace { executions: u64::MAX };
+    let begun = Instant::now();
+    let explored = explore(&Config::default(), strategy, body, &mut |_| ControlFlow::Continue(()));
+    let (executions, finished) = (explored.executions, explored.exhausted);
+    plain::Searched { executions, took: begun.elapsed(), finished }
 }
 
 fn speed() {
