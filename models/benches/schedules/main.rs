@@ -15,10 +15,12 @@ use std::time::{Duration, Instant};
 use seatrial_core::queue::WorkQueue;
 use seatrial_core::runtime::Runtime;
 use seatrial_models::engine::End;
+use seatrial_models::engine::Engine;
 use seatrial_models::engine::shuttle::{Body, Config, ShuttleRuntime, Strategy, explore};
 use seatrial_models::engine::state::{Callers, Limits, Rules, search};
 use seatrial_models::queue::states::large;
-use seatrial_models::toy::Program;
+use seatrial_models::toy::{Program, Toy};
+use seatrial_models::trial::{Budget, Plan, StopAt, subject};
 
 fn two_producers_and_a_worker(runtime: &ShuttleRuntime) {
     let queue = Arc::new(WorkQueue::<u8, ShuttleRuntime>::new(runtime));
@@ -42,6 +44,8 @@ fn main() {
     speed();
     until_found("reorder_100");
     until_found("reorder_started_40");
+    shell();
+    estimates();
     states();
 }
 
@@ -140,6 +144,82 @@ fn until_found(name: &str) {
             .collect();
         let mean = firsts.iter().sum::<u64>() as f64 / firsts.len().max(1) as f64;
         println!("{name}: {strategy:8} finds it in {} of {SEEDS}, mean {mean:.0}", firsts.len());
+    }
+}
+
+/// Explores the work queue itself, its shell and its machine: two producers add one item each, two
+/// workers process, and the main thread shuts down, or waits until all is done.
+fn shell() {
+    for (name, strict) in [("shutdown", None), ("drain", Some(false)), ("strict drain", Some(true))]
+    {
+        let body: Body = Arc::new(move |runtime| {
+            let queue = Arc::new(WorkQueue::<u8, ShuttleRuntime>::new(runtime));
+            let spawn = |name: &str, run: fn(&WorkQueue<u8, ShuttleRuntime>, u8), key| {
+                let queue = Arc::clone(&queue);
+                runtime.spawn(name, move || run(&queue, key))
+            };
+            let workers = [0; 2].map(|key| spawn("worker", |queue, _| queue.work(|_| {}), key));
+            let producers = [0, 1].map(|key| spawn("producer", |queue, key| queue.add(key), key));
+            for producer in producers {
+                runtime.join(producer).expect("a producer does not panic");
+            }
+            match strict {
+                None => queue.shut_down(),
+                Some(false) => queue.shut_down_with_drain(),
+                Some(true) => queue.shut_down_when_done(),
+            }
+            for worker in workers {
+                runtime.join(worker).expect("a worker does not panic");
+            }
+        });
+        let mut traces = std::collections::HashSet::new();
+        let strategy = Strategy::Trace { executions: 100_000_000 };
+        let begun = Instant::now();
+        let explored = explore(&Config::default(), strategy, body, &mut |execution| {
+            assert_eq!(execution.end, End::Finished);
+            traces.insert(execution.trace);
+            ControlFlow::Continue(())
+        });
+        assert!(explored.exhausted);
+        assert_eq!(explored.executions, traces.len() as u64, "no trace twice");
+        let seconds = begun.elapsed().as_secs_f64();
+        println!("work queue, {name}: {} executions = traces, {seconds:.1} s", traces.len());
+    }
+}
+
+/// Prints how well the number of traces is estimated: twenty seeds, three thousand schedules each.
+fn estimates() {
+    for (name, traces) in [
+        ("2p1a1w", 76.0),
+        ("handoff_2p", 720.0),
+        ("2p2a1w", 5_124.0),
+        ("pair", 5_776.0),
+        ("2p1a2w", 9_104.0),
+        ("3p1a2w", 734_256.0),
+        ("2p2a2w", 13_992_840.0),
+    ] {
+        let lefts = (0..20).filter_map(|seed| {
+            let budget = Budget { schedules: 3_000, ..Budget::smoke() };
+            let (engine, stop_at) = (Engine::Sample, StopAt::End);
+            let plan = Plan { engine, budget, seed, stop_at, minimise: false, time: None };
+            subject::<Toy>().run(name, None, &plan)?.left
+        });
+        let lefts: Vec<_> = lefts.collect();
+        let mut off: Vec<f64> = lefts
+            .iter()
+            .filter_map(|left| left.estimated_traces)
+            .map(|about| (about / traces - 1.0).abs())
+            .collect();
+        off.sort_by(f64::total_cmp);
+        let holds = |interval: &[f64; 2]| interval[0] <= traces && traces <= interval[1];
+        let held = lefts.iter().filter_map(|left| left.estimated_traces_interval);
+        let held = held.filter(holds).count();
+        let median = off.get(off.len() / 2).map_or(f64::NAN, |off| off * 100.0);
+        println!(
+            "{name:10} {traces:>10} traces: {} estimates, off {median:.0} % in the median, \
+             {held} intervals hold it",
+            off.len()
+        );
     }
 }
 
