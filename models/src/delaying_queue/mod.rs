@@ -28,6 +28,7 @@ mod mutants;
 mod op;
 mod scenarios;
 mod spec;
+mod states;
 #[cfg(test)]
 mod tests;
 mod two_layers;
@@ -40,7 +41,7 @@ use crate::conformance::Conformance;
 use crate::queue::Queue;
 use crate::trial::{
     Component, DynScenario, EventOf, HistoryOf, Invariant, MachineOf, Mutant, OpOf, RetOf,
-    component_tests,
+    Simulation, component_tests,
 };
 
 pub use conformance::conformance;
@@ -66,6 +67,10 @@ impl Component for DelayingQueue {
 
     fn scenarios() -> Vec<Box<dyn DynScenario<Self>>> {
         scenarios::all()
+    }
+
+    fn simulations() -> Vec<Box<dyn Simulation<Self>>> {
+        states::all()
     }
 
     fn invariants() -> Vec<Invariant<Self>> {

@@ -38,7 +38,7 @@ use seatrial_core::queue::{Drain, DrainUntil, Finished, Op, Queue as Rules, Ret}
 use crate::conformance::Conformance;
 use crate::trial::{
     Component, DynScenario, EventOf, HistoryOf, Invariant, MachineOf, Mutant, OpOf, RetOf,
-    component_tests,
+    Simulation, component_tests,
 };
 
 pub use spec::Spec;
@@ -62,6 +62,10 @@ impl Component for Queue {
 
     fn scenarios() -> Vec<Box<dyn DynScenario<Self>>> {
         scenarios::all()
+    }
+
+    fn simulations() -> Vec<Box<dyn Simulation<Self>>> {
+        states::all()
     }
 
     fn invariants() -> Vec<Invariant<Self>> {

@@ -7,7 +7,7 @@ use serde_json::json;
 use super::rows::witness;
 use super::{Progress, Request, Stop, Worked, can_convict, in_parallel, round};
 use crate::catalogue::Catalogue;
-use crate::engine::Engine;
+use crate::engine::{Engine, Kind};
 use crate::report::{Fate, Kill, MutantRow, Report, Shard};
 use crate::trial::{Expect, Finding, InvariantInfo, MutantInfo, MutantKind, Plan, StopAt, Subject};
 
@@ -37,7 +37,8 @@ pub(crate) fn convict(subject: &dyn Subject, mutant: &str, plan: &Plan) -> Convi
 fn search(subject: &dyn Subject, mutant: &str, plan: &Plan) -> Conviction {
     let mut conviction = Conviction { executions: 0, scenario: None, finding: None };
     for scenario in subject.scenarios() {
-        if subject.cannot_run(scenario.name, plan.engine).is_some() {
+        if scenario.kind == Kind::States || subject.cannot_run(scenario.name, plan.engine).is_some()
+        {
             continue;
         }
         let trial = subject.run(scenario.name, Some(mutant), plan).expect("the catalogue named it");

@@ -167,7 +167,7 @@ impl<C: Component> Case<C> {
             }
             #[cfg(not(feature = "loom"))]
             Engine::Loom => unavailable(plan.engine),
-            Engine::Cluster => Exploration::default(), // it holds no program of threads
+            Engine::Cluster | Engine::State => Exploration::default(), // they hold no such program
         }
     }
 
