@@ -72,6 +72,7 @@ pub(super) fn request(
         by_name: !effort.engines.is_empty(),
         budget: effort.budget.clone().unwrap_or(budget),
         seed: effort.seed,
+        seeds: 1,
         jobs: effort.jobs.map_or(processors, usize::from),
         share,
         fail_fast: effort.fail_fast,

@@ -40,6 +40,9 @@ pub enum Engine {
     /// Simulated clusters: no threads and no schedule, but whole runs of a component's own
     /// simulation.
     Cluster,
+    /// Random calls of one caller, held against the component's sequential object: no scenario and
+    /// no schedule.
+    Fuzz,
     /// Real threads.
     Threads,
 }
@@ -47,7 +50,7 @@ pub enum Engine {
 impl Engine {
     /// All engines, in the order of reports.
     pub const ALL: &'static [Self] =
-        &[Self::Loom, Self::Trace, Self::Sample, Self::Cluster, Self::Threads];
+        &[Self::Loom, Self::Trace, Self::Sample, Self::Cluster, Self::Fuzz, Self::Threads];
 
     /// Returns its name.
     pub fn name(self) -> &'static str {
@@ -56,6 +59,7 @@ impl Engine {
             Self::Trace => "trace",
             Self::Sample => "sample",
             Self::Cluster => "cluster",
+            Self::Fuzz => "fuzz",
             Self::Threads => "threads",
         }
     }
@@ -67,6 +71,7 @@ impl Engine {
             Self::Trace => "every distinguishable schedule, by optimal partial-order reduction",
             Self::Sample => "a portfolio of samplers: random, PCT, URW, POS, SURW",
             Self::Cluster => "simulated clusters: drifting clocks, late and lost messages, crashes",
+            Self::Fuzz => "random calls against the sequential object; convicts mutants alone",
             Self::Threads => "real threads, again and again; sanity only",
         }
     }
@@ -87,6 +92,11 @@ impl Engine {
     /// Tells whether it runs simulations; the others run programs of threads.
     pub fn simulates(self) -> bool {
         self == Self::Cluster
+    }
+
+    /// Tells whether it makes up calls of its own, and so runs no scenario.
+    pub fn makes_up_calls(self) -> bool {
+        self == Self::Fuzz
     }
 
     /// Tells whether it means to explore everything within its bounds.

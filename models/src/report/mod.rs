@@ -16,6 +16,7 @@ mod read;
 mod sarif;
 mod schema;
 mod text;
+mod witnesses;
 mod write;
 
 use std::collections::BTreeMap;
@@ -34,10 +35,11 @@ pub use merge::{DifferentRuns, merge};
 pub use part::{Dealing, Part, Shard};
 pub use perfetto::perfetto;
 pub use problem::{Problem, Severity};
-pub use read::{ReadError, read};
+pub use read::{ReadError, parse_report, read};
 pub use sarif::sarif;
 pub use schema::schema;
-pub use text::{Colour, NOT_HELD, mutants_text, rows_text, summary, thousands};
+pub use text::{Colour, NOT_HELD, mutants_text, rows_text, speeds_text, summary, thousands};
+pub use witnesses::{WitnessFile, witness_files};
 pub use write::{Format, WriteError, write_atomically};
 
 /// The version of the report's form.
@@ -227,6 +229,25 @@ pub enum Fate {
     Equivalent,
 }
 
+/// How many executions one way of looking takes until it convicts a mutant, on one scenario.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct Speed {
+    /// The engine; `plain loom` and `plain random` are loom without a bound of preemptions, and one
+    /// sampler that draws the next thread at random.
+    pub by: String,
+    /// The scenario.
+    pub scenario: String,
+    /// Over how many seeds.
+    pub seeds: u32,
+    /// From how many of them it was convicted.
+    pub convicted: u32,
+    /// The median; absent if fewer than half of the seeds convicted it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub median: Option<u64>,
+    /// The most executions that one seed took.
+    pub at_most: u64,
+}
+
 /// One mutant.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct MutantRow {
@@ -247,6 +268,12 @@ pub struct MutantRow {
     /// Engines that were tried and did not convict it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub missed_by: Vec<Engine>,
+    /// Whether it is broken only in whom it wakes: calls one after another do not show that.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub of_waking: bool,
+    /// How many executions a conviction takes, where that was measured over many seeds.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub speeds: Vec<Speed>,
     /// Why it is equivalent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub because: Option<String>,
@@ -284,6 +311,17 @@ pub struct ConformanceRow {
     pub failures: Vec<String>,
 }
 
+/// A picture that belongs to what was run, e.g. of a boundary.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct Picture {
+    /// The component.
+    pub component: String,
+    /// What it shows.
+    pub title: String,
+    /// The picture, as SVG.
+    pub svg: String,
+}
+
 /// Everything that a run found.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Report {
@@ -314,6 +352,9 @@ pub struct Report {
     pub mutants: Vec<MutantRow>,
     /// Recorded traces.
     pub conformance: Vec<ConformanceRow>,
+    /// Pictures of the components that were simulated.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub pictures: Vec<Picture>,
     /// Everything that depends on the clock of the machine.
     pub timing: BTreeMap<String, serde_json::Value>,
 }
@@ -334,6 +375,7 @@ impl Report {
             rows: Vec::new(),
             mutants: Vec::new(),
             conformance: Vec::new(),
+            pictures: Vec::new(),
             timing: BTreeMap::new(),
         }
     }

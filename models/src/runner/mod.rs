@@ -1,5 +1,7 @@
 //! Runs what a command line asks for and collects the report.
 
+mod alone;
+mod medians;
 mod mutants;
 mod replayed;
 mod rows;
@@ -17,11 +19,10 @@ use serde_json::json;
 use crate::catalogue::Catalogue;
 use crate::engine::Engine;
 use crate::interrupt;
-use crate::report::{Part, Report, Row, Shard, Verdict, thousands};
-use crate::trial::{
-    Budget, MutantKind, Plan, REACHES_ITS_CASE, ScenarioInfo, StopAt, Subject,
-};
+use crate::report::{Part, Picture, Report, Row, Shard, Verdict, thousands};
+use crate::trial::{Budget, MutantKind, Plan, REACHES_ITS_CASE, ScenarioInfo, StopAt, Subject};
 
+pub use alone::{Alone, alone};
 pub(crate) use mutants::convict;
 pub use mutants::{MutantCase, mutant_cases, run_mutants};
 pub(crate) use replayed::replay_report;
@@ -43,6 +44,8 @@ pub struct Request {
     pub budget: Budget,
     /// Where randomness starts.
     pub seed: u64,
+    /// Over how many seeds the executions until a conviction are measured; over none with one.
+    pub seeds: u32,
     /// How many cases at a time.
     pub jobs: usize,
     /// Which of the cases.
@@ -59,6 +62,7 @@ impl Default for Request {
             by_name: false,
             budget: Budget::default(),
             seed: 0,
+            seeds: 1,
             jobs: 1,
             share: Share::default(),
             fail_fast: false,
@@ -201,11 +205,21 @@ pub fn run(catalogue: &Catalogue, request: &Request, progress: &dyn Progress) ->
         }
     }
     let mut report = request.report(catalogue, "run", Shard { cases: cases.len() as u64, ran });
+    report.pictures = pictures(catalogue, &rows);
     report.rows = rows;
     report.timing.insert("cases_seconds".to_owned(), seconds.into());
     report.timing.insert("total_seconds".to_owned(), json!(round(began.elapsed())));
     report.conclude();
     report
+}
+
+/// Draws the pictures of the components that were simulated.
+fn pictures(catalogue: &Catalogue, rows: &[Row]) -> Vec<Picture> {
+    let simulated = |subject: &&&'static dyn Subject| {
+        let of_it = |row: &Row| row.engine.simulates() && row.component == subject.name();
+        rows.iter().any(|row| of_it(row) && row.executions.is_some())
+    };
+    catalogue.subjects.iter().filter(simulated).flat_map(|subject| subject.pictures()).collect()
 }
 
 /// Returns seconds with three decimals.
@@ -257,7 +271,9 @@ enum Worked<U> {
 /// Tells whether an engine is made for such scenarios at all: for programs, or for simulations.
 fn is_of_its_kind(subject: &dyn Subject, scenario: &str, engine: Engine) -> bool {
     let mut scenarios = subject.scenarios().into_iter();
-    scenarios.any(|info| info.name == scenario && info.simulated == engine.simulates())
+    let made_for =
+        |info: &ScenarioInfo| info.simulated == engine.simulates() && !engine.makes_up_calls();
+    scenarios.any(|info| info.name == scenario && made_for(&info))
 }
 
 /// Tells whether an engine can convict mutants of a component.
