@@ -5,6 +5,7 @@ cd "$(dirname "$0")/.."
 
 ci/run.sh nightly
 ci/mutants.sh nightly
+ci/determinism.sh nightly
 ci/figures.sh
 ci/fuzz.sh nightly
 ci/report.sh

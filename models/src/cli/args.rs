@@ -160,6 +160,10 @@ pub(super) enum Printed {
 pub(super) struct RunArguments {
     /// Only what has this in its `component/scenario`.
     pub(super) patterns: Vec<String>,
+    /// Looks at what failed before first, and keeps what fails now: a text file, made if it is not
+    /// there.
+    #[arg(long, value_name = "FILE")]
+    pub(super) ledger: Option<PathBuf>,
     #[command(flatten)]
     pub(super) effort: Effort,
     #[command(flatten)]

@@ -1,6 +1,7 @@
 //! Runs what a command line asks for and collects the report.
 
 mod alone;
+mod ledger;
 mod medians;
 mod mutants;
 mod replayed;
@@ -23,6 +24,7 @@ use crate::report::{Part, Picture, Report, Row, Shard, Verdict, thousands};
 use crate::trial::{Budget, MutantKind, Plan, REACHES_ITS_CASE, ScenarioInfo, StopAt, Subject};
 
 pub use alone::{Alone, alone};
+pub use ledger::{Entry, Ledger};
 pub(crate) use mutants::convict;
 pub use mutants::{MutantCase, mutant_cases, run_mutants};
 pub(crate) use replayed::replay_report;
@@ -50,6 +52,8 @@ pub struct Request {
     pub jobs: usize,
     /// Which of the cases.
     pub share: Share,
+    /// What failed before: it is looked at first.
+    pub ledger: Vec<Entry>,
     /// Whether nothing new is started once something is not as expected.
     pub fail_fast: bool,
 }
@@ -65,6 +69,7 @@ impl Default for Request {
             seeds: 1,
             jobs: 1,
             share: Share::default(),
+            ledger: Vec::new(),
             fail_fast: false,
         }
     }
@@ -175,6 +180,10 @@ pub fn run(catalogue: &Catalogue, request: &Request, progress: &dyn Progress) ->
     let cases = request.share.of(cases(catalogue, request), Case::engine, Case::name);
     progress.begin(cases.len());
     let stop = Stop::new(request.fail_fast);
+    let again = ledger::failing_again(catalogue, request);
+    if !again.is_empty() {
+        stop.not_as_expected();
+    }
     let results = in_parallel(request.jobs, &cases, &stop, |case| {
         progress.start(&case.name());
         let started = Instant::now();
@@ -186,7 +195,7 @@ pub fn run(catalogue: &Catalogue, request: &Request, progress: &dyn Progress) ->
         (rows, started.elapsed())
     });
     let mut seconds = serde_json::Map::new();
-    let (mut rows, mut ran) = (Vec::new(), 0);
+    let (mut rows, mut ran) = (again, 0);
     for (case, result) in cases.iter().zip(results) {
         match result {
             Worked::Whole((found, took)) => {
