@@ -95,6 +95,7 @@ impl Component for Elector {
         let make = all.iter().find(|known| known.name == mutant.name)?.make;
         Some(Box::new(move |bytes| {
             op::check_on(&op::decode(bytes), |election| make(election.config().clone()));
+            decisions::decides_as_ours(bytes, make);
         }))
     }
 }
