@@ -52,14 +52,24 @@ pub enum Engine {
     /// Simulated clusters: no threads and no schedule, but whole runs of a component's own
     /// simulation.
     Cluster,
+    /// Random calls of one caller, held against the component's sequential object: no scenario and
+    /// no schedule.
+    Fuzz,
     /// Real threads.
     Threads,
 }
 
 impl Engine {
     /// All engines, in the order of reports.
-    pub const ALL: &'static [Self] =
-        &[Self::Loom, Self::Trace, Self::State, Self::Sample, Self::Cluster, Self::Threads];
+    pub const ALL: &'static [Self] = &[
+        Self::Loom,
+        Self::Trace,
+        Self::State,
+        Self::Sample,
+        Self::Cluster,
+        Self::Fuzz,
+        Self::Threads,
+    ];
 
     /// Returns its name.
     pub fn name(self) -> &'static str {
@@ -69,6 +79,7 @@ impl Engine {
             Self::State => "state",
             Self::Sample => "sample",
             Self::Cluster => "cluster",
+            Self::Fuzz => "fuzz",
             Self::Threads => "threads",
         }
     }
@@ -81,6 +92,7 @@ impl Engine {
             Self::State => "every state of a machine and its callers, without threads",
             Self::Sample => "a portfolio of samplers: random, PCT, URW, POS, SURW",
             Self::Cluster => "simulated clusters: drifting clocks, late and lost messages, crashes",
+            Self::Fuzz => "random calls against the sequential object; convicts mutants alone",
             Self::Threads => "real threads, again and again; sanity only",
         }
     }
@@ -103,8 +115,14 @@ impl Engine {
         match self {
             Self::Cluster => Kind::Simulation,
             Self::State => Kind::States,
+            Self::Fuzz => Kind::Calls,
             Self::Loom | Self::Trace | Self::Sample | Self::Threads => Kind::Program,
         }
+    }
+
+    /// Tells whether it makes up calls of its own, and so runs no scenario.
+    pub fn makes_up_calls(self) -> bool {
+        self.runs() == Kind::Calls
     }
 
     /// Tells whether it means to explore everything within its bounds.
@@ -127,6 +145,8 @@ pub enum Kind {
     States,
     /// Whole runs of a simulated system.
     Simulation,
+    /// Calls of its own.
+    Calls,
 }
 
 impl Kind {
@@ -136,6 +156,7 @@ impl Kind {
             Self::Program => "a program of threads",
             Self::States => "a model of states",
             Self::Simulation => "a simulation",
+            Self::Calls => "made-up calls",
         }
     }
 }

@@ -182,7 +182,8 @@ impl<C: Component> Case<C> {
             }
             #[cfg(not(feature = "loom"))]
             Engine::Loom => unavailable(plan.engine),
-            Engine::Cluster | Engine::State => Exploration::default(), // they hold no such program
+            // They hold no program of threads.
+            Engine::Cluster | Engine::State | Engine::Fuzz => Exploration::default(),
         }
     }
 
