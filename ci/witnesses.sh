@@ -8,7 +8,7 @@ cd "$(dirname "$0")/.."
 fresh=$(mktemp -d)
 trap 'rm -rf "$fresh"' EXIT
 cargo seatrial mutants --budget smoke --witnesses "$fresh" >/dev/null
-cargo seatrial run --budget smoke --engine trace --engine sample --engine cluster \
+cargo seatrial run --budget smoke --engine trace --engine state --engine sample --engine cluster \
   --witnesses "$fresh" >/dev/null
 rm -rf models/witnesses
 cp -r "$fresh" models/witnesses
