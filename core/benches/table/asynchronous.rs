@@ -5,7 +5,7 @@ use std::sync::Arc;
 use seatrial_core::queue::WorkQueue;
 use seatrial_core::runtime::System;
 
-use crate::measure::{Key, keys, prepared_duel, timed};
+use crate::measure::{Key, keys, prepared_duel, wall};
 use crate::{Measure, Row};
 
 pub(crate) const ROWS: &[Measure] = &[("async", "one producer, one consumer", one_and_one)];
@@ -61,8 +61,8 @@ fn one_and_one(part: &'static str, row: &'static str) -> Row {
     };
     let times = prepared_duel(
         ITEMS,
-        || timed(|| runtime.block_on(ours())),
-        || timed(|| runtime.block_on(channel())),
+        || wall(|| runtime.block_on(ours())),
+        || wall(|| runtime.block_on(channel())),
     );
     Row::new(part, row, times).against("async-channel").gate(0.5)
 }

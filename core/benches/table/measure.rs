@@ -1,10 +1,15 @@
 //! How things are measured: alternating rounds, medians.
+//!
+//! What runs on one thread is measured by that thread's own clock, which stands while others have
+//! the processor; what runs on several by the clock on the wall.
 
 #![expect(clippy::disallowed_types, reason = "a bench measures the machine itself")]
 
 use std::hint::black_box;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+
+use rustix::time::{ClockId, clock_gettime};
 
 use crate::MEMORY;
 
@@ -50,8 +55,19 @@ impl Random {
     }
 }
 
-/// Returns how long something takes.
+/// Returns how long this thread runs for something.
 pub(crate) fn timed(work: impl FnOnce()) -> Duration {
+    let now = || {
+        let now = clock_gettime(ClockId::ThreadCPUTime);
+        Duration::new(now.tv_sec.unsigned_abs(), now.tv_nsec as u32)
+    };
+    let began = now();
+    work();
+    now() - began
+}
+
+/// Returns how long something takes that runs on several threads.
+pub(crate) fn wall(work: impl FnOnce()) -> Duration {
     let began = Instant::now();
     work();
     began.elapsed()

@@ -3,7 +3,7 @@
 use seatrial_core::priority_queue::{AddOptions, PriorityQueue};
 use seatrial_core::runtime::System;
 
-use crate::measure::{Key, bytes_per_item, duel, keys, prepared_duel, timed};
+use crate::measure::{Key, bytes_per_item, duel, keys, prepared_duel, wall};
 use crate::plain::priority::Plain;
 use crate::queue::{Contestant, four_by_four, in_and_out, one_by_one};
 use crate::{Measure, Row};
@@ -85,7 +85,7 @@ fn backlog(part: &'static str, row: &'static str) -> Row {
 
 fn many_threads(part: &'static str, row: &'static str) -> Row {
     let keys = keys(300_000);
-    let ours = || timed(|| four_by_four(&keys, &queue()));
-    let plain = || timed(|| four_by_four(&keys, &Plain::default()));
+    let ours = || wall(|| four_by_four(&keys, &queue()));
+    let plain = || wall(|| four_by_four(&keys, &Plain::default()));
     Row::new(part, row, prepared_duel(keys.len(), ours, plain)).gate(2.0)
 }

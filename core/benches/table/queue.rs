@@ -8,7 +8,7 @@ use seatrial_core::machine::{Cx, Operation as _, Step};
 use seatrial_core::queue::{Add, Done, GETTERS, Get, Queue, Token, WorkQueue};
 use seatrial_core::runtime::System;
 
-use crate::measure::{Key, bytes_per_item, duel, keys, prepared_duel, shuffle, timed};
+use crate::measure::{Key, bytes_per_item, duel, keys, prepared_duel, shuffle, timed, wall};
 use crate::plain::queue::Plain;
 use crate::{MEMORY, Measure, Row};
 
@@ -187,8 +187,8 @@ fn batches(part: &'static str, row: &'static str) -> Row {
 fn many_threads(part: &'static str, row: &'static str) -> Row {
     const ITEMS: usize = 1_000_000;
     let keys = keys(ITEMS);
-    let ours = || timed(|| four_by_four(&keys, &queue()));
-    let plain = || timed(|| four_by_four(&keys, &Plain::default()));
+    let ours = || wall(|| four_by_four(&keys, &queue()));
+    let plain = || wall(|| four_by_four(&keys, &Plain::default()));
     Row::new(part, row, prepared_duel(ITEMS, ours, plain)).gate(2.0)
 }
 

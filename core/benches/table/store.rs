@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use seatrial_core::runtime::System;
 use seatrial_core::store::{IndexedStore, index_by};
 
-use crate::measure::{Key, bytes_of, duel, prepared_duel, shuffle, timed};
+use crate::measure::{Key, bytes_of, duel, prepared_duel, shuffle, timed, wall};
 use crate::objects::{Object, objects};
 use crate::plain::store::Plain;
 use crate::{Measure, Row};
@@ -165,7 +165,7 @@ fn get_beside_writer(part: &'static str, row: &'static str) -> Row {
                     write();
                 }
             });
-            took = timed(|| keys.iter().for_each(|key| assert!(black_box(read(key)))));
+            took = wall(|| keys.iter().for_each(|key| assert!(black_box(read(key)))));
             stop.store(true, Ordering::Relaxed);
         });
         took
