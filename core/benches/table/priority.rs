@@ -22,13 +22,13 @@ fn priority(key: &Key) -> i32 {
 }
 
 impl Contestant for PriorityQueue<Key> {
-    #[inline]
+    #[inline(always)]
     fn add(&self, key: Key) {
         let options = AddOptions { priority: priority(&key), ..AddOptions::default() };
         self.add_with(key, options);
     }
 
-    #[inline]
+    #[inline(always)]
     fn take_and_end(&self) -> bool {
         self.take_with_priority().is_some_and(|(token, ..)| self.done(token))
     }
@@ -43,13 +43,13 @@ impl Contestant for PriorityQueue<Key> {
 }
 
 impl Contestant for Plain {
-    #[inline]
+    #[inline(always)]
     fn add(&self, key: Key) {
         let priority = priority(&key);
         Self::add(self, key, priority);
     }
 
-    #[inline]
+    #[inline(always)]
     fn take_and_end(&self) -> bool {
         self.get().inspect(|(key, _)| self.done(key)).is_some()
     }

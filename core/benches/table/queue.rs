@@ -8,7 +8,7 @@ use seatrial_core::machine::{Cx, Operation as _, Step};
 use seatrial_core::queue::{Add, Done, GETTERS, Get, Queue, Token, WorkQueue};
 use seatrial_core::runtime::System;
 
-use crate::measure::{Key, bytes_per_item, duel, keys, prepared_duel, shuffle, timed, wall};
+use crate::measure::{Key, bytes_per_item, duel, keys, prepared_duel, timed, wall};
 use crate::plain::queue::Plain;
 use crate::{MEMORY, Measure, Row};
 
@@ -31,12 +31,12 @@ pub(crate) trait Contestant: Sync {
 }
 
 impl Contestant for WorkQueue<Key> {
-    #[inline]
+    #[inline(always)]
     fn add(&self, key: Key) {
         Self::add(self, key);
     }
 
-    #[inline]
+    #[inline(always)]
     fn take_and_end(&self) -> bool {
         self.take().is_some_and(|(token, _)| self.done(token))
     }
@@ -47,12 +47,12 @@ impl Contestant for WorkQueue<Key> {
 }
 
 impl Contestant for Plain<Key> {
-    #[inline]
+    #[inline(always)]
     fn add(&self, key: Key) {
         Self::add(self, key);
     }
 
-    #[inline]
+    #[inline(always)]
     fn take_and_end(&self) -> bool {
         self.get().inspect(|key| self.done(key)).is_some()
     }
@@ -105,7 +105,7 @@ impl ByHand {
 }
 
 impl Contestant for ByHand {
-    #[inline]
+    #[inline(always)]
     fn add(&self, key: Key) {
         let hash = self.hasher.hash_one(&key);
         let mut add = Add { key: Some(key), hash };
@@ -118,7 +118,7 @@ impl Contestant for ByHand {
         drop(rules);
     }
 
-    #[inline]
+    #[inline(always)]
     fn take_and_end(&self) -> bool {
         self.take().map(|(token, _)| self.done(token)).is_some()
     }
@@ -212,33 +212,16 @@ pub(crate) fn four_by_four(keys: &[Key], queue: &impl Contestant) {
 
 const MANY: usize = 10_000_000;
 
-fn numbers(count: usize) -> Vec<u64> {
-    let mut numbers: Vec<u64> = (0..count as u64).collect();
-    shuffle(&mut numbers);
-    numbers
-}
-
-fn ours_in_and_out(numbers: &[u64], queue: &WorkQueue<u64>) {
-    numbers.iter().for_each(|number| queue.add(*number));
-    for _ in numbers {
-        assert!(queue.take().is_some_and(|(token, _)| queue.done(token)));
-    }
-}
-
 fn ten_million(part: &'static str, row: &'static str) -> Row {
-    let numbers = numbers(MANY);
-    let plain = |plain: &Plain<u64>| {
-        numbers.iter().for_each(|number| plain.add(*number));
-        numbers.iter().for_each(|_| assert!(plain.get().inspect(|key| plain.done(key)).is_some()));
-    };
+    let keys = keys(MANY);
     let times = prepared_duel(
         MANY,
-        || timed(|| ours_in_and_out(&numbers, &WorkQueue::new(&System::new()))),
-        || timed(|| plain(&Plain::default())),
+        || timed(|| in_and_out(&keys, &queue())),
+        || timed(|| in_and_out(&keys, &Plain::default())),
     );
     let before = MEMORY.current_usage();
-    let queue = WorkQueue::new(&System::new());
-    ours_in_and_out(&numbers, &queue);
+    let queue = queue();
+    in_and_out(&keys, &queue);
     let kept = (MEMORY.current_usage() - before) as f64 / MANY as f64;
     drop(queue);
     Row::new(part, row, times).gate(2.0).bytes(kept)
@@ -246,11 +229,11 @@ fn ten_million(part: &'static str, row: &'static str) -> Row {
 
 /// The same number of calls on a tenth of the keys: a cost that grows with the keys shows.
 fn linear(part: &'static str, row: &'static str) -> Row {
-    let (many, few) = (numbers(MANY), numbers(MANY / 10));
+    let keys = keys(MANY);
     let times = prepared_duel(
         MANY,
-        || timed(|| ours_in_and_out(&many, &WorkQueue::new(&System::new()))),
-        || timed(|| (0..10).for_each(|_| ours_in_and_out(&few, &WorkQueue::new(&System::new())))),
+        || timed(|| in_and_out(&keys, &queue())),
+        || timed(|| keys.chunks(MANY / 10).for_each(|some| in_and_out(some, &queue()))),
     );
     Row::new(part, row, times).against("fewer keys").gate(0.5)
 }
