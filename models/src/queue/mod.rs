@@ -37,8 +37,8 @@ use seatrial_core::queue::{Drain, DrainUntil, Finished, Op, Queue as Rules, Ret}
 
 use crate::conformance::Conformance;
 use crate::trial::{
-    Component, DynScenario, EventOf, HistoryOf, Invariant, MachineOf, Mutant, OpOf, RetOf,
-    component_tests,
+    Component, DynScenario, EventOf, HistoryOf, Invariant, MachineOf, Mutant, OpOf, Property,
+    RetOf, Simulation, component_tests,
 };
 
 pub use spec::Spec;
@@ -62,6 +62,10 @@ impl Component for Queue {
 
     fn scenarios() -> Vec<Box<dyn DynScenario<Self>>> {
         scenarios::all()
+    }
+
+    fn simulations() -> Vec<Box<dyn Simulation<Self>>> {
+        states::all()
     }
 
     fn invariants() -> Vec<Invariant<Self>> {
@@ -118,6 +122,15 @@ impl Component for Queue {
 
     fn fuzz() -> Option<fn(&[u8])> {
         Some(op::check_bytes)
+    }
+
+    fn fuzz_mutant(mutant: &Mutant<Self>) -> Option<Property> {
+        let make = mutant.make;
+        Some(Box::new(move |bytes| op::check_on(&op::decode(bytes), make())))
+    }
+
+    fn is_of_waking(mutant: &Mutant<Self>) -> bool {
+        mutants::is_of_waking(mutant)
     }
 }
 

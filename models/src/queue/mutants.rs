@@ -11,6 +11,11 @@ pub(super) fn all() -> Vec<Mutant<Queue>> {
     [EXHIBITS, RULES, WAKES, EQUIVALENTS].concat()
 }
 
+/// Tells whether a mutant is the machine that ships with its wakes edited.
+pub(super) fn is_of_waking(mutant: &Mutant<Queue>) -> bool {
+    [WAKES, EQUIVALENTS].concat().iter().any(|edited| edited.name == mutant.name)
+}
+
 /// The algorithm of the reference without any mistake.
 #[cfg(test)]
 pub(super) fn without_mistake() -> MachineOf<Queue> {
