@@ -1,14 +1,15 @@
 //! Two electors side by side: what each decides, step by step.
 
 use seatrial_core::elector::{
-    Abort, Begin, Bounds, Cancel, Check, Config, GiveUp, Holds, Io, IsLeader, Leader, Look, Next,
-    Op, Profile, Reply, Report, Rest, Ret, Runs, StoreError, Stored, Timing, Try, Turn, Watch,
-    WorkEnded,
+    Abort, Begin, Bounds, Cancel, Check, Config, Election, GiveUp, Holds, Io, IsLeader, Leader,
+    Look, Next, Op, Profile, Reply, Report, Rest, Ret, Runs, StoreError, Stored, Timing, Try, Turn,
+    Watch, WorkEnded,
 };
 use seatrial_core::machine::{Cx, Step};
 use seatrial_core::runtime::{Ambient, Instant, WallTime};
 
 use super::part::Rules;
+use super::plain::Plain;
 use crate::cluster::{Random, Server, Writer};
 
 /// One thing that happens.
@@ -169,6 +170,32 @@ fn call(which: u8) -> Op {
         14 => Op::Report(Report),
         _ => Op::Runs(Runs),
     }
+}
+
+/// The property on the bytes of a fuzzer: at every step the rules that ship decide what the rules
+/// written down again decide.
+///
+/// # Panics
+/// If they differ.
+pub fn check_bytes(bytes: &[u8]) {
+    for config in set_ups() {
+        let ships = Election::new(config.clone()).expect("the set-up is accepted");
+        let plain = Plain::rules(&[], config).expect("the set-up is accepted");
+        let (mut ships, mut plain) = (Place::new(Box::new(ships)), Place::new(plain));
+        for happens in decode(bytes) {
+            assert_eq!(ships.step(happens), plain.step(happens), "{happens:?}");
+        }
+    }
+}
+
+/// Reads what happens from the bytes of a fuzzer, mostly answers and calls; two bytes each.
+fn decode(bytes: &[u8]) -> impl Iterator<Item = Happens> + '_ {
+    bytes.chunks_exact(2).map(|pair| match pair[0] % 25 {
+        0..8 => Happens::Call(pair[1]),
+        8..20 => Happens::Answer(pair[1]),
+        20 => Happens::Meddle(pair[1]),
+        _ => Happens::Pass(u16::from(pair[1]) * 12),
+    })
 }
 
 /// Returns the set-ups in which electors are compared.

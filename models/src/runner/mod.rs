@@ -18,9 +18,7 @@ use crate::catalogue::Catalogue;
 use crate::engine::Engine;
 use crate::interrupt;
 use crate::report::{Part, Report, Row, Shard, Verdict, thousands};
-use crate::trial::{
-    Budget, MutantKind, Plan, REACHES_ITS_CASE, ScenarioInfo, StopAt, Subject,
-};
+use crate::trial::{Budget, MutantKind, Plan, REACHES_ITS_CASE, ScenarioInfo, StopAt, Subject};
 
 pub(crate) use mutants::convict;
 pub use mutants::{MutantCase, mutant_cases, run_mutants};
@@ -234,7 +232,7 @@ fn cases(catalogue: &Catalogue, request: &Request) -> Vec<Case> {
         }
         for mutant in subject.mutants() {
             for &engine in &request.engines {
-                let convicts = can_convict(subject, engine);
+                let convicts = can_convict(subject, engine, mutant.name);
                 if mutant.kind == MutantKind::Exhibit && convicts {
                     cases.push(Case::Exhibit { subject, exhibit: mutant.name, engine });
                 }
@@ -260,11 +258,11 @@ fn is_of_its_kind(subject: &dyn Subject, scenario: &str, engine: Engine) -> bool
     scenarios.any(|info| info.name == scenario && info.simulated == engine.simulates())
 }
 
-/// Tells whether an engine can convict mutants of a component.
-fn can_convict(subject: &dyn Subject, engine: Engine) -> bool {
+/// Tells whether an engine can convict a mutant of a component.
+fn can_convict(subject: &dyn Subject, engine: Engine, mutant: &str) -> bool {
     let holds = |info: &ScenarioInfo| subject.cannot_run(info.name, engine).is_none();
     !engine.depends_on_the_machine()
-        && subject.shows_mutants(engine)
+        && subject.shows_mutant(engine, mutant)
         && subject.scenarios().iter().any(holds)
 }
 

@@ -120,7 +120,7 @@ fn try_mutant(case: &MutantCase, request: &Request, cases: usize) -> MutantRow {
     let mut kills = Vec::new();
     let mut missed_by = Vec::new();
     for &engine in &request.engines {
-        if !request.by_name && !can_convict(*subject, engine) {
+        if !request.by_name && !can_convict(*subject, engine, mutant.name) {
             continue;
         }
         let plan = request.plan(engine, StopAt::FirstViolation, cases * request.engines.len());

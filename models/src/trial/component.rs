@@ -58,6 +58,11 @@ pub trait Component: Sized + Send + Sync + 'static {
         true
     }
 
+    /// Tells whether an engine that is asked to convict mutants is asked to convict this one.
+    fn shows_mutant(_engine: Engine, _mutant: &str) -> bool {
+        true
+    }
+
     /// Tells in a few words what a step did, for pictures and histories.
     fn describe(op: &OpOf<Self>, outcome: &Step<RetOf<Self>>) -> String {
         match outcome {
