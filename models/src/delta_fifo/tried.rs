@@ -15,7 +15,8 @@ use seatrial_core::machine::{Boxed, Cx, Host, Machine, Operation, Step};
 use seatrial_core::runtime::Runtime;
 use seatrial_core::store::KeyHasher;
 
-use super::{Machine as Rules, MachineOp, MachineRet};
+use super::{Machine as Rules, MachineOp, MachineRet, Setup};
+use crate::by_hand::{HandClock, NeverWaits};
 use crate::objects::{self, Edited, Object, key_of, transform};
 use crate::trial::MachineOf;
 
@@ -179,6 +180,40 @@ impl Host<Rules> for Hosted {
     fn give_up<O: Operation<Rules>>(&mut self, op: &mut O, cx: &mut Cx<'_>) {
         self.0.0.cancel(&mut Call::Queue(op.clone().embed()), cx);
     }
+}
+
+/// Stands in for the machine that ships where a lone caller makes the calls.
+struct Alone(MachineOf<super::DeltaFifo>);
+
+impl Machine for Alone {
+    type Op = MachineOp;
+    type Ret = MachineRet;
+
+    fn step(&mut self, op: &mut MachineOp, cx: &mut Cx<'_>) -> Step<MachineRet> {
+        let mut call = Call::Queue(op.clone());
+        let step = self.0.step(&mut call, cx);
+        if let Call::Queue(changed) = call {
+            *op = changed;
+        }
+        step.map(|reply| reply.ret.expect("a call on a queue returns something"))
+    }
+
+    fn assert_valid(&self) {
+        self.0.assert_valid();
+    }
+}
+
+/// Makes a queue of a lone caller out of a machine under trial, over the caller's store.
+pub(super) fn alone(
+    mut machine: MachineOf<super::DeltaFifo>,
+    setup: Setup,
+    known: Option<Store>,
+) -> Boxed<Rules> {
+    let Setup { emit_replaced, transform, .. } = setup;
+    let config = Config { known, emit_replaced, transform };
+    let made = machine.step(&mut Call::Make(config), &mut Cx::new(&HandClock::default()));
+    assert!(matches!(made, Step::Done(_)), "making a queue waits for nobody");
+    Boxed(Box::new(NeverWaits(Alone(machine))))
 }
 
 /// Makes a queue out of a machine under trial.

@@ -5,9 +5,10 @@ use seatrial_core::elector::{
     Look, Next, Op, Profile, Reply, Report, Rest, Ret, Runs, StoreError, Stored, Timing, Try, Turn,
     Watch, WorkEnded,
 };
-use seatrial_core::machine::{Cx, Step};
+use seatrial_core::machine::{Boxed, Cx, Step};
 use seatrial_core::runtime::{Ambient, Instant, WallTime};
 
+use super::mutants::Make;
 use super::part::Rules;
 use super::plain::Plain;
 use crate::cluster::{Random, Server, Writer};
@@ -38,6 +39,30 @@ pub(super) fn random_happenings(seed: u64) -> Vec<Happens> {
         }
     };
     (0..120).map(|_| one(&mut random)).collect()
+}
+
+/// Reads what happens from the bytes of a fuzzer, two for each.
+fn happenings(bytes: &[u8]) -> impl Iterator<Item = Happens> {
+    bytes.chunks_exact(2).map(|pair| match pair[0] % 25 {
+        0..8 => Happens::Call(pair[1]),
+        8..20 => Happens::Answer(pair[1]),
+        20 => Happens::Meddle(pair[1]),
+        _ => Happens::Pass(u16::from(pair[1]) * 12),
+    })
+}
+
+/// Holds what an elector decides and whom it wakes against the one that ships, in whole runs.
+///
+/// # Panics
+/// If they differ.
+pub(super) fn decides_as_ours(bytes: &[u8], make: Make) {
+    for config in set_ups() {
+        let mut ships = Place::new(Box::new(Election::unchecked(config.clone())));
+        let mut tried = Place::new(make(config).0);
+        for happens in happenings(bytes) {
+            assert_eq!(tried.step(happens), ships.step(happens), "after {happens:?}");
+        }
+    }
 }
 
 /// What one step sees.
@@ -178,24 +203,7 @@ fn call(which: u8) -> Op {
 /// # Panics
 /// If they differ.
 pub fn check_bytes(bytes: &[u8]) {
-    for config in set_ups() {
-        let ships = Election::new(config.clone()).expect("the set-up is accepted");
-        let plain = Plain::rules(&[], config).expect("the set-up is accepted");
-        let (mut ships, mut plain) = (Place::new(Box::new(ships)), Place::new(plain));
-        for happens in decode(bytes) {
-            assert_eq!(ships.step(happens), plain.step(happens), "{happens:?}");
-        }
-    }
-}
-
-/// Reads what happens from the bytes of a fuzzer, mostly answers and calls; two bytes each.
-fn decode(bytes: &[u8]) -> impl Iterator<Item = Happens> + '_ {
-    bytes.chunks_exact(2).map(|pair| match pair[0] % 25 {
-        0..8 => Happens::Call(pair[1]),
-        8..20 => Happens::Answer(pair[1]),
-        20 => Happens::Meddle(pair[1]),
-        _ => Happens::Pass(u16::from(pair[1]) * 12),
-    })
+    decides_as_ours(bytes, |config| Boxed(Plain::unchecked(&[], config)));
 }
 
 /// Returns the set-ups in which electors are compared.

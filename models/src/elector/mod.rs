@@ -27,9 +27,10 @@ use seatrial_core::machine::Step;
 
 use crate::conformance::Conformance;
 use crate::engine::Engine;
+use crate::report::Picture;
 use crate::trial::{
-    Component, DynScenario, EventOf, HistoryOf, Invariant, MachineOf, Mutant, OpOf, RetOf,
-    Simulation, component_tests,
+    Component, DynScenario, EventOf, HistoryOf, Invariant, MachineOf, Mutant, OpOf, Property,
+    RetOf, Simulation, component_tests,
 };
 
 pub use part::{Answer, Ask, Call, Edit, Part, Request, Serve, SetUp};
@@ -72,11 +73,15 @@ impl Component for Elector {
     /// Many need a drifting clock or bad luck with messages, and most of the others one execution:
     /// the engines that repeat what `trace` exhausts are not asked.
     fn shows_mutants(engine: Engine) -> bool {
-        engine.simulates() || engine == Engine::Trace
+        engine == Engine::Cluster || engine == Engine::Trace
     }
 
     fn shows_mutant(engine: Engine, mutant: &str) -> bool {
-        mutants::is_shown_by(mutant, engine.simulates())
+        mutants::is_shown_by(mutant, engine == Engine::Cluster)
+    }
+
+    fn pictures() -> Vec<Picture> {
+        simulations::boundaries()
     }
 
     fn describe(op: &OpOf<Self>, outcome: &Step<RetOf<Self>>) -> String {
@@ -89,6 +94,15 @@ impl Component for Elector {
 
     fn fuzz() -> Option<fn(&[u8])> {
         Some(check_bytes)
+    }
+
+    fn fuzz_mutant(mutant: &Mutant<Self>) -> Option<Property> {
+        let all = mutants::of_the_rules();
+        let make = all.iter().find(|known| known.name == mutant.name)?.make;
+        Some(Box::new(move |bytes| {
+            op::check_on(&op::decode(bytes), |election| make(election.config().clone()));
+            decisions::decides_as_ours(bytes, make);
+        }))
     }
 }
 

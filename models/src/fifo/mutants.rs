@@ -15,10 +15,19 @@ pub(super) fn all() -> Vec<Mutant<Fifo>> {
     all.extend(of_places());
     all.extend(of_the_first_list());
     all.extend(of_popping());
-    all.extend(of_poppers());
-    all.extend(of_waiters());
-    all.extend(equivalents());
+    all.extend(of_waking());
+    all.extend(of_results());
     all
+}
+
+/// Those that change whom a step wakes, and nothing else.
+fn of_waking() -> Vec<Mutant<Fifo>> {
+    [of_poppers(), of_waiters(), equivalents()].concat()
+}
+
+/// Tells whether a mutant is the machine that ships with its wakes edited.
+pub(super) fn is_of_waking(mutant: &Mutant<Fifo>) -> bool {
+    of_waking().iter().any(|edited| edited.name == mutant.name)
 }
 
 /// Mutants of the rules - the reference's algorithm with mistakes - one a line: what it is, where
@@ -194,6 +203,11 @@ fn of_waiters() -> Vec<Mutant<Fifo>> {
         Seeded, "close_leaves_waiters" from "cache:QU-5, the other channel forgotten":
             |op, _, wakes, _| if matches!(op, Op::Close(_)) { wakes.set(SYNC, 0) },
             breaks ["sync_wakes_everybody"];
+    }
+}
+
+fn of_results() -> Vec<Mutant<Fifo>> {
+    edits! {
         Seeded, "closed_is_not_synced" from "cache:QU-16":
             |_, step, _, rules| {
                 if let Step::Done(Ret::HasSynced(says)) = step {

@@ -13,6 +13,11 @@ pub(super) fn all() -> Vec<Mutant<PriorityQueue>> {
     [ORDER, TIMES, ITEMS, COUNTS, WAKES, EQUIVALENTS].concat()
 }
 
+/// Tells whether a mutant is the machine that ships with its wakes edited.
+pub(super) fn is_of_waking(mutant: &Mutant<PriorityQueue>) -> bool {
+    [WAKES, EQUIVALENTS].concat().iter().any(|edited| edited.name == mutant.name)
+}
+
 /// The rules over the list without any mistake.
 #[cfg(test)]
 pub(super) fn without_mistake() -> OneList {

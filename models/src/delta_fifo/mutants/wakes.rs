@@ -27,11 +27,14 @@ macro_rules! edits {
 use MutantKind::{Equivalent, Seeded};
 
 pub(super) fn all() -> Vec<Mutant<DeltaFifo>> {
-    let mut all = of_poppers();
-    all.extend(of_waiters());
+    let mut all = of_waking();
     all.extend(of_results());
-    all.extend(equivalents());
     all
+}
+
+/// Those that change whom a step wakes, and nothing else.
+pub(super) fn of_waking() -> Vec<Mutant<DeltaFifo>> {
+    [of_poppers(), of_waiters(), equivalents()].concat()
 }
 
 /// Keeps a number of wakes at most on a channel.

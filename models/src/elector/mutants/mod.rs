@@ -80,7 +80,12 @@ pub(super) fn is_shown_by(mutant: &str, simulations: bool) -> bool {
 /// Lists every mutant.
 #[must_use]
 pub fn all() -> Vec<Mutant> {
-    [wrapped::WRAPPED, rewritten::REWRITTEN, store::STORE].concat()
+    [of_the_rules().as_slice(), store::STORE].concat()
+}
+
+/// Lists the mutants that are electors with changed rules.
+pub(super) fn of_the_rules() -> Vec<Mutant> {
+    [wrapped::WRAPPED, rewritten::REWRITTEN].concat()
 }
 
 /// Lists every mutant, as the page tries it.
