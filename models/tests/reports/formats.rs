@@ -105,11 +105,10 @@ fn sarif_is_as_the_official_schema_says() {
 
 /// Returns the numbers of one attribute of all elements of a name.
 fn attributes(xml: &str, element: &str, attribute: &str) -> Vec<usize> {
-    let opened = xml.split(&format!("<{element} ")).skip(1);
-    let tags = opened.map(|rest| rest.split('>').next().unwrap_or_default());
-    let value =
-        |tag: &str| tag.split(&format!(" {attribute}=\"")).nth(1)?.split('"').next()?.parse().ok();
-    tags.map(|tag| value(&format!(" {tag}")).expect("a number")).collect()
+    let (opened, named) = (format!("<{element} "), format!(" {attribute}=\""));
+    let tags = xml.split(&opened).skip(1).map(|rest| rest.split('>').next().unwrap_or_default());
+    let value = |tag: &str| format!(" {tag}").split(&named).nth(1)?.split('"').next()?.parse().ok();
+    tags.map(|tag| value(tag).expect("a number")).collect()
 }
 
 #[test]
