@@ -3,6 +3,7 @@
 
 #[cfg(test)]
 pub(crate) mod doubt;
+pub(crate) mod row;
 #[cfg(test)]
 pub(crate) mod sleepers;
 

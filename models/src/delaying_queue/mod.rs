@@ -28,6 +28,7 @@ mod mutants;
 mod op;
 mod scenarios;
 mod spec;
+mod states;
 #[cfg(test)]
 mod tests;
 mod two_layers;
@@ -41,7 +42,7 @@ use crate::conformance::Conformance;
 use crate::queue::Queue;
 use crate::trial::{
     Component, DynScenario, EventOf, HistoryOf, Invariant, MachineOf, Mutant, OpOf, Property,
-    RetOf, component_tests,
+    RetOf, Simulation, component_tests,
 };
 
 pub use conformance::conformance;
@@ -67,6 +68,10 @@ impl Component for DelayingQueue {
 
     fn scenarios() -> Vec<Box<dyn DynScenario<Self>>> {
         scenarios::all()
+    }
+
+    fn simulations() -> Vec<Box<dyn Simulation<Self>>> {
+        states::all()
     }
 
     fn invariants() -> Vec<Invariant<Self>> {

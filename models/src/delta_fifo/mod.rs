@@ -8,6 +8,7 @@ mod mutants;
 mod op;
 mod scenarios;
 mod spec;
+mod states;
 #[cfg(test)]
 mod tests;
 mod tried;
@@ -19,7 +20,8 @@ use seatrial_core::store::LastState;
 use crate::conformance::Conformance;
 use crate::objects::{Object, named};
 use crate::trial::{
-    Component, DynScenario, EventOf, HistoryOf, Invariant, MachineOf, Mutant, OpOf, Property, RetOf,
+    Component, DynScenario, EventOf, HistoryOf, Invariant, MachineOf, Mutant, OpOf, Property,
+    RetOf, Simulation,
 };
 use tried::Change;
 
@@ -47,6 +49,10 @@ impl Component for DeltaFifo {
 
     fn scenarios() -> Vec<Box<dyn DynScenario<Self>>> {
         scenarios::all()
+    }
+
+    fn simulations() -> Vec<Box<dyn Simulation<Self>>> {
+        states::all()
     }
 
     fn invariants() -> Vec<Invariant<Self>> {

@@ -71,7 +71,7 @@ impl Component for Elector {
 
     /// Nearly all of them need a lost message, a late timer or a drifting clock.
     fn shows_mutants(engine: Engine) -> bool {
-        engine.simulates()
+        engine == Engine::Cluster
     }
 
     fn pictures() -> Vec<Picture> {

@@ -192,6 +192,27 @@ const RULES: &[Mutant<Queue>] = &[
         [DoneByValue],
         ["done_ends_its_own_delivery"]
     ),
+    mistake!(
+        Seeded,
+        "add_all_stops_at_known",
+        "own: the return of add copied into the loop of a batch",
+        [AddAllStopsAtKnown],
+        ["nothing_lost"]
+    ),
+    mistake!(
+        Seeded,
+        "done_all_forgets_dirty",
+        "own: the dirty test forgotten in the loop of a batch",
+        [DoneAllForgetsDirty],
+        ["dirty_is_requeued"]
+    ),
+    mistake!(
+        Seeded,
+        "batch_takes_all",
+        "own: a batch empties the storage, and returns what was asked",
+        [BatchTakesAll],
+        ["nothing_lost"]
+    ),
 ];
 
 const WAKES: &[Mutant<Queue>] = &[
@@ -209,6 +230,24 @@ const WAKES: &[Mutant<Queue>] = &[
         "add_wakes_if_it_was_empty",
         "own: signalled on the first item only",
         |op, wakes, rules| if matches!(op, Op::Add(_)) && rules.len() > 1 {
+            wakes.set(GETTERS, 0);
+        },
+        ["no_lost_wakeup"]
+    ),
+    wake!(
+        Seeded,
+        "add_all_wakes_one",
+        "own: a batch signals as a single add does",
+        |op, wakes, _| if matches!(op, Op::AddAll(_)) && wakes.get(GETTERS) > 0 {
+            wakes.set(GETTERS, 1);
+        },
+        ["no_lost_wakeup"]
+    ),
+    wake!(
+        Seeded,
+        "done_all_wakes_nobody",
+        "own: the signal forgotten in the loop of a batch",
+        |op, wakes, _| if matches!(op, Op::DoneAll(_)) {
             wakes.set(GETTERS, 0);
         },
         ["no_lost_wakeup"]

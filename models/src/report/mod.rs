@@ -148,9 +148,12 @@ pub struct Row {
     /// The bounds of the engine.
     #[serde(default)]
     pub bounds: BTreeMap<String, u64>,
-    /// Executions run.
+    /// Executions run; of a search of states, the states visited.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub executions: Option<u64>,
+    /// Distinct states visited, where the engine visits states.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub states: Option<u64>,
     /// Distinct traces seen, where the engine can tell.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub traces: Option<u64>,

@@ -116,6 +116,9 @@ fn verdict_words(group: &[Row]) -> (&'static str, String) {
         (Engine::Cluster, _) => {
             format!(", {} steps simulated", thousands(first.steps.unwrap_or_default()))
         }
+        (Engine::State, _) => {
+            format!(", every state, {} steps", thousands(first.steps.unwrap_or_default()))
+        }
         (_, Some(Coverage::Exhausted)) => ", every schedule".to_owned(),
         (_, Some(Coverage::Sampled)) => sampled(first),
         (_, None) => String::new(),

@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 
 use crate::catalogue::Catalogue;
-use crate::engine::Engine;
+use crate::engine::{Engine, Kind};
 use crate::interrupt;
 use crate::report::{Part, Picture, Report, Row, Shard, Verdict, thousands};
 use crate::trial::{Budget, MutantKind, Plan, REACHES_ITS_CASE, ScenarioInfo, StopAt, Subject};
@@ -225,7 +225,8 @@ pub fn run(catalogue: &Catalogue, request: &Request, progress: &dyn Progress) ->
 /// Draws the pictures of the components that were simulated.
 fn pictures(catalogue: &Catalogue, rows: &[Row]) -> Vec<Picture> {
     let simulated = |subject: &&&'static dyn Subject| {
-        let of_it = |row: &Row| row.engine.simulates() && row.component == subject.name();
+        let of_it =
+            |row: &Row| row.engine.runs() == Kind::Simulation && row.component == subject.name();
         rows.iter().any(|row| of_it(row) && row.executions.is_some())
     };
     catalogue.subjects.iter().filter(simulated).flat_map(|subject| subject.pictures()).collect()
@@ -277,18 +278,18 @@ enum Worked<U> {
     NotAtAll,
 }
 
-/// Tells whether an engine is made for such scenarios at all: for programs, or for simulations.
+/// Tells whether an engine is made for such scenarios at all: for programs, for models of states,
+/// or for simulations.
 fn is_of_its_kind(subject: &dyn Subject, scenario: &str, engine: Engine) -> bool {
     let mut scenarios = subject.scenarios().into_iter();
-    let made_for =
-        |info: &ScenarioInfo| info.simulated == engine.simulates() && !engine.makes_up_calls();
-    scenarios.any(|info| info.name == scenario && made_for(&info))
+    scenarios.any(|info| info.name == scenario && info.kind == engine.runs())
 }
 
 /// Tells whether an engine can convict mutants of a component.
 fn can_convict(subject: &dyn Subject, engine: Engine) -> bool {
     let holds = |info: &ScenarioInfo| subject.cannot_run(info.name, engine).is_none();
     !engine.depends_on_the_machine()
+        && engine.runs() != Kind::States // a model of states has a machine of its own
         && subject.shows_mutants(engine)
         && subject.scenarios().iter().any(holds)
 }

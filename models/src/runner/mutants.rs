@@ -8,7 +8,7 @@ use super::medians::speeds;
 use super::rows::witness;
 use super::{Progress, Request, Stop, Worked, can_convict, in_parallel, round};
 use crate::catalogue::Catalogue;
-use crate::engine::Engine;
+use crate::engine::{Engine, Kind};
 use crate::report::{Fate, Kill, MutantRow, Report, Shard};
 use crate::trial::{
     Expect, Finding, InvariantInfo, MADE_UP_CALLS, MutantInfo, MutantKind, Plan, StopAt, Subject,
@@ -43,7 +43,8 @@ pub(crate) fn convict(subject: &dyn Subject, mutant: &str, plan: &Plan) -> Convi
 fn search(subject: &dyn Subject, mutant: &str, plan: &Plan) -> Conviction {
     let mut conviction = Conviction { executions: 0, scenario: None, finding: None };
     for scenario in subject.scenarios() {
-        if subject.cannot_run(scenario.name, plan.engine).is_some() {
+        if scenario.kind == Kind::States || subject.cannot_run(scenario.name, plan.engine).is_some()
+        {
             continue;
         }
         let here = judged_on(subject, scenario.name, mutant, plan);

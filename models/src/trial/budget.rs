@@ -5,6 +5,9 @@ use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;
 
+/// A state costs about a tenth of an execution.
+const STATES: u64 = 10;
+
 /// What one scenario may cost on each engine.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Budget {
@@ -16,6 +19,8 @@ pub struct Budget {
     pub loom_executions: u64,
     /// After this many executions the search of all traces gives up, undecided.
     pub trace_executions: u64,
+    /// After this many states the search of all states gives up, undecided.
+    pub states: u64,
     /// Schedules sampled.
     pub schedules: u64,
     /// Random runs of a simulation.
@@ -53,6 +58,7 @@ impl Budget {
         Self {
             loom_executions: self.loom_executions.min(1_000),
             trace_executions: self.trace_executions.min(1_000),
+            states: self.states.min(100_000),
             schedules: self.schedules.min(100),
             simulated_runs: self.simulated_runs.min(20),
             sequences: self.sequences.min(100),
@@ -79,6 +85,7 @@ impl Budget {
             loom_preemptions,
             loom_executions: searched,
             trace_executions: searched,
+            states: searched.saturating_mul(STATES),
             schedules,
             simulated_runs,
             sequences: schedules,

@@ -168,7 +168,7 @@ impl<C: Component> Case<C> {
             #[cfg(not(feature = "loom"))]
             Engine::Loom => unavailable(plan.engine),
             // They hold no program of threads.
-            Engine::Cluster | Engine::Fuzz => Exploration::default(),
+            Engine::Cluster | Engine::State | Engine::Fuzz => Exploration::default(),
         }
     }
 

@@ -20,6 +20,7 @@ mod scenario;
 #[cfg(feature = "shuttle")]
 mod shuttling;
 mod simulation;
+mod states;
 mod subject;
 mod tally;
 mod witness;
@@ -46,6 +47,7 @@ pub use mutant::{Mutant, MutantKind};
 pub use recorder::DynMachine;
 pub use scenario::{DynScenario, Scenario};
 pub use simulation::Simulation;
+pub use states::States;
 pub use subject::{InvariantInfo, MutantInfo, ScenarioInfo, Subject, subject};
 pub use tally::Left;
 #[cfg(all(test, feature = "shuttle"))]

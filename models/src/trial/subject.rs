@@ -12,7 +12,7 @@ use super::mutant::MutantKind;
 use super::scenario::{DynScenario, RUNS_NO_SCENARIO};
 use super::simulation::Simulation;
 use crate::conformance::Conformance;
-use crate::engine::{Engine, Route};
+use crate::engine::{Engine, Kind, Route};
 use crate::report::Picture;
 
 /// What the catalogue knows of a scenario.
@@ -22,8 +22,8 @@ pub struct ScenarioInfo {
     pub name: &'static str,
     /// What happens.
     pub says: &'static str,
-    /// Whether it is a simulation, and no program of threads.
-    pub simulated: bool,
+    /// What it is: a program of threads, a model of states, a simulation.
+    pub kind: Kind,
 }
 
 /// What the catalogue knows of an invariant.
@@ -42,7 +42,7 @@ pub struct InvariantInfo {
 }
 
 impl InvariantInfo {
-    fn of<C: Component>(invariant: &Invariant<C>) -> Self {
+    pub(super) fn of<C: Component>(invariant: &Invariant<C>) -> Self {
         let Invariant { name, says, rules, expect, stated, .. } = *invariant;
         Self { name, says, rules, expect, stated: Some(stated) }
     }
@@ -181,12 +181,12 @@ impl<C: Component> Subject for Of<C> {
         let programs = C::scenarios().into_iter().map(|program| ScenarioInfo {
             name: program.name(),
             says: program.says(),
-            simulated: false,
+            kind: Kind::Program,
         });
         let simulations = C::simulations().into_iter().map(|simulation| ScenarioInfo {
             name: simulation.name(),
             says: simulation.says(),
-            simulated: true,
+            kind: simulation.kind(),
         });
         programs.chain(simulations).collect()
     }
@@ -237,9 +237,12 @@ impl<C: Component> Subject for Of<C> {
         if engine.makes_up_calls() {
             return Some(RUNS_NO_SCENARIO);
         }
-        if Self::simulation(scenario).is_some() {
-            let reason = "it is a simulation, and this engine runs programs of threads";
-            return (!engine.simulates()).then_some(reason);
+        if let Some(simulation) = Self::simulation(scenario) {
+            let reason = match simulation.kind() {
+                Kind::States => "it is a model of states, and this engine runs something else",
+                _ => "it is a simulation, and this engine runs something else",
+            };
+            return (engine.runs() != simulation.kind()).then_some(reason);
         }
         Self::scenario(scenario)?.cannot_run_on(engine)
     }
@@ -253,6 +256,8 @@ impl<C: Component> Subject for Of<C> {
             return Some(fuzzing::run(&*Self::property(mutant)?, plan));
         }
         match Self::simulation(scenario) {
+            // Its machine is its own: what a mutant would do there, nobody has seen.
+            Some(simulation) if simulation.kind() == Kind::States && mutant.is_some() => None,
             Some(simulation) => Some(simulation.run(Self::make(mutant)?, plan)),
             None => Some(Self::case(scenario, mutant)?.run(plan)),
         }
@@ -265,13 +270,13 @@ impl<C: Component> Subject for Of<C> {
         engine: Engine,
         route: &Route,
     ) -> Option<Replayed> {
-        match route {
-            Route::Run(bytes) if engine.makes_up_calls() => {
-                fuzzing::replay(&*Self::property(mutant)?, bytes)
-            }
-            Route::Schedule(schedule) => Self::case(scenario, mutant)?.replay(engine, schedule),
-            Route::Run(run) => Self::simulation(scenario)?.replay(Self::make(mutant)?, run),
+        if engine.makes_up_calls() {
+            return fuzzing::replay(&*Self::property(mutant)?, &route.to_string());
         }
+        if let Some(simulation) = Self::simulation(scenario) {
+            return simulation.replay(Self::make(mutant)?, &route.to_string());
+        }
+        Self::case(scenario, mutant)?.replay(engine, route.schedule()?)
     }
 
     fn shrink(

@@ -36,8 +36,8 @@ use shuttle_engine::scheduler::{Schedule as RunSchedule, Scheduler};
 
 use super::{Execution, Exploration, Judge, quietly};
 
+pub use super::WakeUps;
 pub use alarms::Timer;
-pub use kernel::WakeUps;
 pub use runtime::{Held, ShuttleCondvar, ShuttleMutex, ShuttlePublished, ShuttleRuntime};
 pub use strategy::Strategy;
 pub use threads::Join;

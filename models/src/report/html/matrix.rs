@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::escape;
-use crate::engine::Engine;
+use crate::engine::{Engine, Kind};
 use crate::report::{Coverage, Fate, MutantRow, NOT_HELD, Report, Row, Verdict, thousands};
 use crate::trial::Expect;
 
@@ -112,7 +112,7 @@ fn verdict(rows: &[&Row]) -> String {
 /// Says how far a verdict reaches.
 fn reach(row: &Row) -> String {
     let executions = row.executions.map(thousands);
-    let how = match (row.engine.simulates(), row.coverage) {
+    let how = match (row.engine.runs() == Kind::Simulation, row.coverage) {
         (true, _) => row.steps.map(|steps| format!("{} steps simulated", thousands(steps))),
         (false, Some(Coverage::Exhausted)) => Some("every schedule".to_owned()),
         (false, Some(Coverage::Sampled)) => Some("sampled".to_owned()),
@@ -121,7 +121,7 @@ fn reach(row: &Row) -> String {
     let bound = row.bounds.get("preemptions").map(|most| format!("\u{2264} {most} preemptions"));
     let parts: Vec<_> = [executions, how, bound].into_iter().flatten().collect();
     let mut text = parts.join(" \u{b7} ");
-    if row.coverage == Some(Coverage::Sampled) && !row.engine.simulates() {
+    if row.coverage == Some(Coverage::Sampled) && row.engine.runs() != Kind::Simulation {
         text.push_str(&left(row).map_or(String::new(), |left| format!("<br>{left}")));
     }
     text
