@@ -85,6 +85,8 @@ pub trait Subject: Send + Sync {
     fn never_alone(&self) -> &'static [(&'static str, &'static str)];
     /// Tells whether an engine is asked to convict the mutants.
     fn shows_mutants(&self, engine: Engine) -> bool;
+    /// Tells whether an engine is asked to convict a mutant.
+    fn shows_mutant(&self, engine: Engine, mutant: &str) -> bool;
     /// Why an engine cannot hold one of its scenarios, if it cannot.
     fn cannot_run(&self, scenario: &str, engine: Engine) -> Option<&'static str>;
     /// How many traces a scenario has, if that is known.
@@ -234,6 +236,10 @@ impl<C: Component> Subject for Of<C> {
 
     fn shows_mutants(&self, engine: Engine) -> bool {
         C::shows_mutants(engine)
+    }
+
+    fn shows_mutant(&self, engine: Engine, mutant: &str) -> bool {
+        C::shows_mutants(engine) && C::shows_mutant(engine, mutant)
     }
 
     fn cannot_run(&self, scenario: &str, engine: Engine) -> Option<&'static str> {
