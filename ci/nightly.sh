@@ -5,6 +5,8 @@ cd "$(dirname "$0")/.."
 
 ci/run.sh nightly
 ci/mutants.sh nightly
+ci/witnesses.sh check
+ci/core-mutants.sh
 ci/determinism.sh nightly
 ci/figures.sh
 ci/fuzz.sh nightly

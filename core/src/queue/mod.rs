@@ -81,7 +81,7 @@ pub use operations::{
     Add, AddAll, Done, DoneAll, DoneKey, Drain, Finished, Get, GetBatch, Len, Op, Refresh, Ret,
     ShutDown, ShuttingDown,
 };
-pub use state::{Contents, DRAINS, DrainUntil, GETTERS, Key, Queue, UPDATERS};
+pub use state::{DRAINS, DrainUntil, GETTERS, Key, Queue, UPDATERS};
 pub use storage::{Fifo, Storage};
 pub use work::{Deliver, Work};
 

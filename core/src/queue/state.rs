@@ -246,28 +246,16 @@ impl<K: Key, S: Storage<K>> Queue<K, S> {
     }
 }
 
-/// What a queue holds, told apart from how it holds it: two queues of equal contents cannot be told
-/// apart by calls, but for the numbers in their tokens.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub struct Contents<K> {
-    /// The waiting items, in the order of delivery.
-    pub waiting: Vec<K>,
-    /// The items in processing, in any order, and whether they were added meanwhile.
-    pub processing: Vec<(K, bool)>,
-    /// Whether the queue refuses new items.
-    pub shutting_down: bool,
-}
-
 impl<K: Key> Queue<K> {
-    /// Returns what the queue holds.
-    pub fn contents(&self) -> Contents<K> {
-        let key = |slot| self.items.item(slot).key().clone();
+    /// Visits the waiting items in the order of delivery.
+    pub fn waiting(&self) -> impl Iterator<Item = &K> {
+        self.waiting.slots().map(|slot| self.items.item(slot).key())
+    }
+
+    /// Visits the items in processing, in any order; tells whether they were added meanwhile.
+    pub fn processing(&self) -> impl Iterator<Item = (&K, bool)> {
         let processing = self.items.iter().filter(|(_, state)| state & PROCESSING != 0);
-        Contents {
-            waiting: self.waiting.slots().map(key).collect(),
-            processing: processing.map(|(slot, state)| (key(slot), state & DIRTY != 0)).collect(),
-            shutting_down: self.shutting_down,
-        }
+        processing.map(|(slot, state)| (self.items.item(slot).key(), state & DIRTY != 0))
     }
 }
 
