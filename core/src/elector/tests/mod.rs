@@ -10,6 +10,7 @@ mod lock;
 mod metrics;
 mod release;
 mod release_calls;
+mod reports;
 mod run;
 mod strange;
 mod work;
