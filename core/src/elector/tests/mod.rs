@@ -12,5 +12,6 @@ mod release;
 mod release_calls;
 mod reports;
 mod run;
+mod run_new;
 mod strange;
 mod work;
