@@ -5,6 +5,7 @@ use crate::delaying_queue::DelayingQueue;
 use crate::delta_fifo::DeltaFifo;
 use crate::elector::Elector;
 use crate::fifo::Fifo;
+use crate::pool::Pool;
 use crate::priority_queue::PriorityQueue;
 use crate::queue::Queue;
 use crate::sequential;
@@ -29,6 +30,7 @@ pub const CATALOGUE: Catalogue = Catalogue {
         subject::<DelayingQueue>(),
         subject::<Fifo>(),
         subject::<sequential::LimitedQueue>(),
+        subject::<Pool>(),
         subject::<PriorityQueue>(),
         subject::<sequential::Limiter>(),
         subject::<sequential::TokenBucket>(),

@@ -120,6 +120,9 @@ pub trait Subject: Send + Sync {
         mutant: Option<&str>,
         bytes: &[u8],
     ) -> Option<Vec<Finding>>;
+    /// Returns the digests of all histories that a plan leads to; `None` if it has no such program.
+    #[cfg(test)]
+    fn histories(&self, scenario: &str, plan: &Plan) -> Option<Vec<u32>>;
     /// How recorded traces are replayed on it.
     fn conformance(&self) -> Vec<Conformance>;
     /// The property that fuzzers feed.
@@ -303,6 +306,11 @@ impl<C: Component> Subject for Of<C> {
         bytes: &[u8],
     ) -> Option<Vec<Finding>> {
         Some(Self::case(scenario, mutant)?.decided_by(bytes))
+    }
+
+    #[cfg(test)]
+    fn histories(&self, scenario: &str, plan: &Plan) -> Option<Vec<u32>> {
+        Some(Self::case(scenario, None)?.histories(plan))
     }
 
     fn conformance(&self) -> Vec<Conformance> {
