@@ -1,10 +1,11 @@
 //! What trials of stores and queues of objects share: objects, a consumer's store, and objects as
 //! recorded traces write them.
 
-mod edited;
 mod stage;
 mod store;
 pub(crate) mod traced;
+mod tried;
+mod wakes;
 
 use std::sync::Arc;
 
@@ -12,10 +13,12 @@ use seatrial_core::fifo::EnqueueError;
 use seatrial_core::machine::{Cx, Machine, Step};
 use seatrial_core::store::{Cause, NoMetadata};
 
-pub(crate) use edited::Edited;
-pub(crate) use stage::{MISSED, Stage};
+pub(crate) use stage::{MISSED, PANICS, Stage};
 pub use store::Store;
 pub(crate) use store::left_by;
+pub use tried::{Call, Made, Reply, Tried};
+pub(crate) use tried::{Hosted, Shown};
+pub(crate) use wakes::{queue_wakes, requeue_wakes};
 
 /// A key and a version. Key 0 is refused by [`key_of`], version 13 by [`transform`].
 pub type Object = (u8, u8);

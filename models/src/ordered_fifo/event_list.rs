@@ -16,60 +16,62 @@ use seatrial_core::store::LastState;
 use super::op::Setup;
 use super::spec::{Spec, key_of_change};
 use crate::objects::{Object, Store};
+use crate::trial::mistakes;
 
 type Happened = Event<u8, Object>;
 type Queued = Result<(), EnqueueError>;
 
-/// One changed line.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Mistake {
-    // What the reference does to this day.
-    /// Whether an event belongs to the first list is decided when its processing ends.
-    ChargeWhenProcessed,
-    // What it did once.
-    /// An event counts as processed when it is taken.
-    CountWhenTaken,
-    /// A list or a resync gets into a batch.
-    BatchWhateverComes,
-    // What anybody may do.
-    /// A batch crosses the end of the first list.
-    BatchAcrossFirstList,
-    /// A batch holds two changes of one object.
-    BatchRepeatsKeys,
-    /// A batch is as long as the queue.
-    BatchWithoutLimit,
-    /// The lock is released in plain mode.
-    UnlockPlain,
-    /// The lock is released however long the queue is.
-    UnlockLongQueue,
-    /// A second consumer is let in while the first processes.
-    SecondConsumer,
-    /// The objects of a list come before the tombstones.
-    ListBeforeTombstones,
-    /// A queued deletion gets a tombstone behind it.
-    TombstoneAfterDeletion,
-    /// A list does not look at what is only queued.
-    ListForgetsQueued,
-    /// A list does not look at what is only known.
-    ListForgetsKnown,
-    /// A resync shows what is queued, too.
-    ResyncShowsQueued,
-    /// A resync counts as a write.
-    ResyncPopulates,
-    /// A refused object is no write.
-    RefusedIsNoWrite,
-    /// Every list counts anew.
-    CountEveryList,
-    /// A closed queue hands out nothing.
-    CloseDiscards,
-    /// Only one sleeper learns that the queue is closed.
-    CloseWakesOne,
-    /// A write wakes nobody.
-    PushNeverWakes,
-    /// Whoever waits for the first list is not woken.
-    LatchNeverWakes,
-    /// A consumer that had to wait for another is not woken.
-    ProcessedNeverWakes,
+mistakes! {
+    /// One changed line.
+    pub enum Mistake {
+        // What the reference does to this day.
+        /// Whether an event belongs to the first list is decided when its processing ends.
+        ChargeWhenProcessed,
+        // What it did once.
+        /// An event counts as processed when it is taken.
+        CountWhenTaken,
+        /// A list or a resync gets into a batch.
+        BatchWhateverComes,
+        // What anybody may do.
+        /// A batch crosses the end of the first list.
+        BatchAcrossFirstList,
+        /// A batch holds two changes of one object.
+        BatchRepeatsKeys,
+        /// A batch is as long as the queue.
+        BatchWithoutLimit,
+        /// The lock is released in plain mode.
+        UnlockPlain,
+        /// The lock is released however long the queue is.
+        UnlockLongQueue,
+        /// A second consumer is let in while the first processes.
+        SecondConsumer,
+        /// The objects of a list come before the tombstones.
+        ListBeforeTombstones,
+        /// A queued deletion gets a tombstone behind it.
+        TombstoneAfterDeletion,
+        /// A list does not look at what is only queued.
+        ListForgetsQueued,
+        /// A list does not look at what is only known.
+        ListForgetsKnown,
+        /// A resync shows what is queued, too.
+        ResyncShowsQueued,
+        /// A resync counts as a write.
+        ResyncPopulates,
+        /// A refused object is no write.
+        RefusedIsNoWrite,
+        /// Every list counts anew.
+        CountEveryList,
+        /// A closed queue hands out nothing.
+        CloseDiscards,
+        /// Only one sleeper learns that the queue is closed.
+        CloseWakesOne,
+        /// A write wakes nobody.
+        PushNeverWakes,
+        /// Whoever waits for the first list is not woken.
+        LatchNeverWakes,
+        /// A consumer that had to wait for another is not woken.
+        ProcessedNeverWakes,
+    }
 }
 
 use Mistake::*;

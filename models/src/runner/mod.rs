@@ -18,9 +18,7 @@ use crate::catalogue::Catalogue;
 use crate::engine::Engine;
 use crate::interrupt;
 use crate::report::{Part, Report, Row, Shard, Verdict, thousands};
-use crate::trial::{
-    Budget, MutantKind, Plan, REACHES_ITS_CASE, ScenarioInfo, StopAt, Subject,
-};
+use crate::trial::{Budget, MutantKind, Plan, REACHES_ITS_CASE, ScenarioInfo, StopAt, Subject};
 
 pub(crate) use mutants::convict;
 pub use mutants::{MutantCase, mutant_cases, run_mutants};

@@ -33,7 +33,7 @@ pub(crate) use case::Case;
 pub use case::{Plan, Replayed, Trial};
 pub use component::{Component, EventOf, HistoryOf, MachineOf, OpOf, RetOf};
 pub(crate) use component_tests::component_tests;
-pub(crate) use edited::{Edit, Edited};
+pub(crate) use edited::{Edit, Edited, Retell, Retold, at_most, keep_at_most};
 pub use finding::{Finding, Line, transcript};
 pub use history::{Event, History, What};
 pub use invariant::{
@@ -41,6 +41,7 @@ pub use invariant::{
 };
 pub use judge::StopAt;
 pub use mutant::{Mutant, MutantKind};
+pub(crate) use mutant::{mistakes, mutants};
 pub use recorder::DynMachine;
 pub use scenario::{DynScenario, Scenario};
 pub use simulation::Simulation;
