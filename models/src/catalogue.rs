@@ -5,6 +5,7 @@ use crate::delaying_queue::DelayingQueue;
 use crate::delta_fifo::DeltaFifo;
 use crate::elector::Elector;
 use crate::fifo::Fifo;
+use crate::ordered_fifo::OrderedFifo;
 use crate::priority_queue::PriorityQueue;
 use crate::queue::Queue;
 use crate::sequential;
@@ -33,7 +34,7 @@ pub const CATALOGUE: Catalogue = Catalogue {
         subject::<sequential::Limiter>(),
         subject::<sequential::TokenBucket>(),
         subject::<sequential::Backoff>(),
-        subject::<sequential::OrderedFifo>(),
+        subject::<OrderedFifo>(),
         subject::<sequential::Heap>(),
         subject::<sequential::ExpiringStore>(),
         subject::<sequential::IndexedStore>(),

@@ -59,9 +59,6 @@ sequential! {
     /// The keyed back-off.
     Backoff, "backoff", "a delay per key that doubles and is forgotten",
         vec![crate::backoff::conformance()];
-    /// The ordered FIFO.
-    OrderedFifo, "ordered_fifo", "the queue of events in their order of arrival",
-        vec![crate::ordered_fifo::conformance()];
     /// The heap.
     Heap, "heap", "the queue of objects by rank",
         vec![crate::heap::conformance()];

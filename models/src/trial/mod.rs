@@ -9,6 +9,7 @@ mod finding;
 mod history;
 mod invariant;
 mod judge;
+mod ledger;
 #[cfg(feature = "loom")]
 mod looming;
 #[cfg(feature = "shuttle")]
@@ -40,6 +41,7 @@ pub use invariant::{
     Expect, Invariant, Kind, NEVER_PANICS, REACHES_ITS_CASE, TERMINATES, Violation,
 };
 pub use judge::StopAt;
+pub(crate) use ledger::Ledger;
 pub use mutant::{Mutant, MutantKind};
 pub(crate) use mutant::{mistakes, mutants};
 pub use recorder::DynMachine;

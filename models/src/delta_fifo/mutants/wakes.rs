@@ -1,12 +1,11 @@
 //! Bugs of waking and telling: the machine that ships, with its wakes or its answers edited.
 
-use seatrial_core::delta_fifo::{Delta, Deltas, Op, POPPERS, Popped, Ret, SYNC};
+use seatrial_core::delta_fifo::{Deltas, Op, POPPERS, Popped, Ret, SYNC};
 use seatrial_core::machine::Step;
-use seatrial_core::store::LastState;
 
-use crate::delta_fifo::tried::{Change, Tried, ships};
+use crate::delta_fifo::tried::{Tried, ships};
 use crate::delta_fifo::{DeltaFifo, Machine, MachineRet};
-use crate::objects::{Object, queue_wakes, requeue_wakes, transform};
+use crate::objects::{queue_wakes, requeue_wakes, transformed_again};
 use crate::trial::{Edit, Edited, MachineOf, Mutant, Retell, Retold, at_most, mutants};
 
 pub(super) fn all() -> Vec<Mutant<DeltaFifo>> {
@@ -65,18 +64,6 @@ fn of_answers() -> Vec<Mutant<DeltaFifo>> {
 /// Transforms what is handed out, as if that had not been done on the way in.
 fn transform_again(step: &mut Step<MachineRet>) {
     if let Step::Held(Ret::Pop(Some(Popped { deltas, .. }))) = step {
-        *deltas = deltas.iter().map(again).collect::<Deltas<_, _>>();
-    }
-}
-
-fn again(delta: &Change) -> Change {
-    let again = |object: &Object| transform(*object).unwrap_or(*object);
-    match delta {
-        Delta::Added(object) => Delta::Added(again(object)),
-        Delta::Updated(object) => Delta::Updated(again(object)),
-        Delta::Replaced(object) => Delta::Replaced(again(object)),
-        Delta::Sync(object) => Delta::Sync(again(object)),
-        Delta::Deleted(LastState::Final(object)) => Delta::Deleted(LastState::Final(again(object))),
-        tombstone @ Delta::Deleted(_) => tombstone.clone(),
+        *deltas = deltas.iter().map(transformed_again).collect::<Deltas<_, _>>();
     }
 }

@@ -10,16 +10,15 @@ use crate::ordered_fifo::Mistake::{self, *};
 use crate::ordered_fifo::{EventList, check_on, decode};
 use crate::trial::component_tests::every_mistake_is_noticed;
 
-/// Mistakes about waking, and about who is let in while an event is processed.
+/// Mistakes that need a second thread, and one that would let the only thread sleep or not sleep.
 const UNSEEN: &[Mistake] = &[
     CountWhenTaken,
     UnlockPlain,
     UnlockLongQueue,
+    KeepLocked,
     SecondConsumer,
-    CloseWakesOne,
-    PushNeverWakes,
-    LatchNeverWakes,
-    ProcessedNeverWakes,
+    EmptyIsClosed,
+    LenCountsInProcess,
 ];
 
 fn noticed(mistakes: &'static [Mistake]) -> bool {
