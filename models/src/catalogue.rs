@@ -5,6 +5,7 @@ use crate::delaying_queue::DelayingQueue;
 use crate::delta_fifo::DeltaFifo;
 use crate::elector::Elector;
 use crate::fifo::Fifo;
+use crate::heap::Heap;
 use crate::ordered_fifo::OrderedFifo;
 use crate::priority_queue::PriorityQueue;
 use crate::queue::Queue;
@@ -35,7 +36,7 @@ pub const CATALOGUE: Catalogue = Catalogue {
         subject::<sequential::TokenBucket>(),
         subject::<sequential::Backoff>(),
         subject::<OrderedFifo>(),
-        subject::<sequential::Heap>(),
+        subject::<Heap>(),
         subject::<sequential::ExpiringStore>(),
         subject::<sequential::IndexedStore>(),
         subject::<Elector>(),

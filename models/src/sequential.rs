@@ -59,9 +59,6 @@ sequential! {
     /// The keyed back-off.
     Backoff, "backoff", "a delay per key that doubles and is forgotten",
         vec![crate::backoff::conformance()];
-    /// The heap.
-    Heap, "heap", "the queue of objects by rank",
-        vec![crate::heap::conformance()];
     /// The expiring store.
     ExpiringStore, "expiring_store", "the store whose objects expire",
         vec![crate::expiring_store::conformance()];
