@@ -6,6 +6,7 @@ use crate::delta_fifo::DeltaFifo;
 use crate::elector::Elector;
 use crate::fifo::Fifo;
 use crate::heap::Heap;
+use crate::indexed_store::IndexedStore;
 use crate::ordered_fifo::OrderedFifo;
 use crate::priority_queue::PriorityQueue;
 use crate::queue::Queue;
@@ -38,7 +39,7 @@ pub const CATALOGUE: Catalogue = Catalogue {
         subject::<OrderedFifo>(),
         subject::<Heap>(),
         subject::<sequential::ExpiringStore>(),
-        subject::<sequential::IndexedStore>(),
+        subject::<IndexedStore>(),
         subject::<Elector>(),
         subject::<Toy>(),
         subject::<ToyBugs>(),

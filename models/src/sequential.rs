@@ -62,7 +62,4 @@ sequential! {
     /// The expiring store.
     ExpiringStore, "expiring_store", "the store whose objects expire",
         vec![crate::expiring_store::conformance()];
-    /// The indexed store.
-    IndexedStore, "indexed_store", "the store with views by value",
-        vec![crate::indexed_store::conformance()];
 }
