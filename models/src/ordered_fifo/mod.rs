@@ -102,6 +102,8 @@ component_tests! {
         write_while_processing,
         two_consumers_unlocked,
         two_consumers_locked,
+        list_for_two,
+        two_for_two,
         long_queue,
         bookmarks,
         unasked_bookmarks,

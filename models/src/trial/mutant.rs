@@ -74,6 +74,7 @@ macro_rules! mistakes {
         impl $name {
             /// All of them.
             #[cfg(test)]
+            #[allow(dead_code, reason = "not every algorithm has a property that a caller sees")]
             pub(crate) const ALL: &'static [Self] = &[$(Self::$mistake),+];
         }
     };

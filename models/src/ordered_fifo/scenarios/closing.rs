@@ -47,12 +47,14 @@ struct CloseWhileProcessing;
 
 impl Scenario<OrderedFifo> for CloseWhileProcessing {
     const NAME: &'static str = "close_while_processing";
-    const SAYS: &'static str = "the queue is closed while one processes, unlocked, and two wait";
+    const SAYS: &'static str =
+        "the queue is closed while one processes, unlocked, and another waits";
 
     fn run<R: Runtime>(&self, world: &World<R, OrderedFifo>) {
         let stage = Stage::new(world, Config::informer());
         let consumers = ["first", "second"].map(|name| stage.consumer(name));
         stage.add((1, 1));
+        stage.add((2, 1));
         stage.queue.close();
         stage.world.quiesce();
         stage.join(consumers);
@@ -62,7 +64,7 @@ impl Scenario<OrderedFifo> for CloseWhileProcessing {
     fn reaches(history: &History) -> bool {
         some(history, |before, over| {
             let other_waits = is_unlocked(before) && before.asleep.count(Bed::Pop) == 1;
-            matches!(over.op, Op::Close(_)) && other_waits
+            matches!(over.op, Op::Close(_)) && other_waits && before.state.events.len() == 1
         })
     }
 }

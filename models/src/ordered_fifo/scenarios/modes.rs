@@ -13,6 +13,8 @@ pub(super) fn all() -> Vec<Box<dyn DynScenario<OrderedFifo>>> {
         Box::new(WriteWhileProcessing),
         Box::new(TwoConsumersUnlocked),
         Box::new(TwoConsumersLocked),
+        Box::new(ListForTwo),
+        Box::new(TwoForTwo),
         Box::new(LongQueue),
         Box::new(Bookmarks),
         Box::new(UnaskedBookmarks),
@@ -86,6 +88,50 @@ impl Scenario<OrderedFifo> for TwoConsumersLocked {
     /// Both sleep when the list comes.
     fn reaches(history: &History) -> bool {
         some(history, |before, over| lists(over.op) && before.asleep.count(Bed::Pop) == 2)
+    }
+}
+
+/// A list brings something for each of two who wait.
+struct ListForTwo;
+
+impl Scenario<OrderedFifo> for ListForTwo {
+    const NAME: &'static str = "list_for_two";
+    const SAYS: &'static str = "two consumers wait for one event each, and a list brings two";
+
+    fn run<R: Runtime>(&self, world: &World<R, OrderedFifo>) {
+        let stage = Stage::plain(world, []);
+        let poppers = ["first", "second"].map(|name| stage.popper(name));
+        stage.list(&[(1, 1), (2, 1)]);
+        stage.end(poppers);
+    }
+
+    /// Both sleep when the list comes.
+    fn reaches(history: &History) -> bool {
+        some(history, |before, over| lists(over.op) && before.asleep.count(Bed::Pop) == 2)
+    }
+}
+
+/// Two changes come for two who wait.
+struct TwoForTwo;
+
+impl Scenario<OrderedFifo> for TwoForTwo {
+    const NAME: &'static str = "two_for_two";
+    const SAYS: &'static str = "two consumers wait for one event each, and two changes come";
+
+    fn run<R: Runtime>(&self, world: &World<R, OrderedFifo>) {
+        let stage = Stage::plain(world, []);
+        let poppers = ["first", "second"].map(|name| stage.popper(name));
+        stage.add((1, 1));
+        stage.add((2, 1));
+        stage.end(poppers);
+    }
+
+    /// The second comes while the first waits, and one consumer sleeps.
+    fn reaches(history: &History) -> bool {
+        some(history, |before, over| {
+            let first_waits = before.state.events.len() == 1;
+            over.writes() && first_waits && before.asleep.count(Bed::Pop) >= 1
+        })
     }
 }
 
