@@ -4,9 +4,11 @@ use crate::canary::Canary;
 use crate::delaying_queue::DelayingQueue;
 use crate::delta_fifo::DeltaFifo;
 use crate::elector::Elector;
+use crate::expiring_store::ExpiringStore;
 use crate::fifo::Fifo;
 use crate::heap::Heap;
 use crate::indexed_store::IndexedStore;
+use crate::limited_queue::LimitedQueue;
 use crate::ordered_fifo::OrderedFifo;
 use crate::priority_queue::PriorityQueue;
 use crate::queue::Queue;
@@ -31,14 +33,14 @@ pub const CATALOGUE: Catalogue = Catalogue {
         subject::<DeltaFifo>(),
         subject::<DelayingQueue>(),
         subject::<Fifo>(),
-        subject::<sequential::LimitedQueue>(),
+        subject::<LimitedQueue>(),
         subject::<PriorityQueue>(),
         subject::<sequential::Limiter>(),
         subject::<sequential::TokenBucket>(),
         subject::<sequential::Backoff>(),
         subject::<OrderedFifo>(),
         subject::<Heap>(),
-        subject::<sequential::ExpiringStore>(),
+        subject::<ExpiringStore>(),
         subject::<IndexedStore>(),
         subject::<Elector>(),
         subject::<Toy>(),

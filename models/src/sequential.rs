@@ -47,9 +47,6 @@ macro_rules! sequential {
 }
 
 sequential! {
-    /// The rate-limiting queue.
-    LimitedQueue, "limited_queue", "the work queue whose failed items come back when a limiter says so",
-        vec![crate::limited_queue::conformance()];
     /// The limiters.
     Limiter, "limiter", "how long to wait after a failure, per item and shared",
         vec![crate::limiter::conformance()];
@@ -59,7 +56,4 @@ sequential! {
     /// The keyed back-off.
     Backoff, "backoff", "a delay per key that doubles and is forgotten",
         vec![crate::backoff::conformance()];
-    /// The expiring store.
-    ExpiringStore, "expiring_store", "the store whose objects expire",
-        vec![crate::expiring_store::conformance()];
 }
