@@ -74,12 +74,6 @@ fn of_items() -> Vec<Invariant<LimitedQueue>> {
         ),
         of_the_queue!(
             always,
-            "never_concurrent",
-            "an item whose time comes while it is processed waits until it is done",
-            &["workqueue:CL-5"]
-        ),
-        of_the_queue!(
-            always,
             "shutdown_is_final",
             "what fails after shutdown never comes",
             &["workqueue:RQ-1"]

@@ -100,6 +100,7 @@ component_tests! {
         processed_again,
         added_while_failing,
         stale_delivery,
+        settled_for_another,
         earlier_time,
         shut_down_while_failing;
     also: mutants, conformance, fuzz

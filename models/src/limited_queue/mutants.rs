@@ -2,18 +2,19 @@
 
 use std::time::Duration;
 
-use seatrial_core::limited_queue::{Limited, Op, Outcome};
+use seatrial_core::limited_queue::{Limited, Op, Outcome, Ret};
 use seatrial_core::limiter::{Exponential, Item, Limiter};
-use seatrial_core::queue::{Fifo, GETTERS};
+use seatrial_core::machine::Step;
+use seatrial_core::queue::{Fifo, Finished, GETTERS};
 use seatrial_core::runtime::Instant;
 
 use super::op::{BASE, MAX, Ours, machine};
 use super::{LimitedQueue, delay_after};
 use crate::by_hand::Changed;
-use crate::trial::{Edit, Edited, MachineOf, Mutant, at_most, mutants};
+use crate::trial::{Edit, Edited, MachineOf, Mutant, Retell, Retold, at_most, mutants};
 
 pub(super) fn all() -> Vec<Mutant<LimitedQueue>> {
-    [of_limiters(), of_calls(), of_waking()].concat()
+    [of_limiters(), of_calls(), of_answers(), of_waking()].concat()
 }
 
 /// What a limiter does wrong.
@@ -89,6 +90,11 @@ fn called(call: fn(&mut Op<u8>)) -> MachineOf<LimitedQueue> {
     Box::new(Changed { machine: machine(), call, answer: |answer| answer })
 }
 
+/// The queue that ships, its answers edited.
+fn retold(retell: Retell<Ours>) -> MachineOf<LimitedQueue> {
+    Box::new(Retold { machine: machine(), retell })
+}
+
 /// The queue that ships, its wakes edited after each step.
 fn edited(edit: Edit<Ours>) -> MachineOf<LimitedQueue> {
     Box::new(Edited { machine: machine(), edit })
@@ -132,8 +138,7 @@ fn of_calls() -> Vec<Mutant<LimitedQueue>> {
             (outcome!(Outcome::Retry => Outcome::RequeueAfter(BASE)))
             breaks ["failures_are_counted", "never_early"];
         Seeded "giving_up_tries_again" from "workqueue:CL-1":
-            (outcome!(Outcome::GiveUp => Outcome::Retry))
-            breaks ["failures_are_counted", "stingy"];
+            (outcome!(Outcome::GiveUp => Outcome::Retry)) breaks ["stingy"];
         Seeded "success_tries_again" from "workqueue:CL-1":
             (outcome!(Outcome::Success => Outcome::RequeueAfter(BASE)))
             breaks ["stingy", "retries_count_calls"];
@@ -146,6 +151,23 @@ fn of_calls() -> Vec<Mutant<LimitedQueue>> {
         Seeded "retry_is_given_up" from "workqueue:CL-1":
             (outcome!(Outcome::Retry => Outcome::GiveUp))
             breaks ["failures_are_counted", "nothing_late"];
+    }
+}
+
+fn of_answers() -> Vec<Mutant<LimitedQueue>> {
+    mutants! { retold:
+        Seeded "settling_is_denied" from "workqueue:CL-1":
+            (|step, _| if let Step::Done(Ret::Settle(finished)) = step {
+                *finished = Finished::NotInProcessing;
+            }) breaks ["a_delivery_is_settled_once"];
+        Seeded "shutdown_is_denied" from "own: the flag is asked upside down":
+            (|step, _| if let Step::Done(Ret::ShuttingDown(says)) = step {
+                *says = !*says;
+            }) breaks ["shutdown_is_final"];
+        Seeded "consumers_are_sent_home" from "own: what is taken is not handed out":
+            (|step, _| if let Step::Done(Ret::Get(taken)) = step {
+                *taken = None;
+            }) breaks ["nothing_lost"];
     }
 }
 

@@ -24,6 +24,7 @@ pub(super) fn all() -> Vec<Box<dyn DynScenario<LimitedQueue>>> {
         Box::new(ProcessedAgain),
         Box::new(AddedWhileFailing),
         Box::new(StaleDelivery),
+        Box::new(SettledForAnother),
         Box::new(EarlierTime),
         Box::new(ShutDownWhileFailing),
     ]
@@ -251,6 +252,31 @@ impl Scenario<LimitedQueue> for StaleDelivery {
     }
 }
 
+/// An item that returns when its delivery is settled is for whoever waits.
+struct SettledForAnother;
+
+impl Scenario<LimitedQueue> for SettledForAnother {
+    const NAME: &'static str = "settled_for_another";
+    const SAYS: &'static str = "an item is settled that was added meanwhile, and another waits";
+
+    fn run<R: Runtime>(&self, world: &World<R, LimitedQueue>) {
+        let queue = queue(world);
+        queue.add(1);
+        let (token, _) = queue.take().expect("one item waits");
+        let consumer = worker(world, "consumer", &queue, Duration::ZERO);
+        queue.add(1);
+        queue.settle(token, Outcome::Success);
+        end(world, &queue, [consumer]);
+    }
+
+    /// The other sleeps when it is settled.
+    fn reaches(history: &History) -> bool {
+        let settles = |event: &Event| matches!(call(event), Some(Call::Settle(_)));
+        let settled = history.events.iter().position(settles);
+        settled.is_some_and(|at| history.events[..at].iter().any(sleeps))
+    }
+}
+
 /// Two consumers sleep until a time, and two earlier ones are given.
 struct EarlierTime;
 
@@ -280,6 +306,7 @@ impl Scenario<LimitedQueue> for ShutDownWhileFailing {
         let consumers = ["first", "second"].map(|name| worker(world, name, &queue, Duration::ZERO));
         let late = caller(world, "late", &queue, |queue| queue.add_rate_limited(2));
         queue.shut_down();
+        let _says = queue.is_shutting_down();
         let _retries = queue.retries();
         world.join(late);
         end(world, &queue, consumers);
