@@ -5,8 +5,9 @@ cd "$(dirname "$0")/.."
 
 ci/run.sh nightly
 ci/mutants.sh nightly
+ci/determinism.sh nightly
 ci/figures.sh
-ci/fuzz.sh
+ci/fuzz.sh nightly
 ci/report.sh
 # What is too much for a submission: the engines against each other on thousands of programs.
 cargo test --release -p seatrial-models --features loom,shuttle --lib -- engine:: toy::

@@ -12,6 +12,7 @@
 //! | [`cancel`] | cancellation tokens: a tree, with deadlines |
 //! | [`wait`] | loops that run again and again until a token ends |
 //! | [`polling`] | back-off steps, loops with a period, polls |
+//! | [`pool`] | workers at a queue: retries, panics, an orderly end |
 //! | [`parallel`] | the bounded parallel loop |
 //! | [`limiter`] | how long to wait: per item, shared, token bucket, back-off |
 //! | [`store`] | stores of objects, with indices, expiry or an order; keys and tombstones |
@@ -35,6 +36,7 @@ pub mod monitor;
 pub mod ordered_fifo;
 pub mod parallel;
 pub mod polling;
+pub mod pool;
 pub mod priority_queue;
 pub mod queue;
 pub mod runtime;

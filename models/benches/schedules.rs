@@ -12,8 +12,8 @@ use seatrial_core::queue::WorkQueue;
 use seatrial_core::runtime::Runtime;
 use seatrial_models::engine::End;
 use seatrial_models::engine::shuttle::{Body, Config, ShuttleRuntime, Strategy, explore};
-use seatrial_models::engine::state::{Callers, Jumps, Limits, search};
-use seatrial_models::queue::states::{Call, Programs};
+use seatrial_models::engine::state::{Callers, Limits, Rules, search};
+use seatrial_models::queue::states::large;
 use seatrial_models::toy::Program;
 
 fn two_producers_and_a_worker(runtime: &ShuttleRuntime) {
@@ -104,14 +104,11 @@ fn until_found(name: &str) {
 
 /// Prints how fast states are visited, and how many there are with and without symmetry.
 fn states() {
-    use Call::{Add, ShutDown, Work};
-    let adds: &[Call] = &[Add(0), Add(1), Add(2), Add(0)];
-    let programs = Programs::new(&[adds, adds, &[Add(3), ShutDown], &[Work], &[Work], &[Work]]);
     for symmetric in [true, false] {
-        let model = Callers { world: programs.clone(), symmetric, jumps: Jumps::AtStandstill };
+        let model = Callers { world: large(), rules: Rules { symmetric, ..Rules::default() } };
         let begun = Instant::now();
-        let space = search(&model, Limits { states: 2_000_000, ..Limits::default() });
-        assert!(space.wrong.is_none(), "{:?}", space.wrong);
+        let space = search(&model, Limits::default());
+        assert!(space.wrong.is_empty(), "{:?}", space.wrong);
         let seconds = begun.elapsed().as_secs_f64();
         println!(
             "states{} {:>9} in {seconds:.2} s, {:.0}/s, {}",

@@ -40,6 +40,7 @@ pub mod report;
 pub mod runner;
 pub mod seam;
 pub mod sequential;
+pub mod texts;
 pub mod token_bucket;
 pub mod toy;
 pub mod trial;

@@ -96,6 +96,31 @@ fn the_same_seed_gives_the_same_report() {
 }
 
 #[test]
+fn nothing_is_printed_but_the_table() {
+    // Several cases at a time: what one of them does to the panic hook must not be heard through
+    // another. Convictions by a panic are among them.
+    for arguments in [
+        &["mutants", "queue/d", "--budget", "100", "--jobs", "4"][..],
+        &["mutants", "fifo/close", "--budget", "100", "--jobs", "4"],
+        &["run", "canary", "toy_bugs", "--budget", "100", "--jobs", "4"],
+    ] {
+        let output = seatrial(arguments);
+        assert_eq!(text(&output.stderr), "", "{arguments:?}");
+        assert!(!text(&output.stdout).contains("panicked at"), "{arguments:?}");
+    }
+}
+
+#[test]
+fn the_text_of_a_panic_goes_into_its_witness() {
+    let witness = witness("fuzz");
+    let output = seatrial(&["replay", &witness]);
+    assert_eq!(code(&output), 100, "{}", text(&output.stderr));
+    assert!(text(&output.stdout).contains("panicked: "), "{}", text(&output.stdout));
+    assert_eq!(text(&output.stderr), "");
+    refused(&["shrink", &witness], "replay this witness");
+}
+
+#[test]
 fn bad_input_is_refused_with_advice() {
     refused(&["run", "no_such_thing"], "seatrial list");
     refused(&["list", "no_such_thing"], "seatrial list");

@@ -36,7 +36,7 @@ use foldhash::fast::SeedableRandomState;
 use crate::machine::Host;
 use crate::monitor::Monitor;
 use crate::queue::{Add, Deliver, Done, DoneKey, DrainUntil, Fifo, Finished, Get, Key, Len};
-use crate::queue::{ShuttingDown, Storage, Token, Work};
+use crate::queue::{ShuttingDown, Storage, Token, Work, batch_calls};
 use crate::runtime::{Runtime, System};
 use crate::slab::hasher;
 
@@ -202,6 +202,11 @@ where
     }
 }
 
+batch_calls! {
+    [K, R, S, B, H] DelayingQueue<K, R, S, B, H>,
+    [K: Key + Hash, R: Runtime, S: Storage<K>, B: BuildHasher, H: Host<Delaying<K, S>>]
+}
+
 impl<K, R, S, B, H> Deliver for DelayingQueue<K, R, S, B, H>
 where
     K: Key + Hash,
@@ -220,6 +225,10 @@ where
     #[inline]
     fn done(&self, token: Token) -> bool {
         Self::done(self, token)
+    }
+
+    fn done_all(&self, tokens: Vec<Token>) -> usize {
+        Self::done_all(self, tokens)
     }
 }
 

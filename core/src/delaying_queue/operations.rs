@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::machine::{Cx, Operation, Step};
 use crate::queue::{self, DrainUntil, Finished, GETTERS, Key, Queue, Storage, Token};
-use crate::queue::{Add, Done, DoneKey, Get, Len, ShuttingDown};
+use crate::queue::{Add, AddAll, Done, DoneAll, DoneKey, Get, GetBatch, Len, ShuttingDown};
 use crate::runtime::Instant;
 
 use super::state::Delaying;
@@ -72,6 +72,9 @@ crate::operations! {
         Get(Get) -> Option<(Token, K)>,
         Done(Done) -> Finished<K>,
         DoneKey(DoneKey<K>) -> Finished<K>,
+        AddAll(AddAll<K>) -> Vec<()>,
+        GetBatch(GetBatch) -> Vec<(Token, K)>,
+        DoneAll(DoneAll) -> Vec<Finished<K>>,
         ShutDown(ShutDown<K>) -> (),
         Drain(Drain<K>) -> (),
         Len(Len) -> usize,

@@ -148,6 +148,15 @@ impl<K: Key, S: Storage<K>> Delaying<K, S> {
         &self.queue
     }
 
+    /// Returns the items that wait for their time, and when it comes, in the order in which they
+    /// will be added.
+    pub fn later(&self) -> Vec<(&K, Instant)> {
+        let mut all: Vec<Due> =
+            self.queue.kept().filter_map(|slot| self.later.get(slot).copied()).collect();
+        all.sort_unstable();
+        all.iter().map(|due| (self.queue.item(due.slot), due.deadline)).collect()
+    }
+
     /// Returns how many items wait for their time.
     pub fn delayed(&self) -> usize {
         self.later.len()

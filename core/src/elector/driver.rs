@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 use std::task::Wake;
 
-use crate::cancel::CancelToken;
+use crate::cancel::{CancelToken, OnEnd};
 use crate::machine::{Host, Operation};
 use crate::monitor::Monitor;
 use crate::queue::WorkQueue;
@@ -69,23 +69,17 @@ impl<L: Lock, R: Runtime, H: Host<Election>> Elector<L, R, H> {
         token: &CancelToken<R>,
         callbacks: &Arc<C>,
     ) -> Result<bool, AlreadyRunning> {
-        let first = self.monitor.call(Begin { cancelled: token.is_cancelled() });
-        if matches!(first.next, Next::Refused) {
-            return Err(AlreadyRunning);
-        }
-        let run = self.monitor.call(Runs);
-        let end = token.on_end(Arc::new(EndRun { monitor: Arc::clone(&self.monitor), run }).into());
-        let ran = catch_unwind(AssertUnwindSafe(|| self.drive(first, token, callbacks)));
+        let mut lock = self.lend().ok_or(AlreadyRunning)?;
+        let (first, end) = self.begin(token)?;
+        let ran = catch_unwind(AssertUnwindSafe(|| self.drive(&mut lock, first, token, callbacks)));
         drop(end);
         if ran.is_err() {
             let notes = self.monitor.call(Abort);
             // Whatever broke may break again; the first panic is the one that is passed on.
-            let told = AssertUnwindSafe(|| {
-                let lock = self.runtime().lock(&self.lock);
-                self.tell(notes, &*lock, callbacks);
-            });
+            let told = AssertUnwindSafe(|| self.tell_all(notes, &*lock, callbacks));
             let _broken_again = catch_unwind(told);
         }
+        drop(lock);
         self.end_reports();
         callbacks.stopped_leading();
         ran.map_or_else(|panic| resume_unwind(panic), Ok)
@@ -118,11 +112,9 @@ impl<L: Lock, R: Runtime, H: Host<Election>> Elector<L, R, H> {
         &self,
         begin: impl Operation<Election, Ret = Turn>,
     ) -> Result<bool, AlreadyRunning> {
-        let turn = self.monitor.call(begin);
-        if matches!(turn.next, Next::Refused) {
-            return Err(AlreadyRunning);
-        }
-        let driven = catch_unwind(AssertUnwindSafe(|| self.drive_single(turn)));
+        let mut lock = self.lend().ok_or(AlreadyRunning)?;
+        let turn = accepted(self.monitor.call(begin))?;
+        let driven = catch_unwind(AssertUnwindSafe(|| self.drive_single(&mut lock, turn)));
         driven.map_or_else(
             |panic| {
                 self.monitor.call(Abort); // ready for the next attempt
@@ -132,17 +124,12 @@ impl<L: Lock, R: Runtime, H: Host<Election>> Elector<L, R, H> {
         )
     }
 
-    fn drive_single(&self, mut turn: Turn) -> bool {
-        let mut lock = self.runtime().lock(&self.lock);
+    fn drive_single(&self, lock: &mut L, mut turn: Turn) -> bool {
         loop {
-            if turn.notes.slow_path
-                && let Some(metrics) = &self.metrics
-            {
-                metrics.slow_path(&self.name);
-            }
+            self.tell_slow_path(&turn.notes);
             turn = match turn.next {
                 Next::Call { io, deadline, .. } => {
-                    self.call(&mut *lock, &io, Call { deadline, token: None })
+                    self.call(lock, &io, Call { deadline, token: None })
                 }
                 Next::Rest => self.monitor.call(Rest),
                 next => return matches!(next, Next::Done(true)),
@@ -161,19 +148,19 @@ impl<L: Lock, R: Runtime, H: Host<Election>> Elector<L, R, H> {
 
     fn drive<C: Callbacks<R, H>>(
         &self,
+        lock: &mut L,
         first: Turn,
         token: &CancelToken<R>,
         callbacks: &Arc<C>,
     ) -> bool {
-        let mut lock = self.runtime().lock(&self.lock);
         let mut turn = first;
         loop {
-            self.tell(turn.notes, &*lock, callbacks);
+            self.tell_all(turn.notes, lock, callbacks);
             turn = match turn.next {
                 Next::Call { io, deadline, releases } => {
                     // A release is not part of the run that was cancelled (LE-40).
                     let token: Option<&dyn Token> = if releases { None } else { Some(token) };
-                    self.call(&mut *lock, &io, Call { deadline, token })
+                    self.call(lock, &io, Call { deadline, token })
                 }
                 Next::Rest => self.monitor.call(Rest),
                 Next::Lead { term, fence } => {
@@ -199,38 +186,17 @@ impl<L: Lock, R: Runtime, H: Host<Election>> Elector<L, R, H> {
         drop(work); // detached: nobody waits for the work (LE-48)
     }
 
-    /// Tells the metrics, the event log and the callbacks what happened, in the order of the
-    /// rules.
-    fn tell<C: Callbacks<R, H>>(&self, notes: Notes, lock: &L, callbacks: &Arc<C>) {
-        let metrics = self.metrics.as_deref();
-        if notes.slow_path
-            && let Some(metrics) = metrics
-        {
-            metrics.slow_path(&self.name);
-        }
-        if let Some(leader) = notes.new_leader
-            && callbacks.wants_new_leader()
-        {
-            self.report(leader, callbacks);
-        }
-        if notes.became_leader {
-            lock.record_event(&self.identity, "became leader");
-            if let Some(metrics) = metrics {
-                metrics.on(&self.name);
+    fn tell_all<C: Callbacks<R, H>>(&self, notes: Notes, lock: &L, callbacks: &Arc<C>) {
+        let event = |text| lock.record_event(&self.identity, text);
+        self.tell(notes, event, |leader| {
+            if callbacks.wants_new_leader() {
+                self.report(leader, callbacks);
             }
-        }
-        if notes.metric_off
-            && let Some(metrics) = metrics
-        {
-            metrics.off(&self.name);
-        }
-        if notes.stopped_leading {
-            lock.record_event(&self.identity, "stopped leading");
-        }
+        });
     }
 
     fn report<C: Callbacks<R, H>>(&self, leader: Name, callbacks: &Arc<C>) {
-        if !self.ordered_reports {
+        if !self.is_strict {
             let callbacks = Arc::clone(callbacks);
             let report = move || callbacks.new_leader(&leader);
             drop(self.runtime().spawn("new leader", report)); // detached, as in the reference
@@ -262,6 +228,59 @@ impl<L: Lock, R: Runtime, H: Host<Election>> Elector<L, R, H> {
             queue.shut_down();
         }
     }
+}
+
+/// What every driver does alike.
+impl<L: Send + 'static, R: Runtime, H: Host<Election>> Elector<L, R, H> {
+    /// Begins a run, which ends with its token as long as the second value lives.
+    pub(super) fn begin(&self, token: &CancelToken<R>) -> Result<(Turn, OnEnd<R>), AlreadyRunning> {
+        let first = accepted(self.monitor.call(Begin { cancelled: token.is_cancelled() }))?;
+        let run = self.monitor.call(Runs);
+        let end = EndRun { monitor: Arc::clone(&self.monitor), run };
+        Ok((first, token.on_end(Arc::new(end).into())))
+    }
+
+    pub(super) fn tell_slow_path(&self, notes: &Notes) {
+        if notes.slow_path
+            && let Some(metrics) = &self.metrics
+        {
+            metrics.slow_path(&self.name);
+        }
+    }
+
+    /// Tells the metrics, the event log and the callbacks what happened, in the order of the
+    /// rules.
+    pub(super) fn tell(
+        &self,
+        notes: Notes,
+        event: impl Fn(&'static str),
+        report: impl FnOnce(Name),
+    ) {
+        let metrics = self.metrics.as_deref();
+        self.tell_slow_path(&notes);
+        if let Some(leader) = notes.new_leader {
+            report(leader);
+        }
+        if notes.became_leader {
+            event("became leader");
+            if let Some(metrics) = metrics {
+                metrics.on(&self.name);
+            }
+        }
+        if notes.metric_off
+            && let Some(metrics) = metrics
+        {
+            metrics.off(&self.name);
+        }
+        if notes.stopped_leading {
+            event("stopped leading");
+        }
+    }
+}
+
+/// Refuses what the machine has refused.
+pub(super) fn accepted(turn: Turn) -> Result<Turn, AlreadyRunning> {
+    if matches!(turn.next, Next::Refused) { Err(AlreadyRunning) } else { Ok(turn) }
 }
 
 /// Cancels a run when its token ends.

@@ -9,7 +9,6 @@ use crate::monitor::Monitor;
 use crate::runtime::{Runtime, System};
 
 use super::Elector;
-use super::lock::Lock;
 use super::operations::Check;
 use super::state::Election;
 
@@ -50,7 +49,7 @@ impl<R: Runtime, H: Host<Election>> HealthCheck<R, H> {
     }
 
     /// Watches this elector from now on.
-    pub fn attach<L: Lock>(&self, elector: &Elector<L, R, H>) {
+    pub fn attach<L: Send + 'static>(&self, elector: &Elector<L, R, H>) {
         let watched =
             Watched { monitor: Arc::clone(&elector.monitor), name: Arc::clone(&elector.name) };
         let previous = self.runtime.lock(&self.watched).replace(watched);
@@ -72,7 +71,7 @@ impl<R: Runtime, H: Host<Election>> HealthCheck<R, H> {
     }
 }
 
-impl<L: Lock, R: Runtime, H: Host<Election>> Elector<L, R, H> {
+impl<L: Send + 'static, R: Runtime, H: Host<Election>> Elector<L, R, H> {
     /// Checks whether this elector is wedged (`election:LE-55`).
     ///
     /// # Errors

@@ -49,6 +49,11 @@ impl<R: Runtime, H: Host<Election>> Leadership<R, H> {
         self.monitor.call(Watch { term: self.term });
     }
 
+    /// Waits without a thread until this term is over.
+    pub fn lost(&self) -> impl Future<Output = ()> + Send {
+        self.monitor.call_async(Watch { term: self.term })
+    }
+
     /// Returns a token that is cancelled when this term is over: the leading token of
     /// `election:LE-46`, for parts that take one. A thread of its own, the watchdog, cancels it.
     #[must_use]

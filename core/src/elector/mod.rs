@@ -43,6 +43,7 @@
 //! assert!(led);
 //! ```
 
+mod async_driver;
 mod attempt;
 pub mod candidate;
 mod config;
@@ -50,6 +51,7 @@ mod driver;
 mod fence;
 mod health;
 mod leadership;
+mod lent;
 mod lock;
 mod metrics;
 mod operations;
@@ -70,16 +72,17 @@ use crate::machine::Host;
 use crate::monitor::Monitor;
 use crate::runtime::{Runtime, System};
 
+pub use async_driver::AsyncCallbacks;
 pub use config::{Bounds, Config, ConfigError, JITTER, Profile, Timing, Versions, validate_nanos};
 pub use driver::{AlreadyRunning, Callbacks};
 pub use fence::{Fence, Gate};
 pub use health::{HealthCheck, Wedged};
 pub use leadership::Leadership;
 pub use lock::{
-    ANNOTATION, AnnotationLock, Call, ConfigMap, ConfigMapLock, Content, Endpoints, EndpointsLock,
-    EventRecorder, Kind, LeaseLock, LeaseSpec, Lock, LockEvent, LockKind, LockKindError,
-    MemoryStore, Meta, Object, ObjectName, ObjectStore, PairLock, StoreError, Stored, Token,
-    UNKNOWN_HOLDER, Version,
+    ANNOTATION, AnnotationLock, AsyncLock, AsyncObjectStore, Call, ConfigMap, ConfigMapLock,
+    Content, Endpoints, EndpointsLock, EventRecorder, Kind, LeaseLock, LeaseSpec, Lock, LockEvent,
+    LockKind, LockKindError, MemoryStore, Meta, Object, ObjectName, ObjectStore, PairLock,
+    StoreError, Stored, Token, UNKNOWN_HOLDER, Version,
 };
 pub use metrics::{LeaderMetrics, set_leader_metrics};
 pub use operations::{
@@ -95,21 +98,20 @@ use driver::Reporter;
 
 /// A participant in an election. Shared by reference or in an `Arc`.
 ///
-/// `L` is the lock, `R` the runtime, `H` what the monitor holds: the rules themselves, unless a
-/// harness puts a recorded or mutated machine there.
-pub struct Elector<L: Lock, R: Runtime = System, H: Host<Election> = Election> {
+/// `L` is the lock, a [`Lock`] or an [`AsyncLock`], `R` the runtime, `H` what the monitor holds:
+/// the rules themselves, unless a harness puts a recorded or mutated machine there.
+pub struct Elector<L: Send + 'static, R: Runtime = System, H: Host<Election> = Election> {
     monitor: Arc<Monitor<Election, R, H>>,
-    /// Taken for the time of one run, attempt or release; the machine refuses a second one, so
-    /// nobody ever waits for it.
-    lock: R::Mutex<L>,
+    /// Lent for the time of one run, attempt or release; a second one is refused meanwhile.
+    lock: R::Mutex<Option<L>>,
     reporter: R::Mutex<Reporter<R>>,
     identity: Name,
     name: Arc<str>,
-    ordered_reports: bool,
+    is_strict: bool,
     metrics: Option<Arc<dyn LeaderMetrics>>,
 }
 
-impl<L: Lock, R: Runtime> Elector<L, R> {
+impl<L: Send + 'static, R: Runtime> Elector<L, R> {
     /// Makes a participant. It makes no call before it runs (`election:LE-6`).
     ///
     /// # Errors
@@ -120,16 +122,16 @@ impl<L: Lock, R: Runtime> Elector<L, R> {
     }
 }
 
-impl<L: Lock, R: Runtime, H: Host<Election>> Elector<L, R, H> {
+impl<L: Send + 'static, R: Runtime, H: Host<Election>> Elector<L, R, H> {
     /// Makes a participant around a given state, which was made from the same set-up.
     pub fn with_host(runtime: &R, lock: L, config: &Config, host: H) -> Self {
         let elector = Self {
             monitor: Arc::new(Monitor::new(runtime, host)),
-            lock: runtime.mutex(lock),
+            lock: runtime.mutex(Some(lock)),
             reporter: runtime.mutex(Reporter::default()),
             identity: config.identity.clone(),
             name: Arc::clone(&config.name),
-            ordered_reports: config.profile != Profile::Classic,
+            is_strict: config.profile != Profile::Classic,
             metrics: metrics::current(),
         };
         if let Some(metrics) = &elector.metrics {
@@ -165,7 +167,7 @@ impl<L: Lock, R: Runtime, H: Host<Election>> Elector<L, R, H> {
     }
 }
 
-impl<L: Lock, R: Runtime, H: Host<Election>> fmt::Debug for Elector<L, R, H> {
+impl<L: Send + 'static, R: Runtime, H: Host<Election>> fmt::Debug for Elector<L, R, H> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Elector").field("identity", &self.identity).finish_non_exhaustive()
     }

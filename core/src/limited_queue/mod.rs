@@ -44,7 +44,7 @@ use crate::limiter::{DefaultLimiter, Limiter, default_controller};
 use crate::machine::Host;
 use crate::monitor::Monitor;
 use crate::queue::{Add, Deliver, Done, DoneKey, DrainUntil, Fifo, Finished, Get, Key, Len};
-use crate::queue::{ShuttingDown, Storage, Token, Work};
+use crate::queue::{ShuttingDown, Storage, Token, Work, batch_calls};
 use crate::runtime::{Runtime, System};
 use crate::slab::hasher;
 
@@ -258,6 +258,11 @@ where
     }
 }
 
+batch_calls! {
+    [K, R, L, S, B, H] LimitedQueue<K, R, L, S, B, H>,
+    [K: Key + Hash, R: Runtime, L: Limiter<K>, S: Storage<K>, B: BuildHasher, H: Host<Limited<K, L, S>>]
+}
+
 impl<K, R, L, S, B, H> Deliver for LimitedQueue<K, R, L, S, B, H>
 where
     K: Key + Hash,
@@ -277,6 +282,10 @@ where
     #[inline]
     fn done(&self, token: Token) -> bool {
         Self::done(self, token)
+    }
+
+    fn done_all(&self, tokens: Vec<Token>) -> usize {
+        Self::done_all(self, tokens)
     }
 }
 

@@ -4,7 +4,8 @@
 use crate::delaying_queue::{AddAfter, Delaying, Drain, Retries, ShutDown};
 use crate::limiter::{Item, Limiter};
 use crate::machine::{Cx, Operation, Step};
-use crate::queue::{Add, Done, DoneKey, Finished, Get, Key, Len, ShuttingDown, Storage, Token};
+use crate::queue::{Add, AddAll, Done, DoneAll, DoneKey, Finished, Get, GetBatch, Key, Len};
+use crate::queue::{ShuttingDown, Storage, Token};
 use crate::runtime::Instant;
 
 use super::state::{Limited, Outcome};
@@ -55,6 +56,9 @@ crate::operations! {
         Get(Get) -> Option<(Token, K)>,
         Done(Done) -> Finished<K>,
         DoneKey(DoneKey<K>) -> Finished<K>,
+        AddAll(AddAll<K>) -> Vec<()>,
+        GetBatch(GetBatch) -> Vec<(Token, K)>,
+        DoneAll(DoneAll) -> Vec<Finished<K>>,
         Settle(Settle) -> Finished<K>,
         Forget(Forget<K>) -> (),
         NumRequeues(NumRequeues<K>) -> u32,

@@ -10,11 +10,13 @@
 
 #[cfg(test)]
 pub(crate) mod by_hand;
+mod many;
 mod operations;
 mod wakes;
 
 use crate::runtime::{Ambient, Instant, WallTime};
 
+pub use many::{Many, UpTo};
 pub use wakes::{CHANNELS, Channel, Wakes};
 
 /// What a step may ask of its surroundings, and where it says whom to wake.

@@ -32,22 +32,23 @@ mod tests;
 
 use std::fmt;
 use std::hash::{BuildHasher, Hash};
+use std::num::NonZeroUsize;
 use std::time::Duration;
 
 use foldhash::fast::SeedableRandomState;
 
 use crate::limited_queue::{Forget, NumRequeues, Outcome};
 use crate::limiter::{Exponential, Limiter};
-use crate::machine::Host;
+use crate::machine::{Host, Many};
 use crate::monitor::Monitor;
+use crate::queue::{Batch, Token, Work, ended};
 use crate::queue::{Deliver, Done, DoneKey, Finished, Key, Len, ShutDown, ShuttingDown};
-use crate::queue::{Token, Work};
 use crate::runtime::{Instant, Runtime, System};
 use crate::slab::hasher;
 
 pub use meter::{Figures, Label, Meter};
 pub use observer::Observer;
-pub use operations::{Add, AddBatch, Get, Op, Ret, Retries, Settle};
+pub use operations::{Add, AddBatch, Get, GetBatch, Op, Ret, Retries, Settle};
 pub use state::{AddOptions, GETTERS, Prioritized};
 
 /// The priority queue. Shared by reference or in an `Arc`.
@@ -180,6 +181,38 @@ where
         self.monitor.call_async(Get)
     }
 
+    /// Takes the first of the ready with their priorities, `most` at most, sleeping until there is
+    /// one; `None` after shutdown. They are done together when the returned [`Batch`] drops.
+    pub fn get_batch(&self, most: NonZeroUsize) -> Option<(Batch<'_, Self>, Vec<i32>)> {
+        self.guard(self.take_batch(most))
+    }
+
+    /// As [`get_batch`](Self::get_batch), for callers that keep the tokens and call
+    /// [`done_all`](Self::done_all) or [`settle`](Self::settle). Empty after shutdown.
+    ///
+    /// It is what so many calls of [`take_with_priority`](Self::take_with_priority) would take,
+    /// with nobody else between them; it does not wait for more than one.
+    pub fn take_batch(&self, most: NonZeroUsize) -> Vec<(Token, K, i32)> {
+        self.monitor.call(GetBatch { most, call: Get })
+    }
+
+    /// As [`get_batch`](Self::get_batch), for tasks: to drop the future is to stop waiting.
+    pub async fn get_batch_async(&self, most: NonZeroUsize) -> Option<(Batch<'_, Self>, Vec<i32>)> {
+        self.guard(self.monitor.call_async(GetBatch { most, call: Get }).await)
+    }
+
+    fn guard(&self, taken: Vec<(Token, K, i32)>) -> Option<(Batch<'_, Self>, Vec<i32>)> {
+        let split = |(token, key, priority)| ((token, key), priority);
+        let (taken, priorities) = taken.into_iter().map(split).unzip();
+        Some((Batch::new(self, taken)?, priorities))
+    }
+
+    /// Ends deliveries in their order, as so many calls of [`done`](Self::done) would. Returns how
+    /// many of them had not ended before.
+    pub fn done_all(&self, tokens: impl IntoIterator<Item = Token>) -> usize {
+        ended(&self.monitor.call(Many(tokens.into_iter().map(Done).collect())))
+    }
+
     /// Ends a delivery; an item that was added meanwhile can be handed out again. Returns false,
     /// and does nothing, if that delivery has ended before.
     #[inline]
@@ -266,6 +299,10 @@ where
     #[inline]
     fn done(&self, token: Token) -> bool {
         Self::done(self, token)
+    }
+
+    fn done_all(&self, tokens: Vec<Token>) -> usize {
+        Self::done_all(self, tokens)
     }
 }
 

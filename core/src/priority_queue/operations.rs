@@ -2,8 +2,8 @@
 
 use crate::limited_queue::{Forget, NumRequeues, Outcome};
 use crate::limiter::{Item, Limiter};
-use crate::machine::{Cx, Operation, Step};
-use crate::queue::{Done, DoneKey, Finished, Key, Len, ShutDown, ShuttingDown, Token};
+use crate::machine::{Cx, Operation, Step, UpTo};
+use crate::queue::{Done, DoneAll, DoneKey, Finished, Key, Len, ShutDown, ShuttingDown, Token};
 use crate::runtime::Instant;
 
 use super::observer::Observer;
@@ -38,6 +38,9 @@ pub struct AddBatch<K> {
 #[derive(Clone, Debug)]
 pub struct Get;
 
+/// Takes the first of the ready with their priorities, waiting for one; none after shutdown.
+pub type GetBatch = UpTo<Get>;
+
 /// Ends a delivery and does what its outcome asks for, in one critical section.
 #[derive(Clone, Debug)]
 pub struct Settle {
@@ -60,6 +63,8 @@ crate::operations! {
         Get(Get) -> Option<(Token, K, i32)>,
         Done(Done) -> Finished<K>,
         DoneKey(DoneKey<K>) -> Finished<K>,
+        GetBatch(GetBatch) -> Vec<(Token, K, i32)>,
+        DoneAll(DoneAll) -> Vec<Finished<K>>,
         Settle(Settle) -> Finished<K>,
         Forget(Forget<K>) -> (),
         NumRequeues(NumRequeues<K>) -> u32,

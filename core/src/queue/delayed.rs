@@ -54,6 +54,11 @@ impl<K: Key, S: Storage<K>> Queue<K, S> {
         Some((slot, self.items.item(slot)))
     }
 
+    /// Returns the item in a slot that is in use.
+    pub(crate) fn item(&self, slot: Slot) -> &K {
+        self.items.item(slot).key()
+    }
+
     /// Visits every kept item.
     pub(crate) fn kept(&self) -> impl Iterator<Item = Slot> {
         self.items.iter().filter(|(_, state)| state & DELAYED != 0).map(|(slot, _)| slot)

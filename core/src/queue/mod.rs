@@ -35,8 +35,22 @@
 //! });
 //! ```
 //!
+//! Several items may come and go in one critical section: what the same calls would do one after
+//! the other, with nobody else between them.
+//!
+//! ```
+//! # use std::num::NonZeroUsize;
+//! # use seatrial_core::{queue::WorkQueue, runtime::System};
+//! let queue = WorkQueue::new(&System::new());
+//! queue.add_all(["default/web", "default/db", "default/web"]);
+//! let batch = queue.get_batch(NonZeroUsize::new(10).unwrap()).unwrap(); // what is there
+//! assert_eq!(*batch, ["default/web", "default/db"]);
+//! batch.done(); // all of them, together
+//! ```
+//!
 //! Left out here: delays, rate limits and priorities, which are queues of their own.
 
+mod batch;
 mod delayed;
 pub(crate) mod items;
 mod operations;
@@ -58,9 +72,13 @@ use crate::runtime::{Runtime, System};
 use crate::slab::hasher;
 
 pub use crate::slab::Slot;
+pub use batch::Batch;
+pub(crate) use batch::batch_calls;
 pub use items::Token;
+pub(crate) use operations::ended;
 pub use operations::{
-    Add, Done, DoneKey, Drain, Finished, Get, Len, Op, Ret, ShutDown, ShuttingDown,
+    Add, AddAll, Done, DoneAll, DoneKey, Drain, Finished, Get, GetBatch, Len, Op, Ret, ShutDown,
+    ShuttingDown,
 };
 pub use state::{Contents, DRAINS, DrainUntil, GETTERS, Key, Queue};
 pub use storage::{Fifo, Storage};
@@ -224,6 +242,11 @@ where
     }
 }
 
+batch_calls! {
+    [K, R, S, B, H] WorkQueue<K, R, S, B, H>,
+    [K: Key + Hash, R: Runtime, S: Storage<K>, B: BuildHasher, H: Host<Queue<K, S>>]
+}
+
 impl<K, R, S, B, H> Deliver for WorkQueue<K, R, S, B, H>
 where
     K: Key + Hash,
@@ -242,6 +265,10 @@ where
     #[inline]
     fn done(&self, token: Token) -> bool {
         Self::done(self, token)
+    }
+
+    fn done_all(&self, tokens: Vec<Token>) -> usize {
+        Self::done_all(self, tokens)
     }
 }
 

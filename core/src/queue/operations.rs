@@ -1,6 +1,6 @@
 //! The calls on a queue, each one critical section per step.
 
-use crate::machine::{Cx, Operation, Step};
+use crate::machine::{Cx, Many, Operation, Step, UpTo};
 
 use super::items::Token;
 use super::state::{DRAINS, DrainUntil, GETTERS, Key, Queue};
@@ -22,6 +22,15 @@ pub struct Get;
 /// Ends the delivery that a token names.
 #[derive(Clone, Debug)]
 pub struct Done(pub Token);
+
+/// Adds items in their order.
+pub type AddAll<K> = Many<Add<K>>;
+
+/// Takes the next items, waiting for the first; none once the queue is shut down and empty.
+pub type GetBatch = UpTo<Get>;
+
+/// Ends the deliveries that tokens name.
+pub type DoneAll = Many<Done>;
 
 /// Ends the delivery of an item that is named by its value.
 #[derive(Clone, Debug)]
@@ -59,6 +68,9 @@ crate::operations! {
         Get(Get) -> Option<(Token, K)>,
         Done(Done) -> Finished<K>,
         DoneKey(DoneKey<K>) -> Finished<K>,
+        AddAll(AddAll<K>) -> Vec<()>,
+        GetBatch(GetBatch) -> Vec<(Token, K)>,
+        DoneAll(DoneAll) -> Vec<Finished<K>>,
         ShutDown(ShutDown) -> (),
         Drain(Drain) -> (),
         Len(Len) -> usize,
@@ -73,6 +85,11 @@ pub enum Finished<K> {
     Ended(Option<K>),
     /// The item was not in processing: nothing happened (`workqueue:WQ-21`).
     NotInProcessing,
+}
+
+/// Counts the deliveries that ended.
+pub(crate) fn ended<K>(finished: &[Finished<K>]) -> usize {
+    finished.iter().filter(|one| matches!(one, Finished::Ended(_))).count()
 }
 
 impl<K: Key, S: Storage<K>> Operation<Queue<K, S>> for Add<K> {

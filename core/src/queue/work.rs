@@ -15,6 +15,9 @@ pub trait Deliver {
 
     /// Ends a delivery; false if it has ended before.
     fn done(&self, token: Token) -> bool;
+
+    /// Ends deliveries in one step; returns how many of them had not ended before.
+    fn done_all(&self, tokens: Vec<Token>) -> usize;
 }
 
 /// An item in processing; done when it drops (`workqueue:WQ-22`, `CL-2`).

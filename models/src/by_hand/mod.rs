@@ -4,6 +4,7 @@
 mod changed;
 #[cfg(test)]
 pub(crate) mod doubt;
+pub(crate) mod row;
 #[cfg(test)]
 pub(crate) mod sleepers;
 
@@ -44,6 +45,46 @@ impl Ambient for HandClock {
 
     fn entropy(&self) -> u64 {
         0
+    }
+}
+
+/// A machine behind a pointer where a machine is wanted.
+pub(crate) struct Behind<Op, Ret>(pub(crate) Box<dyn Machine<Op = Op, Ret = Ret>>);
+
+impl<Op: Send + 'static, Ret: Send + 'static> Machine for Behind<Op, Ret> {
+    type Op = Op;
+    type Ret = Ret;
+
+    fn step(&mut self, op: &mut Op, cx: &mut Cx<'_>) -> Step<Ret> {
+        self.0.step(op, cx)
+    }
+
+    fn cancel(&mut self, op: &mut Op, cx: &mut Cx<'_>) {
+        self.0.cancel(op, cx);
+    }
+
+    fn assert_valid(&self) {
+        self.0.assert_valid();
+    }
+}
+
+/// A machine of which nobody waits: under a shell on real threads a call of a lone caller that
+/// sleeps would sleep for ever.
+pub(crate) struct NeverWaits<M>(pub(crate) M);
+
+impl<M: Machine<Op: Debug>> Machine for NeverWaits<M> {
+    type Op = M::Op;
+    type Ret = M::Ret;
+
+    fn step(&mut self, op: &mut M::Op, cx: &mut Cx<'_>) -> Step<M::Ret> {
+        let step = self.0.step(op, cx);
+        assert!(!matches!(step, Step::Wait { .. }), "{op:?} waits, and must return at once");
+        self.0.assert_valid();
+        step
+    }
+
+    fn cancel(&mut self, op: &mut M::Op, cx: &mut Cx<'_>) {
+        self.0.cancel(op, cx);
     }
 }
 

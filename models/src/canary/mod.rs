@@ -3,6 +3,8 @@
 //! It reads under the lock, lets go, and writes what it computed under the lock again, so two
 //! increments may become one. Every engine must convict it in every run.
 
+mod states;
+
 use seatrial_core::machine::{Cx, Operation, Step};
 use seatrial_core::monitor::Monitor;
 use seatrial_core::runtime::Runtime;
@@ -12,8 +14,8 @@ use std::time::Duration;
 
 use crate::engine::Engine;
 use crate::trial::{
-    Component, DynScenario, HistoryOf, Invariant, MachineOf, Scenario, Violation, World,
-    component_tests,
+    Component, DynScenario, HistoryOf, Invariant, MachineOf, Scenario, Simulation, Violation,
+    World, component_tests,
 };
 
 /// The broken counter, as a component.
@@ -59,6 +61,10 @@ impl Component for Canary {
 
     fn scenarios() -> Vec<Box<dyn DynScenario<Self>>> {
         vec![Box::new(LostUpdate), Box::new(SlowUpdate)]
+    }
+
+    fn simulations() -> Vec<Box<dyn Simulation<Self>>> {
+        vec![Box::new(states::LOST_UPDATE)]
     }
 
     fn invariants() -> Vec<Invariant<Self>> {

@@ -137,6 +137,10 @@ pub(super) struct Reports {
     /// Writes a report, e.g. `json=report.json` or `html=report.html`; may be given more than once.
     #[arg(long = "report", value_name = "FORMAT=PATH")]
     pub(super) reports: Vec<ReportTo>,
+    /// Writes the smallest way back to every violation that was expected and found, each into a
+    /// file FOLDER/component/name.txt.
+    #[arg(long, value_name = "FOLDER")]
+    pub(super) witnesses: Option<PathBuf>,
     /// What is printed.
     #[arg(long, value_enum, default_value_t = Printed::Text)]
     pub(super) format: Printed,
@@ -156,6 +160,10 @@ pub(super) enum Printed {
 pub(super) struct RunArguments {
     /// Only what has this in its `component/scenario`.
     pub(super) patterns: Vec<String>,
+    /// Looks at what failed before first, and keeps what fails now: a text file, made if it is not
+    /// there.
+    #[arg(long, value_name = "FILE")]
+    pub(super) ledger: Option<PathBuf>,
     #[command(flatten)]
     pub(super) effort: Effort,
     #[command(flatten)]
@@ -166,6 +174,13 @@ pub(super) struct RunArguments {
 pub(super) struct MutantsArguments {
     /// Only what has this in its `component/mutant`.
     pub(super) patterns: Vec<String>,
+    /// Measures how many executions a conviction takes: the median over so many seeds, beside loom
+    /// and a random walk as they come.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(super) seeds: u32,
+    /// Looks for a mutant of every invariant that no other invariant of its component convicts.
+    #[arg(long)]
+    pub(super) alone: bool,
     #[command(flatten)]
     pub(super) effort: Effort,
     #[command(flatten)]

@@ -9,7 +9,8 @@ pub(super) fn merge(arguments: &MergeArguments, color: ColorChoice) -> Outcome {
     let out = ReportTo { format: Format::Json, path: arguments.out.clone() };
     let mut reports = vec![out];
     reports.extend(arguments.reports.reports.iter().cloned());
-    let reports = Reports { reports, format: arguments.reports.format };
+    let witnesses = arguments.reports.witnesses.clone();
+    let reports = Reports { reports, format: arguments.reports.format, witnesses };
     check_paths(&reports.reports)?;
     let mut read = Vec::new();
     for input in &arguments.inputs {

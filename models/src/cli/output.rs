@@ -6,7 +6,7 @@ use std::path::Path;
 
 use super::args::{ColorChoice, Printed, ReportTo, Reports};
 use super::{Failure, Outcome};
-use crate::report::{Colour, Format, Report, write_atomically};
+use crate::report::{Colour, Format, Report, WitnessFile, witness_files, write_atomically};
 
 /// Decides whether standard output is coloured.
 pub(super) fn colour(choice: ColorChoice) -> Colour {
@@ -58,7 +58,23 @@ pub(super) fn deliver(report: &Report, reports: &Reports, text: impl Fn() -> Str
     for to in &reports.reports {
         write(report, to)?;
     }
+    if let Some(folder) = &reports.witnesses {
+        write_witnesses(report, folder)?;
+    }
     Ok(report.outcome.exit_code())
+}
+
+/// Writes the witnesses of a report.
+fn write_witnesses(report: &Report, folder: &Path) -> Result<(), Failure> {
+    for WitnessFile { path, text } in witness_files(report) {
+        let path = folder.join(path);
+        let made = path.parent().map_or(Ok(()), fs::create_dir_all);
+        made.map_err(|error| {
+            Failure::usage(format!("cannot make the folder of {}: {error}", path.display()))
+        })?;
+        write_atomically(&path, &text).map_err(|error| Failure::usage(error.to_string()))?;
+    }
+    Ok(())
 }
 
 /// Writes a report where it was asked for.

@@ -1,5 +1,8 @@
 //! `run`: checks scenarios on engines.
 
+use std::io::ErrorKind;
+use std::path::Path;
+
 use super::args::{ColorChoice, Effort, RunArguments};
 use super::output::{check_paths, colour, deliver};
 use super::progress::Bar;
@@ -7,8 +10,8 @@ use super::{Failure, Outcome};
 use crate::catalogue::Catalogue;
 use crate::engine::Engine;
 use crate::interrupt;
-use crate::report::{rows_text, summary};
-use crate::runner::{self, Request, Share};
+use crate::report::{rows_text, summary, write_atomically};
+use crate::runner::{self, Ledger, Request, Share};
 use crate::trial::Budget;
 
 pub(super) fn run(catalogue: &Catalogue, arguments: &RunArguments, color: ColorChoice) -> Outcome {
@@ -16,16 +19,36 @@ pub(super) fn run(catalogue: &Catalogue, arguments: &RunArguments, color: ColorC
     check_paths(&arguments.reports.reports)?;
     let all = available(Engine::ALL);
     let request = request(&arguments.patterns, &arguments.effort, all, Budget::default())?;
+    let mut ledger = known(arguments.ledger.as_deref())?;
+    let request = Request { ledger: ledger.entries.clone(), ..request };
     interrupt::listen();
     let bar = Bar::new();
     let report = runner::run(catalogue, &request, &bar);
     bar.finish();
+    if let Some(path) = &arguments.ledger {
+        ledger.remember(&report);
+        let written = write_atomically(path, &ledger.text());
+        written.map_err(|error| Failure::usage(error.to_string()))?;
+    }
     let colour = colour(color);
     deliver(&report, &arguments.reports, || {
         let mut text = rows_text(&report.rows, catalogue.program, colour);
         text.push_str(&summary(&report, colour));
         text
     })
+}
+
+/// Reads what failed before; a ledger that is not there yet is empty.
+fn known(path: Option<&Path>) -> Result<Ledger, Failure> {
+    let Some(path) = path else { return Ok(Ledger::default()) };
+    match std::fs::read_to_string(path) {
+        Ok(text) => Ok(Ledger::read(&text)),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(Ledger::default()),
+        Err(error) => Err(Failure::usage(format!(
+            "cannot read the ledger {}: {error}: name a text file, or one that is not there yet",
+            path.display()
+        ))),
+    }
 }
 
 /// Returns those engines that this build has.
@@ -72,8 +95,10 @@ pub(super) fn request(
         by_name: !effort.engines.is_empty(),
         budget: effort.budget.clone().unwrap_or(budget),
         seed: effort.seed,
+        seeds: 1,
         jobs: effort.jobs.map_or(processors, usize::from),
         share,
+        ledger: Vec::new(),
         fail_fast: effort.fail_fast,
     })
 }

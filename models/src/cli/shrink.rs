@@ -18,6 +18,11 @@ pub(super) fn shrink(
 ) -> Outcome {
     let witness = read(&arguments.witness)?;
     let subject = subject(catalogue, &witness)?;
+    if witness.engine.makes_up_calls() {
+        return Err(Failure::usage(
+            "made-up calls are made as few as it goes when they convict: replay this witness",
+        ));
+    }
     if !matches!(witness.engine, Engine::Sample | Engine::Trace) {
         return Err(Failure::usage(format!(
             "a schedule of {} cannot be changed step by step: find the violation with `{} run {}/{} \

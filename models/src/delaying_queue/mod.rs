@@ -28,6 +28,7 @@ mod mutants;
 mod op;
 mod scenarios;
 mod spec;
+mod states;
 #[cfg(test)]
 mod tests;
 mod two_layers;
@@ -36,11 +37,12 @@ use seatrial_core::delaying_queue::{AddAfter, Delaying, Op as Call, Ret};
 use seatrial_core::machine::Step;
 use seatrial_core::queue as core;
 
+use crate::by_hand::Behind;
 use crate::conformance::Conformance;
 use crate::queue::Queue;
 use crate::trial::{
-    Component, DynScenario, EventOf, HistoryOf, Invariant, MachineOf, Mutant, OpOf, RetOf,
-    component_tests,
+    Component, DynScenario, EventOf, HistoryOf, Invariant, MachineOf, Mutant, OpOf, Property,
+    RetOf, Simulation, component_tests,
 };
 
 pub use conformance::conformance;
@@ -66,6 +68,10 @@ impl Component for DelayingQueue {
 
     fn scenarios() -> Vec<Box<dyn DynScenario<Self>>> {
         scenarios::all()
+    }
+
+    fn simulations() -> Vec<Box<dyn Simulation<Self>>> {
+        states::all()
     }
 
     fn invariants() -> Vec<Invariant<Self>> {
@@ -98,6 +104,15 @@ impl Component for DelayingQueue {
 
     fn fuzz() -> Option<fn(&[u8])> {
         Some(|bytes| check(&decode(bytes)))
+    }
+
+    fn fuzz_mutant(mutant: &Mutant<Self>) -> Option<Property> {
+        let make = mutant.make;
+        Some(Box::new(move |bytes| check_on(&decode(bytes), Behind(make()))))
+    }
+
+    fn is_of_waking(mutant: &Mutant<Self>) -> bool {
+        mutants::is_of_waking(mutant)
     }
 }
 

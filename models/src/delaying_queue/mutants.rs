@@ -13,6 +13,11 @@ pub(super) fn all() -> Vec<Mutant<DelayingQueue>> {
     [times(), items(), ends(), of_the_queue(), wakes(), equivalents()].concat()
 }
 
+/// Tells whether a mutant is the machine that ships with its wakes edited.
+pub(super) fn is_of_waking(mutant: &Mutant<DelayingQueue>) -> bool {
+    [wakes(), equivalents()].concat().iter().any(|edited| edited.name == mutant.name)
+}
+
 /// The construction of the reference without any mistake.
 #[cfg(test)]
 pub(super) fn without_mistake() -> MachineOf<DelayingQueue> {

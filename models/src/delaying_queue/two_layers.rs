@@ -4,11 +4,12 @@
 //! A plain list instead of our heap, so that a mistake is one changed line. The queue inside is the
 //! one that ships, or one of the mutants of the queue.
 
-use seatrial_core::delaying_queue::{AddAfter, Op, Ret};
+use seatrial_core::delaying_queue::{AddAfter, Delaying, Op, Ret};
 use seatrial_core::machine::{Cx, Machine, Step};
 use seatrial_core::queue::{self as core, Add, GETTERS, ShuttingDown, Token};
 use seatrial_core::runtime::Instant;
 
+use crate::by_hand::row::{in_a_row, up_to};
 use crate::queue::Queue;
 use crate::trial::MachineOf;
 
@@ -216,6 +217,9 @@ fn outer(ret: core::Ret<u8>) -> Ret<u8> {
         core::Ret::Get(taken) => Ret::Get(taken),
         core::Ret::Done(finished) => Ret::Done(finished),
         core::Ret::DoneKey(finished) => Ret::DoneKey(finished),
+        core::Ret::AddAll(all) => Ret::AddAll(all),
+        core::Ret::GetBatch(taken) => Ret::GetBatch(taken),
+        core::Ret::DoneAll(finished) => Ret::DoneAll(finished),
         core::Ret::ShutDown(()) => Ret::ShutDown(()),
         core::Ret::Drain(()) => Ret::Drain(()),
         core::Ret::Len(len) => Ret::Len(len),
@@ -254,6 +258,11 @@ impl Machine for TwoLayers {
                 self.move_due(cx);
                 self.processing.retain(|(_, processed)| *processed != done.key);
                 self.inner(core::Op::DoneKey(done.clone()), cx).map(outer)
+            }
+            Op::AddAll(all) => Step::Done(Ret::AddAll(in_a_row::<Delaying<u8>, _>(self, all, cx))),
+            Op::GetBatch(batch) => up_to::<Delaying<u8>, _, _>(self, batch, cx).map(Ret::GetBatch),
+            Op::DoneAll(all) => {
+                Step::Done(Ret::DoneAll(in_a_row::<Delaying<u8>, _>(self, all, cx)))
             }
             Op::ShutDown(_) => {
                 self.move_due(cx);

@@ -8,6 +8,7 @@ mod mutants;
 mod op;
 mod scenarios;
 mod spec;
+mod states;
 #[cfg(test)]
 mod tests;
 mod tried;
@@ -18,7 +19,8 @@ use seatrial_core::machine::Step;
 use crate::conformance::Conformance;
 use crate::objects::{named, named_change, named_last};
 use crate::trial::{
-    Component, DynScenario, EventOf, HistoryOf, Invariant, MachineOf, Mutant, OpOf, RetOf,
+    Component, DynScenario, EventOf, HistoryOf, Invariant, MachineOf, Mutant, OpOf, Property,
+    RetOf, Simulation,
 };
 use tried::Change;
 
@@ -46,6 +48,10 @@ impl Component for DeltaFifo {
 
     fn scenarios() -> Vec<Box<dyn DynScenario<Self>>> {
         scenarios::all()
+    }
+
+    fn simulations() -> Vec<Box<dyn Simulation<Self>>> {
+        states::all()
     }
 
     fn invariants() -> Vec<Invariant<Self>> {
@@ -79,6 +85,18 @@ impl Component for DeltaFifo {
             let (setup, ops) = decode(bytes);
             check(setup, &ops);
         })
+    }
+
+    fn fuzz_mutant(mutant: &Mutant<Self>) -> Option<Property> {
+        let make = mutant.make;
+        Some(Box::new(move |bytes| {
+            let (setup, ops) = decode(bytes);
+            check_on(setup, &ops, |known| tried::alone(make(), setup, known));
+        }))
+    }
+
+    fn is_of_waking(mutant: &Mutant<Self>) -> bool {
+        mutants::is_of_waking(mutant)
     }
 }
 

@@ -8,8 +8,9 @@ use seatrial_core::machine::Boxed;
 use seatrial_core::runtime::Runtime;
 use seatrial_core::store::KeyHasher;
 
-use super::{DeltaFifo as Page, Machine as Rules};
+use super::{DeltaFifo as Page, Machine as Rules, Setup};
 use crate::objects::{self, Hosted, Made, Object, Shown, key_of, transform};
+use crate::trial::MachineOf;
 
 /// A change of an object.
 pub(super) type Change = Delta<u8, Object>;
@@ -95,4 +96,10 @@ pub(super) fn queue<R: Runtime>(runtime: &R, machine: Boxed<Tried>, config: Conf
         intake = intake.with_transform(transform);
     }
     DeltaFifo::with_host(runtime, intake, None, Hosted::made(runtime, machine, config))
+}
+
+/// Makes a queue of a lone caller out of a machine under trial, over the caller's store.
+pub(super) fn alone(machine: MachineOf<Page>, setup: Setup, known: Option<Store>) -> Boxed<Rules> {
+    let Setup { emit_replaced, transform, .. } = setup;
+    objects::alone(machine, Config { known, emit_replaced, transform })
 }

@@ -1,13 +1,14 @@
 //! Two electors side by side: what each decides, step by step.
 
 use seatrial_core::elector::{
-    Abort, Begin, Bounds, Cancel, Check, Config, GiveUp, Holds, Io, IsLeader, Leader, Look, Next,
-    Op, Profile, Reply, Report, Rest, Ret, Runs, StoreError, Stored, Timing, Try, Turn, Watch,
-    WorkEnded,
+    Abort, Begin, Bounds, Cancel, Check, Config, Election, GiveUp, Holds, Io, IsLeader, Leader,
+    Look, Next, Op, Profile, Reply, Report, Rest, Ret, Runs, StoreError, Stored, Timing, Try, Turn,
+    Watch, WorkEnded,
 };
 use seatrial_core::machine::{Cx, Step};
 use seatrial_core::runtime::{Ambient, Instant, WallTime};
 
+use super::mutants::Make;
 use super::part::Rules;
 use crate::cluster::{Random, Server, Writer};
 
@@ -37,6 +38,30 @@ pub(super) fn random_happenings(seed: u64) -> Vec<Happens> {
         }
     };
     (0..120).map(|_| one(&mut random)).collect()
+}
+
+/// Reads what happens from the bytes of a fuzzer, two for each.
+fn happenings(bytes: &[u8]) -> impl Iterator<Item = Happens> {
+    bytes.chunks_exact(2).map(|pair| match pair[0] % 25 {
+        0..8 => Happens::Call(pair[1]),
+        8..20 => Happens::Answer(pair[1]),
+        20 => Happens::Meddle(pair[1]),
+        _ => Happens::Pass(u16::from(pair[1]) * 12),
+    })
+}
+
+/// Holds what an elector decides and whom it wakes against the one that ships, in whole runs.
+///
+/// # Panics
+/// If they differ.
+pub(super) fn decides_as_ours(bytes: &[u8], make: Make) {
+    for config in set_ups() {
+        let mut ships = Place::new(Box::new(Election::unchecked(config.clone())));
+        let mut tried = Place::new(make(config).0);
+        for happens in happenings(bytes) {
+            assert_eq!(tried.step(happens), ships.step(happens), "after {happens:?}");
+        }
+    }
 }
 
 /// What one step sees.

@@ -26,9 +26,10 @@ use seatrial_core::machine::Step;
 
 use crate::conformance::Conformance;
 use crate::engine::Engine;
+use crate::report::Picture;
 use crate::trial::{
-    Component, DynScenario, EventOf, HistoryOf, Invariant, MachineOf, Mutant, OpOf, RetOf,
-    Simulation, component_tests,
+    Component, DynScenario, EventOf, HistoryOf, Invariant, MachineOf, Mutant, OpOf, Property,
+    RetOf, Simulation, component_tests,
 };
 
 pub use part::{Answer, Ask, Call, Edit, Part, Request, Serve, SetUp};
@@ -70,7 +71,11 @@ impl Component for Elector {
 
     /// Nearly all of them need a lost message, a late timer or a drifting clock.
     fn shows_mutants(engine: Engine) -> bool {
-        engine.simulates()
+        engine == Engine::Cluster
+    }
+
+    fn pictures() -> Vec<Picture> {
+        simulations::boundaries()
     }
 
     fn describe(op: &OpOf<Self>, outcome: &Step<RetOf<Self>>) -> String {
@@ -83,6 +88,15 @@ impl Component for Elector {
 
     fn fuzz() -> Option<fn(&[u8])> {
         Some(op::check_bytes)
+    }
+
+    fn fuzz_mutant(mutant: &Mutant<Self>) -> Option<Property> {
+        let all = mutants::all();
+        let make = all.iter().find(|known| known.name == mutant.name)?.make;
+        Some(Box::new(move |bytes| {
+            op::check_on(&op::decode(bytes), |election| make(election.config().clone()));
+            decisions::decides_as_ours(bytes, make);
+        }))
     }
 }
 

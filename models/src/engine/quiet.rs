@@ -17,7 +17,7 @@ static HOOK: Once = Once::new();
 
 /// Runs `body` without the panic hook printing anything on this thread.
 pub fn quietly<T>(body: impl FnOnce() -> T) -> T {
-    HOOK.call_once(layer);
+    HOOK.call_once(install);
     struct Louder;
     impl Drop for Louder {
         fn drop(&mut self) {
@@ -44,7 +44,7 @@ pub(super) fn loudly<T>(body: impl FnOnce() -> T) -> T {
 
 /// Runs `body` without the panic hook printing anything on any thread.
 pub(super) fn quietly_everywhere<T>(body: impl FnOnce() -> T) -> T {
-    HOOK.call_once(layer);
+    HOOK.call_once(install);
     struct Louder;
     impl Drop for Louder {
         fn drop(&mut self) {
@@ -58,8 +58,12 @@ pub(super) fn quietly_everywhere<T>(body: impl FnOnce() -> T) -> T {
 
 /// Puts a layer over the panic hook that is silent where [`quietly`] says so.
 ///
-/// Whoever knows that somebody has put another hook on top of it calls this again.
-pub(super) fn layer() {
+/// The crate shuttle puts a hook of its own over whatever it finds, with its first execution, and
+/// that one prints. So it has to come first: between its coming and ours, what another thread does
+/// quietly would be heard.
+fn install() {
+    #[cfg(feature = "shuttle")]
+    super::shuttle::install_its_hook();
     let loud = panic::take_hook();
     panic::set_hook(Box::new(move |info| {
         if QUIET.get() == 0 && QUIET_EVERYWHERE.load(Ordering::Relaxed) == 0 {

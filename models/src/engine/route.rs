@@ -2,14 +2,15 @@
 
 use std::fmt;
 
-use super::{Engine, Schedule};
+use super::{Engine, Kind, Schedule};
 
 /// What leads back to one execution, as text that a command line can carry.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Route {
-    /// The decisions of an execution of threads.
+    /// The decisions of an execution of threads, or of a way through states.
     Schedule(Schedule),
-    /// The set-up and the seed of a simulated run: one word, in the language of its simulation.
+    /// The set-up and the seed of a simulated run, or the bytes that made-up calls are read from:
+    /// one word.
     Run(Box<str>),
 }
 
@@ -24,7 +25,7 @@ impl Route {
 
     /// Reads the route of an execution on that engine; `None` if the text is no such route.
     pub fn parse(engine: Engine, text: &str) -> Option<Self> {
-        if !engine.simulates() {
+        if matches!(engine.runs(), Kind::Program | Kind::States) {
             return text.parse().ok().map(Self::Schedule);
         }
         let is_word = |c: char| c.is_ascii_graphic() && c != ':';

@@ -21,14 +21,15 @@ mod tests;
 
 use std::time::Duration;
 
-use seatrial_core::machine::Step;
+use seatrial_core::machine::{Boxed, Step};
 use seatrial_core::store::expiring::{Op as Call, Ret};
 
+use crate::by_hand::{Behind, NeverWaits};
 use crate::conformance::Conformance;
 use crate::objects::named;
 use crate::trial::{
-    Component, DynScenario, EventOf, HistoryOf, Invariant, MachineOf, Mutant, OpOf, RetOf,
-    component_tests,
+    Component, DynScenario, EventOf, HistoryOf, Invariant, MachineOf, Mutant, OpOf, Property,
+    RetOf, component_tests,
 };
 
 pub use op::{Machine, Op, check, check_on, decode};
@@ -93,6 +94,12 @@ impl Component for ExpiringStore {
 
     fn fuzz() -> Option<fn(&[u8])> {
         Some(|bytes| check(&decode(bytes)))
+    }
+
+    fn fuzz_mutant(mutant: &Mutant<Self>) -> Option<Property> {
+        let make = mutant.make;
+        let tried = move |_| Boxed::<Machine>(Box::new(NeverWaits(Behind(make()))));
+        Some(Box::new(move |bytes| check_on(&decode(bytes), tried)))
     }
 }
 

@@ -9,7 +9,7 @@ use seatrial_core::runtime::{Ambient, Manual};
 use seatrial_core::store::expiring::ExpiringObjects;
 use seatrial_core::store::{ExpiringStore, KeyHasher, LastState, TimeToLive};
 
-use super::Spec;
+use super::{Spec, TIME_TO_LIVE};
 use crate::objects::{Checked, Object, key_of};
 
 /// The machine that is compared.
@@ -25,12 +25,9 @@ pub enum Op {
     Replace(Vec<Object>),
     Get(u8),
     List,
-    /// By so many nanoseconds.
+    /// By so many milliseconds.
     Advance(u8),
 }
-
-/// How long objects last.
-const TIME: Duration = Duration::from_nanos(20);
 
 /// Makes the machine that ships.
 pub(super) fn machine(time: Duration) -> Machine {
@@ -51,10 +48,10 @@ pub fn check(ops: &[Op]) {
 /// As [`check`].
 pub fn check_on(ops: &[Op], change: impl FnOnce(Machine) -> Boxed<Machine>) {
     let clock = Manual::seeded(7);
-    let machine = change(machine(TIME));
+    let machine = change(machine(TIME_TO_LIVE));
     let intake = Intake::with_hasher(KeyHasher::fixed(7), key_of);
     let store = ExpiringStore::with_host(&clock, intake, machine);
-    let mut pair = Pair { clock, store, spec: Spec::lasting(TIME) };
+    let mut pair = Pair { clock, store, spec: Spec::lasting(TIME_TO_LIVE) };
     for op in ops {
         pair.step(op);
         let mut keys = pair.store.list_keys();
@@ -103,7 +100,7 @@ impl Pair {
                 listed.sort_unstable();
                 assert_eq!(listed, self.spec.list(now));
             }
-            Op::Advance(nanos) => self.clock.advance(Duration::from_nanos((*nanos).into())),
+            Op::Advance(millis) => self.clock.advance(Duration::from_millis((*millis).into())),
         }
     }
 }

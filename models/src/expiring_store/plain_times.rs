@@ -63,17 +63,12 @@ pub struct PlainTimes {
 impl PlainTimes {
     /// Makes an empty store that makes mistakes.
     pub fn with(mistakes: &'static [Mistake]) -> Self {
-        Self::lasting(TIME_TO_LIVE, mistakes)
-    }
-
-    /// As [`with`](Self::with), with objects that last so long.
-    pub fn lasting(time: Duration, mistakes: &'static [Mistake]) -> Self {
         let time = match () {
             () if mistakes.contains(&NeverExpires) => Duration::MAX,
             () if mistakes.contains(&ExpiresAtTheVeryAge) => {
-                time.saturating_sub(Duration::from_nanos(1))
+                TIME_TO_LIVE.saturating_sub(Duration::from_nanos(1))
             }
-            () => time,
+            () => TIME_TO_LIVE,
         };
         Self { mistakes, spec: Spec::lasting(time), decided: None }
     }

@@ -12,14 +12,15 @@ mod spec;
 mod tests;
 
 use seatrial_core::fifo::{FifoQueue, Op as Queued, Ret};
-use seatrial_core::machine::Step;
+use seatrial_core::machine::{Boxed, Step};
 use seatrial_core::store::KeyHasher;
 
+use crate::by_hand::{Behind, NeverWaits};
 use crate::conformance::Conformance;
 use crate::objects::{Object, named};
 use crate::trial::{
-    Component, DynScenario, EventOf, HistoryOf, Invariant, MachineOf, Mutant, OpOf, RetOf,
-    component_tests,
+    Component, DynScenario, EventOf, HistoryOf, Invariant, MachineOf, Mutant, OpOf, Property,
+    RetOf, component_tests,
 };
 
 pub use map_and_list::{MapAndList, Mistake, REFERENCE};
@@ -68,6 +69,16 @@ impl Component for Fifo {
 
     fn fuzz() -> Option<fn(&[u8])> {
         Some(|bytes| check(&decode(bytes)))
+    }
+
+    fn fuzz_mutant(mutant: &Mutant<Self>) -> Option<Property> {
+        let make = mutant.make;
+        let tried = move |_| Boxed::<Machine>(Box::new(NeverWaits(Behind(make()))));
+        Some(Box::new(move |bytes| check_on(&decode(bytes), tried)))
+    }
+
+    fn is_of_waking(mutant: &Mutant<Self>) -> bool {
+        mutants::is_of_waking(mutant)
     }
 }
 

@@ -15,11 +15,14 @@ pub(super) fn all() -> Vec<Mutant<Fifo>> {
     all.extend(of_places());
     all.extend(of_the_first_list());
     all.extend(of_popping());
-    all.extend(queue_wakes! { edited });
-    all.extend(requeue_wakes! { edited });
     all.extend(of_waking());
     all.extend(of_answers());
     all
+}
+
+/// Tells whether a mutant is the machine that ships with its wakes edited.
+pub(super) fn is_of_waking(mutant: &Mutant<Fifo>) -> bool {
+    of_waking().iter().any(|edited| edited.name == mutant.name)
 }
 
 /// The reference's algorithm with mistakes.
@@ -131,6 +134,10 @@ fn of_popping() -> Vec<Mutant<Fifo>> {
 }
 
 fn of_waking() -> Vec<Mutant<Fifo>> {
+    [queue_wakes! { edited }, requeue_wakes! { edited }, of_waking_here()].concat()
+}
+
+fn of_waking_here() -> Vec<Mutant<Fifo>> {
     mutants! { edited:
         Seeded "wakes_if_it_was_empty" from "cache:QU-7, signalled on the first object only":
             (|op, wakes, rules| if matches!(op, Op::Put(_)) && rules.len() > 1 {

@@ -25,14 +25,15 @@ mod spec;
 #[cfg(test)]
 mod tests;
 
-use seatrial_core::machine::Step;
+use seatrial_core::machine::{Boxed, Step};
 use seatrial_core::store::heap::{self, Op as Call, Ret};
 
+use crate::by_hand::{Behind, NeverWaits};
 use crate::conformance::Conformance;
 use crate::objects::{Object, named};
 use crate::trial::{
-    Component, DynScenario, EventOf, HistoryOf, Invariant, MachineOf, Mutant, OpOf, RetOf,
-    component_tests,
+    Component, DynScenario, EventOf, HistoryOf, Invariant, MachineOf, Mutant, OpOf, Property,
+    RetOf, component_tests,
 };
 
 pub use op::{Machine, Op, check, check_on, decode};
@@ -81,6 +82,16 @@ impl Component for Heap {
 
     fn fuzz() -> Option<fn(&[u8])> {
         Some(|bytes| check(&decode(bytes)))
+    }
+
+    fn fuzz_mutant(mutant: &Mutant<Self>) -> Option<Property> {
+        let make = mutant.make;
+        let tried = move |_| Boxed::<Machine>(Box::new(NeverWaits(Behind(make()))));
+        Some(Box::new(move |bytes| check_on(&decode(bytes), tried)))
+    }
+
+    fn is_of_waking(mutant: &Mutant<Self>) -> bool {
+        mutants::is_of_waking(mutant)
     }
 }
 

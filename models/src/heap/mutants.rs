@@ -8,7 +8,12 @@ use super::{Heap, Machine, PlainHeap};
 use crate::trial::{Edit, Edited, MachineOf, Mutant, at_most, mutants};
 
 pub(super) fn all() -> Vec<Mutant<Heap>> {
-    [exhibits(), of_rules(), of_the_end(), of_waking()].concat()
+    [of_sleeping(), of_rules(), of_the_end(), of_waking()].concat()
+}
+
+/// Tells whether a mutant is broken only in whom it wakes.
+pub(super) fn is_of_waking(mutant: &Mutant<Heap>) -> bool {
+    [of_sleeping(), of_waking()].concat().iter().any(|other| other.name == mutant.name)
 }
 
 /// The sequential object with mistakes.
@@ -21,10 +26,13 @@ fn edited(edit: Edit<Machine>) -> MachineOf<Heap> {
     Box::new(Edited { machine: machine(), edit })
 }
 
-fn exhibits() -> Vec<Mutant<Heap>> {
+/// Mistakes of the rules that nobody sees but who sleeps.
+fn of_sleeping() -> Vec<Mutant<Heap>> {
     mutants! { mistaken:
         Exhibit "refused_bulk_is_silent" from "museum C12, cache:KD-13":
             (&[RefusedBulkIsSilent]) breaks ["no_lost_wakeup"];
+        Seeded "closed_flag_has_its_own_lock" from "museum B6":
+            (&[CloseUnderItsOwnLock]) breaks ["close_wakes_everybody"];
     }
 }
 
@@ -67,8 +75,6 @@ fn of_the_end() -> Vec<Mutant<Heap>> {
             (&[CloseDiscards]) breaks ["close_discards_nothing"];
         Seeded "empty_is_closed" from "cache:HP-1":
             (&[EmptyIsClosed]) breaks ["close_discards_nothing"];
-        Seeded "closed_flag_has_its_own_lock" from "museum B6":
-            (&[CloseUnderItsOwnLock]) breaks ["close_wakes_everybody"];
         Seeded "get_finds_nothing_closed" from "cache:HP-2":
             (&[GetFindsNothingClosed]) breaks ["reads_agree"];
     }

@@ -19,11 +19,12 @@ use std::time::Duration;
 use seatrial_core::limited_queue::{AddRateLimited, Op as Call, Ret, Settle};
 use seatrial_core::machine::Step;
 
+use crate::by_hand::Behind;
 use crate::conformance::Conformance;
 use crate::delaying_queue::DelayingQueue;
 use crate::trial::{
-    Component, DynScenario, EventOf, HistoryOf, Invariant, MachineOf, Mutant, OpOf, RetOf,
-    component_tests,
+    Component, DynScenario, EventOf, HistoryOf, Invariant, MachineOf, Mutant, OpOf, Property,
+    RetOf, component_tests,
 };
 
 pub use op::{Op, Ours, check, check_on, decode, machine};
@@ -88,6 +89,15 @@ impl Component for LimitedQueue {
 
     fn fuzz() -> Option<fn(&[u8])> {
         Some(|bytes| check(&decode(bytes)))
+    }
+
+    fn fuzz_mutant(mutant: &Mutant<Self>) -> Option<Property> {
+        let make = mutant.make;
+        Some(Box::new(move |bytes| check_on(&decode(bytes), Behind(make()))))
+    }
+
+    fn is_of_waking(mutant: &Mutant<Self>) -> bool {
+        mutants::is_of_waking(mutant)
     }
 }
 

@@ -17,6 +17,11 @@ pub(super) fn all() -> Vec<Mutant<LimitedQueue>> {
     [of_limiters(), of_calls(), of_answers(), of_waking()].concat()
 }
 
+/// Tells whether a mutant is the machine that ships with its wakes edited.
+pub(super) fn is_of_waking(mutant: &Mutant<LimitedQueue>) -> bool {
+    of_waking().iter().any(|edited| edited.name == mutant.name)
+}
+
 /// What a limiter does wrong.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Wrong {

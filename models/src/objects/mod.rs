@@ -20,7 +20,7 @@ pub(crate) use stage::{MISSED, PANICS, Stage};
 pub use store::Store;
 pub(crate) use store::left_by;
 pub use tried::{Call, Made, Reply, Tried};
-pub(crate) use tried::{Hosted, Shown};
+pub(crate) use tried::{Hosted, Shown, alone};
 pub(crate) use wakes::{queue_wakes, requeue_wakes};
 
 /// A key and a version. Key 0 is refused by [`key_of`], version 13 by [`transform`].

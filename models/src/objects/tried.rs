@@ -12,6 +12,7 @@ use std::sync::Arc;
 use seatrial_core::machine::{Boxed, Cx, Host, Machine, Operation, Step};
 use seatrial_core::runtime::Runtime;
 
+use crate::by_hand::{HandClock, NeverWaits};
 use crate::trial::{DynMachine, Edited, Retold};
 
 /// A queue that its scenario makes.
@@ -151,4 +152,35 @@ impl<Q: Made> Host<Q::Rules> for Hosted<Q> {
     fn give_up<O: Operation<Q::Rules>>(&mut self, op: &mut O, cx: &mut Cx<'_>) {
         self.0.0.cancel(&mut Call::Queue(op.clone().embed()), cx);
     }
+}
+
+/// Stands in for the machine that ships where a lone caller makes the calls.
+struct Alone<Q: Made>(DynMachine<Call<Q>, Reply<Q>>);
+
+impl<Q: Made> Machine for Alone<Q> {
+    type Op = RuleOp<Q>;
+    type Ret = RuleRet<Q>;
+
+    fn step(&mut self, op: &mut RuleOp<Q>, cx: &mut Cx<'_>) -> Step<RuleRet<Q>> {
+        let mut call = Call::Queue(op.clone());
+        let step = self.0.step(&mut call, cx);
+        if let Call::Queue(changed) = call {
+            *op = changed;
+        }
+        step.map(|reply| reply.ret.expect("a call on a queue returns something"))
+    }
+
+    fn assert_valid(&self) {
+        self.0.assert_valid();
+    }
+}
+
+/// Makes a queue of a lone caller out of a machine under trial.
+pub(crate) fn alone<Q: Made>(
+    mut machine: DynMachine<Call<Q>, Reply<Q>>,
+    config: Q::Config,
+) -> Boxed<Q::Rules> {
+    let made = machine.step(&mut Call::Make(config), &mut Cx::new(&HandClock::default()));
+    assert!(matches!(made, Step::Done(_)), "making a queue waits for nobody");
+    Boxed(Box::new(NeverWaits(Alone::<Q>(machine))))
 }

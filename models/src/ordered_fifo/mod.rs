@@ -19,8 +19,8 @@ use seatrial_core::ordered_fifo::{Event as Happening, Op as Queued, Ret};
 use crate::conformance::Conformance;
 use crate::objects::{named, named_change, named_last};
 use crate::trial::{
-    Component, DynScenario, EventOf, HistoryOf, Invariant, MachineOf, Mutant, OpOf, RetOf,
-    component_tests,
+    Component, DynScenario, EventOf, HistoryOf, Invariant, MachineOf, Mutant, OpOf, Property,
+    RetOf, component_tests,
 };
 use tried::Happened;
 
@@ -86,6 +86,21 @@ impl Component for OrderedFifo {
             let (setup, ops) = decode(bytes);
             check(setup, &ops);
         })
+    }
+
+    fn fuzz_mutant(mutant: &Mutant<Self>) -> Option<Property> {
+        if mutants::is_of_the_lock(mutant) {
+            return None;
+        }
+        let make = mutant.make;
+        Some(Box::new(move |bytes| {
+            let (setup, ops) = decode(bytes);
+            check_on(setup, &ops, |machine| tried::alone(make(), setup, machine.known().cloned()));
+        }))
+    }
+
+    fn is_of_waking(mutant: &Mutant<Self>) -> bool {
+        mutants::is_of_waking(mutant)
     }
 }
 

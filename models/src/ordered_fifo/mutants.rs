@@ -17,10 +17,20 @@ pub(super) fn all() -> Vec<Mutant<OrderedFifo>> {
     all.extend(of_batches());
     all.extend(of_the_first_list());
     all.extend(of_delivery());
-    all.extend(queue_wakes! { edited });
     all.extend(of_waking());
     all.extend(of_answers());
     all
+}
+
+/// Tells whether a mutant is the machine that ships with its wakes edited.
+pub(super) fn is_of_waking(mutant: &Mutant<OrderedFifo>) -> bool {
+    of_waking().iter().any(|edited| edited.name == mutant.name)
+}
+
+/// Tells whether a mutant shows only where somebody comes while another processes: whether the lock
+/// is held meanwhile is nothing that a lone caller may try.
+pub(super) fn is_of_the_lock(mutant: &Mutant<OrderedFifo>) -> bool {
+    of_the_lock().iter().any(|other| other.name == mutant.name)
 }
 
 /// The sequential object with mistakes.
@@ -155,6 +165,10 @@ fn of_delivery() -> Vec<Mutant<OrderedFifo>> {
 }
 
 fn of_waking() -> Vec<Mutant<OrderedFifo>> {
+    [queue_wakes! { edited }, of_waking_here()].concat()
+}
+
+fn of_waking_here() -> Vec<Mutant<OrderedFifo>> {
     mutants! { edited:
         Seeded "deletion_never_wakes" from "cache:QU-7, the signal forgotten":
             (at_most!(0, POPPERS, Op::Delete(_))) breaks ["no_lost_wakeup"];

@@ -11,6 +11,7 @@ use seatrial_core::store::KeyHasher;
 
 use super::{EventList, Machine as Rules, OrderedFifo as Page, Setup};
 use crate::objects::{self, Hosted, Made, Object, Shown, key_of, transform};
+use crate::trial::MachineOf;
 
 /// An event of the queue.
 pub(super) type Happened = Event<u8, Object>;
@@ -143,4 +144,9 @@ pub(super) fn ships(config: &Config) -> Rules {
 pub(super) fn queue<R: Runtime>(runtime: &R, machine: Boxed<Tried>, config: Config) -> Queue<R> {
     let (intake, atomic) = (config.intake(), config.known.is_none());
     OrderedFifo::with_host(runtime, intake, atomic, None, Hosted::made(runtime, machine, config))
+}
+
+/// Makes a queue of a lone caller out of a machine under trial, over the caller's store.
+pub(super) fn alone(machine: MachineOf<Page>, setup: Setup, known: Option<Store>) -> Boxed<Rules> {
+    objects::alone(machine, Config { known, setup })
 }

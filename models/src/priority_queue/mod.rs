@@ -33,10 +33,11 @@ use seatrial_core::machine::Step;
 use seatrial_core::priority_queue::{AddOptions, Op as Call, Ret};
 use seatrial_core::queue::Finished;
 
+use crate::by_hand::Behind;
 use crate::conformance::Conformance;
 use crate::trial::{
-    Component, DynScenario, EventOf, HistoryOf, Invariant, MachineOf, Mutant, OpOf, RetOf,
-    component_tests,
+    Component, DynScenario, EventOf, HistoryOf, Invariant, MachineOf, Mutant, OpOf, Property,
+    RetOf, component_tests,
 };
 
 pub use conformance::conformance;
@@ -114,6 +115,15 @@ impl Component for PriorityQueue {
 
     fn fuzz() -> Option<fn(&[u8])> {
         Some(|bytes| check(&decode(bytes)))
+    }
+
+    fn fuzz_mutant(mutant: &Mutant<Self>) -> Option<Property> {
+        let make = mutant.make;
+        Some(Box::new(move |bytes| check_on(&decode(bytes), Behind(make()))))
+    }
+
+    fn is_of_waking(mutant: &Mutant<Self>) -> bool {
+        mutants::is_of_waking(mutant)
     }
 }
 

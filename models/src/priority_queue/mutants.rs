@@ -12,6 +12,11 @@ pub(super) fn all() -> Vec<Mutant<PriorityQueue>> {
     [order(), times(), items(), counts(), wakes(), equivalents()].concat()
 }
 
+/// Tells whether a mutant is the machine that ships with its wakes edited.
+pub(super) fn is_of_waking(mutant: &Mutant<PriorityQueue>) -> bool {
+    [wakes(), equivalents()].concat().iter().any(|edited| edited.name == mutant.name)
+}
+
 /// The rules over the list without any mistake.
 #[cfg(test)]
 pub(super) fn without_mistake() -> OneList {

@@ -1,9 +1,11 @@
 //! What the queue promises, as checks of a history.
 
+use std::collections::BTreeMap;
+
 use seatrial_core::machine::Step;
 use seatrial_core::queue::{Done, DoneKey, Drain, Finished, Op, Ret};
 
-use super::ledger::{Ledger, at_every_event, token_number, when_quiet};
+use super::ledger::{Ledger, at_every_event, singles, token_number, when_quiet};
 use super::{Event, History, Queue};
 use crate::trial::{Invariant, Violation, What};
 
@@ -153,7 +155,7 @@ fn nothing_lost(history: &History) -> Checked {
 fn stingy(history: &History) -> Checked {
     at_every_event(history, |before, event| {
         let Some(key) = got(event) else { return Ok(()) };
-        let count = |of: &std::collections::BTreeMap<u8, u32>| of.get(&key).copied().unwrap_or(0);
+        let count = |of: &BTreeMap<u8, u32>| of.get(&key).copied().unwrap_or(0);
         let (gets, needs) = (count(&before.gets) + 1, count(&before.needs));
         if gets > needs {
             return Err(format!("delivery {gets} of item {key}, which became dirty {needs} times"));
@@ -193,21 +195,24 @@ fn shutdown_is_final(history: &History) -> Checked {
     let mut left = None;
     let mut ledger = Ledger::default();
     for (number, event) in history.events.iter().enumerate() {
-        if let (Some(key), Some(left)) = (got(event), left.as_mut()) {
-            let left: &mut std::collections::BTreeMap<u8, u32> = left;
-            match left.get_mut(&key) {
-                Some(count) if *count > 0 => *count -= 1,
-                _ => {
-                    let because =
-                        format!("item {key} is delivered, which was not owed at shutdown");
-                    return Err(Violation::at(number, because));
-                }
+        for event in singles(event).iter() {
+            if let (Some(key), Some(left)) = (got(event), left.as_mut()) {
+                owed(left, key).map_err(|because| Violation::at(number, because))?;
+            }
+            ledger.apply(event);
+            if left.is_none() {
+                left.clone_from(&ledger.allowed_after_shutdown);
             }
         }
-        ledger.apply(event);
-        if left.is_none() {
-            left.clone_from(&ledger.allowed_after_shutdown);
-        }
+    }
+    Ok(())
+}
+
+/// Takes one off the deliveries that an item was owed at shutdown.
+fn owed(left: &mut BTreeMap<u8, u32>, key: u8) -> Result<(), String> {
+    match left.get_mut(&key) {
+        Some(count) if *count > 0 => *count -= 1,
+        _ => return Err(format!("item {key} is delivered, which was not owed at shutdown")),
     }
     Ok(())
 }

@@ -1,9 +1,11 @@
 //! Follows a history call by call: who was added, handed out and done, and who sleeps where.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::slice;
 
-use seatrial_core::machine::Step;
-use seatrial_core::queue::{Done, DoneKey, Drain, DrainUntil, Finished, Op, Ret, Token};
+use seatrial_core::machine::{Step, Wakes};
+use seatrial_core::queue::{Add, Done, DoneKey, Drain, DrainUntil, Finished, Op, Ret, Token};
 
 use super::spec::Spec;
 use super::{Event, History};
@@ -142,6 +144,39 @@ impl Ledger {
     }
 }
 
+/// Reads a batch as the single calls that it stands for; any other event stands for itself.
+pub(super) fn singles(event: &Event) -> Cow<'_, [Event]> {
+    let What::Step { op, outcome, .. } = &event.what else {
+        return Cow::Borrowed(slice::from_ref(event));
+    };
+    let single = |op, outcome| {
+        let what = What::Step { op, outcome, wakes: Wakes::default() };
+        Event { thread: event.thread, at: event.at, object: event.object, what }
+    };
+    match (op, outcome) {
+        (Op::AddAll(all), Step::Done(_)) => {
+            let add = |add: &Add<u8>| single(Op::Add(add.clone()), Step::Done(Ret::Add(())));
+            all.0.iter().map(add).collect()
+        }
+        (Op::GetBatch(batch), Step::Wait { on, until }) => {
+            let waits = Step::Wait { on: *on, until: *until };
+            vec![single(Op::Get(batch.call.clone()), waits)].into()
+        }
+        (Op::GetBatch(batch), Step::Done(Ret::GetBatch(taken))) => {
+            let got = |taken| single(Op::Get(batch.call.clone()), Step::Done(Ret::Get(taken)));
+            let none = taken.is_empty().then_some(None);
+            taken.iter().copied().map(Some).chain(none).map(got).collect()
+        }
+        (Op::DoneAll(all), Step::Done(Ret::DoneAll(finished))) => {
+            let done = |(done, finished): (&Done, &Finished<u8>)| {
+                single(Op::Done(done.clone()), Step::Done(Ret::Done(finished.clone())))
+            };
+            all.0.iter().zip(finished).map(done).collect()
+        }
+        _ => Cow::Borrowed(slice::from_ref(event)),
+    }
+}
+
 /// Checks every event against what is known before it.
 pub(super) fn at_every_event(
     history: &History,
@@ -149,8 +184,10 @@ pub(super) fn at_every_event(
 ) -> Result<(), Violation> {
     let mut ledger = Ledger::default();
     for (number, event) in history.events.iter().enumerate() {
-        check(&ledger, event).map_err(|because| Violation::at(number, because))?;
-        ledger.apply(event);
+        for event in singles(event).iter() {
+            check(&ledger, event).map_err(|because| Violation::at(number, because))?;
+            ledger.apply(event);
+        }
     }
     Ok(())
 }
@@ -165,7 +202,7 @@ pub(super) fn when_quiet(
         if matches!(event.what, What::Quiet) {
             check(&ledger).map_err(|because| Violation::at(number, because))?;
         }
-        ledger.apply(event);
+        singles(event).iter().for_each(|event| ledger.apply(event));
     }
     if matches!(history.end, End::Deadlock(_)) {
         check(&ledger).map_err(Violation::overall)?;

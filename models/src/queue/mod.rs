@@ -5,6 +5,7 @@
 //! | an item is never processed by two consumers at a time | `never_concurrent` | `add_while_processing` | `queue_while_processing` |
 //! | an item added while processed is delivered once more | `dirty_is_requeued` | `add_while_processing`, `drain_with_reprocess` | `lost_requeue`, `no_requeue_in_shutdown` |
 //! | nobody sleeps or leaves while an item waits | `nothing_lost` | `shut_down_while_waiting` | `shutdown_ends_consumers`, `discard_at_shutdown` |
+//! | a batch is its calls in a row | all of these | `batch_for_waiters`, `batch_while_processing` | `add_all_wakes_one`, `done_all_forgets_dirty` |
 //! | no more deliveries than needs | `stingy` | `two_producers_one_item`, `misuse` | `no_deduplication`, `done_queues_twice` |
 //! | first in, first out | `fair` | `two_workers` | `last_in_first_out`, `requeue_in_front` |
 //! | len counts what waits | `len_counts_waiting` | `drain_released_by_shutdown` | `len_counts_processing` |
@@ -24,6 +25,7 @@ mod laws;
 mod ledger;
 mod mutants;
 pub mod op;
+mod pair;
 #[cfg(test)]
 mod proptest;
 mod scenarios;
@@ -36,8 +38,8 @@ use seatrial_core::queue::{Drain, DrainUntil, Finished, Op, Queue as Rules, Ret}
 
 use crate::conformance::Conformance;
 use crate::trial::{
-    Component, DynScenario, EventOf, HistoryOf, Invariant, MachineOf, Mutant, OpOf, RetOf,
-    component_tests,
+    Component, DynScenario, EventOf, HistoryOf, Invariant, MachineOf, Mutant, OpOf, Property,
+    RetOf, Simulation, component_tests,
 };
 
 pub use spec::Spec;
@@ -63,6 +65,10 @@ impl Component for Queue {
         scenarios::all()
     }
 
+    fn simulations() -> Vec<Box<dyn Simulation<Self>>> {
+        states::all()
+    }
+
     fn invariants() -> Vec<Invariant<Self>> {
         invariants::all()
     }
@@ -81,6 +87,20 @@ impl Component for Queue {
             (Op::Get(_), Step::Done(_)) => "get -> shut down".to_owned(),
             (Op::Get(_), _) => "get sleeps".to_owned(),
             (_, Step::Done(Ret::Done(Finished::NotInProcessing))) => "done: no effect".to_owned(),
+            (Op::AddAll(all), _) => {
+                let keys: Vec<_> = all.0.iter().filter_map(|add| add.key).collect();
+                format!("add all of {keys:?}")
+            }
+            (Op::GetBatch(_), Step::Done(Ret::GetBatch(taken))) if !taken.is_empty() => {
+                let keys: Vec<_> = taken.iter().map(|(_, key)| key).collect();
+                format!("get a batch -> {keys:?}")
+            }
+            (Op::GetBatch(_), Step::Done(_)) => "get a batch -> shut down".to_owned(),
+            (Op::GetBatch(_), _) => "get a batch sleeps".to_owned(),
+            (Op::DoneAll(all), _) => {
+                let deliveries: Vec<_> = all.0.iter().map(|done| done.0.delivery()).collect();
+                format!("done, deliveries {deliveries:?}")
+            }
             (Op::Done(done), _) => format!("done, delivery {}", done.0.delivery()),
             (Op::DoneKey(done), _) => format!("done {}", done.key),
             (Op::ShutDown(_), _) => "shut down".to_owned(),
@@ -104,6 +124,15 @@ impl Component for Queue {
     fn fuzz() -> Option<fn(&[u8])> {
         Some(op::check_bytes)
     }
+
+    fn fuzz_mutant(mutant: &Mutant<Self>) -> Option<Property> {
+        let make = mutant.make;
+        Some(Box::new(move |bytes| op::check_on(&op::decode(bytes), make())))
+    }
+
+    fn is_of_waking(mutant: &Mutant<Self>) -> bool {
+        mutants::is_of_waking(mutant)
+    }
 }
 
 component_tests! {
@@ -124,6 +153,8 @@ component_tests! {
         panicking_worker,
         task_and_thread,
         dropped_getter,
-        dropped_drain;
+        dropped_drain,
+        batch_for_waiters,
+        batch_while_processing;
     also: mutants, conformance, fuzz
 }

@@ -11,6 +11,11 @@ pub(super) fn all() -> Vec<Mutant<Queue>> {
     [exhibits(), rules(), wakes(), equivalents()].concat()
 }
 
+/// Tells whether a mutant is the machine that ships with its wakes edited.
+pub(super) fn is_of_waking(mutant: &Mutant<Queue>) -> bool {
+    [wakes(), equivalents()].concat().iter().any(|edited| edited.name == mutant.name)
+}
+
 /// The algorithm of the reference without any mistake.
 #[cfg(test)]
 pub(super) fn without_mistake() -> MachineOf<Queue> {
@@ -76,6 +81,15 @@ fn rules() -> Vec<Mutant<Queue>> {
             (&[ShutdownWaitsForItems]) breaks ["terminates"];
         Seeded "done_by_value" from "workqueue:WQ-22":
             (&[DoneByValue]) breaks ["done_ends_its_own_delivery"];
+        Seeded "add_all_stops_at_known"
+            from "own: the return of add copied into the loop of a batch":
+            (&[AddAllStopsAtKnown]) breaks ["nothing_lost"];
+        Seeded "done_all_forgets_dirty"
+            from "own: the dirty test forgotten in the loop of a batch":
+            (&[DoneAllForgetsDirty]) breaks ["dirty_is_requeued"];
+        Seeded "batch_takes_all"
+            from "own: a batch empties the storage, and returns what was asked":
+            (&[BatchTakesAll]) breaks ["nothing_lost"];
     }
 }
 
@@ -102,6 +116,10 @@ fn wakes() -> Vec<Mutant<Queue>> {
             (at_most!(1, DRAINS, Op::Done(_))) breaks ["drains_return"];
         Seeded "done_wakes_no_drain" from "own: the broadcast forgotten in done":
             (at_most!(0, DRAINS, Op::Done(_))) breaks ["drains_return"];
+        Seeded "add_all_wakes_one" from "own: a batch signals as a single add does":
+            (at_most!(1, GETTERS, Op::AddAll(_))) breaks ["no_lost_wakeup"];
+        Seeded "done_all_wakes_nobody" from "own: the signal forgotten in the loop of a batch":
+            (at_most!(0, GETTERS, Op::DoneAll(_))) breaks ["no_lost_wakeup"];
     }
 }
 

@@ -17,7 +17,10 @@ fn op() -> impl Strategy<Value = Op> {
     let key = 0..5_u8;
     prop_oneof![
         8 => key.clone().prop_map(Op::Add),
+        2 => (0..5_u8, 1..4_u8).prop_map(|(first, more)| Op::AddAll(first, more)),
         6 => Just(Op::Get),
+        2 => (0..4_u8).prop_map(Op::GetBatch),
+        2 => (0..4_u8).prop_map(Op::DoneAll),
         6 => any::<u8>().prop_map(Op::Done),
         2 => any::<u8>().prop_map(Op::DoneAgain),
         2 => (0..6_u8, 0..6_u8).prop_map(|(slot, delivery)| Op::DoneForeign(slot, delivery)),

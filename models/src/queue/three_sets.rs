@@ -8,8 +8,10 @@ use std::collections::{BTreeSet, VecDeque};
 
 use seatrial_core::machine::{Cx, Machine, Step, Wakes};
 use seatrial_core::queue::{
-    Add, DRAINS, Done, DoneKey, Drain, DrainUntil, Finished, GETTERS, Key, Op, Ret, Token,
+    Add, DRAINS, Done, DoneKey, Drain, DrainUntil, Finished, GETTERS, Key, Op, Queue, Ret, Token,
 };
+
+use crate::by_hand::row::{in_a_row, up_to};
 
 /// One changed line.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -59,6 +61,12 @@ pub(super) enum Mistake {
     ShutdownWaitsForItems,
     /// Done ends whatever delivery of the item is under way.
     DoneByValue,
+    /// Adding several items ends at the first that is dirty already.
+    AddAllStopsAtKnown,
+    /// Ending several deliveries forgets which items were added meanwhile.
+    DoneAllForgetsDirty,
+    /// What waits beyond the end of a batch is thrown away with it.
+    BatchTakesAll,
 }
 
 use Mistake::*;
@@ -77,6 +85,8 @@ pub(super) struct ThreeSets<K> {
     shutdowns: u64,
     /// Drains that have looked and are about to sleep ([`DrainTestsThenSleeps`]).
     about_to_sleep: bool,
+    /// Several deliveries are being ended.
+    in_done_all: bool,
 }
 
 impl<K: Key + Ord> ThreeSets<K> {
@@ -92,6 +102,7 @@ impl<K: Key + Ord> ThreeSets<K> {
             drain: false,
             shutdowns: 0,
             about_to_sleep: false,
+            in_done_all: false,
         }
     }
 
@@ -181,8 +192,10 @@ impl<K: Key + Ord> ThreeSets<K> {
 
     fn finish(&mut self, at: usize, wakes: &mut Wakes) -> Finished<K> {
         let (_, key) = self.processing.remove(at);
-        let kept = !self.makes(NoRequeueInShutdown) || !self.shutting_down;
-        if self.dirty.contains(&key) && !self.makes(ForgetDirtyAtDone) && kept {
+        let forgotten = self.makes(ForgetDirtyAtDone)
+            || self.makes(NoRequeueInShutdown) && self.shutting_down
+            || self.makes(DoneAllForgetsDirty) && self.in_done_all;
+        if self.dirty.contains(&key) && !forgotten {
             if self.makes(RequeueInFront) {
                 self.storage.push_front(key);
             } else {
@@ -269,6 +282,29 @@ impl<K: Key + Ord> Machine for ThreeSets<K> {
             },
             Op::Done(Done(token)) => Ret::Done(self.done_token(*token, &mut cx.wakes)),
             Op::DoneKey(DoneKey { key, .. }) => Ret::DoneKey(self.done_key(key, &mut cx.wakes)),
+            Op::AddAll(all) => {
+                for key in all.0.iter_mut().filter_map(|add| add.key.take()) {
+                    if self.makes(AddAllStopsAtKnown) && self.dirty.contains(&key) {
+                        break;
+                    }
+                    self.add(key, &mut cx.wakes);
+                }
+                Ret::AddAll(vec![(); all.0.len()])
+            }
+            Op::GetBatch(batch) => {
+                let taken = up_to::<Queue<K>, _, _>(self, batch, cx);
+                if self.makes(BatchTakesAll) {
+                    let left = std::mem::take(&mut self.storage);
+                    self.dirty.retain(|key| !left.contains(key));
+                }
+                return taken.map(Ret::GetBatch);
+            }
+            Op::DoneAll(all) => {
+                self.in_done_all = true;
+                let finished = in_a_row::<Queue<K>, _>(self, all, cx);
+                self.in_done_all = false;
+                Ret::DoneAll(finished)
+            }
             Op::ShutDown(_) if self.makes(ShutdownWaitsForItems) && !self.processing.is_empty() => {
                 if !self.shutting_down {
                     self.begin_shutdown(&mut cx.wakes);

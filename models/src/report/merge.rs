@@ -71,6 +71,7 @@ fn absorb(merged: &mut Report, report: Report) {
     merged.rows.extend(report.rows);
     merged.mutants.extend(report.mutants);
     merged.conformance.extend(report.conformance);
+    merged.pictures.extend(report.pictures);
     for (name, value) in report.timing {
         let mine = merged.timing.entry(name).or_insert(Value::Null);
         *mine = longer(std::mem::take(mine), value);
@@ -91,6 +92,8 @@ fn tidy(merged: &mut Report) {
     merged.mutants.dedup();
     merged.conformance.sort_by_cached_key(|row| (row.component.clone(), text(row)));
     merged.conformance.dedup();
+    merged.pictures.sort_by_cached_key(text);
+    merged.pictures.dedup();
     merged.partition = Partition { index: 1, count: 1 };
     merged.merged = true;
     merged.conclude();

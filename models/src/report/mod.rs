@@ -8,6 +8,7 @@ mod html;
 mod junit;
 mod markdown;
 mod merge;
+mod mutant;
 mod outcome;
 mod part;
 mod perfetto;
@@ -16,6 +17,7 @@ mod read;
 mod sarif;
 mod schema;
 mod text;
+mod witnesses;
 mod write;
 
 use std::collections::BTreeMap;
@@ -31,13 +33,15 @@ pub use html::html;
 pub use junit::junit;
 pub use markdown::markdown;
 pub use merge::{DifferentRuns, merge};
+pub use mutant::{Fate, Kill, MutantRow, Speed};
 pub use part::{Dealing, Part, Shard};
 pub use perfetto::perfetto;
 pub use problem::{Problem, Severity};
-pub use read::{ReadError, read};
+pub use read::{ReadError, parse_report, read};
 pub use sarif::sarif;
 pub use schema::schema;
-pub use text::{Colour, NOT_HELD, mutants_text, rows_text, summary, thousands};
+pub use text::{Colour, NOT_HELD, mutants_text, rows_text, speeds_text, summary, thousands};
+pub use witnesses::{WitnessFile, witness_files};
 pub use write::{Format, WriteError, write_atomically};
 
 /// The version of the report's form.
@@ -144,9 +148,12 @@ pub struct Row {
     /// The bounds of the engine.
     #[serde(default)]
     pub bounds: BTreeMap<String, u64>,
-    /// Executions run.
+    /// Executions run; of a search of states, the states visited.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub executions: Option<u64>,
+    /// Distinct states visited, where the engine visits states.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub states: Option<u64>,
     /// Distinct traces seen, where the engine can tell.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub traces: Option<u64>,
@@ -186,83 +193,6 @@ impl Row {
     }
 }
 
-/// One engine's conviction of a mutant.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
-pub struct Kill {
-    /// The engine.
-    pub engine: Engine,
-    /// Executions until the conviction, over all scenarios tried before.
-    pub executions: u64,
-    /// Preemptions in the convicting execution, where the engine can tell.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub preemptions: Option<u32>,
-    /// Whether no execution with fewer preemptions convicts it; absent if that is not known.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub proved_minimum: Option<bool>,
-    /// The scenario that convicted it.
-    pub scenario: String,
-    /// The invariant that convicted it.
-    pub invariant: String,
-    /// The way back.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub witness: Option<String>,
-}
-
-impl Kill {
-    /// Tells whether no execution with fewer preemptions convicts the mutant.
-    pub fn is_least(&self) -> bool {
-        self.preemptions == Some(0) || self.proved_minimum == Some(true)
-    }
-}
-
-/// What became of a mutant.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Fate {
-    /// An engine convicted it.
-    Killed,
-    /// No engine did.
-    Survived,
-    /// None did, and none should.
-    Equivalent,
-}
-
-/// One mutant.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
-pub struct MutantRow {
-    /// The component.
-    pub component: String,
-    /// Its name.
-    pub name: String,
-    /// Where it comes from.
-    pub origin: String,
-    /// The invariants that it breaks.
-    pub breaks: Vec<String>,
-    /// `seeded`, `exhibit` or `equivalent`.
-    pub kind: String,
-    /// The convictions.
-    pub kills: Vec<Kill>,
-    /// What became of it.
-    pub outcome: Fate,
-    /// Engines that were tried and did not convict it.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub missed_by: Vec<Engine>,
-    /// Why it is equivalent.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub because: Option<String>,
-}
-
-impl MutantRow {
-    /// Tells whether it met its expected fate.
-    pub fn as_expected(&self) -> bool {
-        if self.kind == "equivalent" {
-            self.outcome == Fate::Equivalent
-        } else {
-            self.outcome == Fate::Killed
-        }
-    }
-}
-
 /// The traces of one component.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct ConformanceRow {
@@ -282,6 +212,17 @@ pub struct ConformanceRow {
     /// What failed: the trace, on which machine, and how.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub failures: Vec<String>,
+}
+
+/// A picture that belongs to what was run, e.g. of a boundary.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct Picture {
+    /// The component.
+    pub component: String,
+    /// What it shows.
+    pub title: String,
+    /// The picture, as SVG.
+    pub svg: String,
 }
 
 /// Everything that a run found.
@@ -314,6 +255,9 @@ pub struct Report {
     pub mutants: Vec<MutantRow>,
     /// Recorded traces.
     pub conformance: Vec<ConformanceRow>,
+    /// Pictures of the components that were simulated.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub pictures: Vec<Picture>,
     /// Everything that depends on the clock of the machine.
     pub timing: BTreeMap<String, serde_json::Value>,
 }
@@ -334,6 +278,7 @@ impl Report {
             rows: Vec::new(),
             mutants: Vec::new(),
             conformance: Vec::new(),
+            pictures: Vec::new(),
             timing: BTreeMap::new(),
         }
     }

@@ -69,6 +69,14 @@ pub fn read(path: &Path) -> Result<Report, ReadError> {
     parse(&text).map_err(failed)
 }
 
+/// Reads a report from its text.
+///
+/// # Errors
+/// As of [`read`].
+pub fn parse_report(text: &str) -> Result<Report, ReadError> {
+    parse(text).map_err(|why| ReadError { path: PathBuf::from("the text"), why })
+}
+
 fn parse(text: &str) -> Result<Report, Why> {
     let damaged = |error: serde_json::Error| Why::Damaged(error.to_string());
     let value: Value = serde_json::from_str(text).map_err(damaged)?;

@@ -2,10 +2,10 @@
 
 use std::fmt::Write as _;
 
-use super::{Coverage, Fate, Kill, MutantRow, Partition, Report, Row, Summary, Verdict};
+use super::{Coverage, Fate, Kill, MutantRow, Partition, Report, Row, Speed, Summary, Verdict};
 use crate::engine::Engine;
 use crate::picture::picture;
-use crate::trial::Expect;
+use crate::trial::{Expect, MADE_UP_CALLS};
 
 /// Stands in the place of an invariant where an engine cannot hold a scenario.
 pub const NOT_HELD: &str = "not_held";
@@ -116,6 +116,9 @@ fn verdict_words(group: &[Row]) -> (&'static str, String) {
         (Engine::Cluster, _) => {
             format!(", {} steps simulated", thousands(first.steps.unwrap_or_default()))
         }
+        (Engine::State, _) => {
+            format!(", every state, {} steps", thousands(first.steps.unwrap_or_default()))
+        }
         (_, Some(Coverage::Exhausted)) => ", every schedule".to_owned(),
         (_, Some(Coverage::Sampled)) => sampled(first),
         (_, None) => String::new(),
@@ -179,8 +182,64 @@ pub fn mutants_text(rows: &[MutantRow], engines: &[Engine], colour: Colour) -> S
         for row in group {
             text.push_str(&mutant_line(row, &engines, colour));
         }
+        if engines.contains(&Engine::Fuzz) {
+            let _infallible = writeln!(text, "  {}", colour.dim(&fuzzed(group)));
+        }
     }
     text
+}
+
+/// Renders how many executions convictions take: medians over the seeds.
+pub fn speeds_text(rows: &[MutantRow], colour: Colour) -> String {
+    let mut text = String::new();
+    let measured: Vec<_> = rows.iter().filter(|row| !row.speeds.is_empty()).collect();
+    for group in measured.chunk_by(|a, b| a.component == b.component) {
+        let mut ways: Vec<&str> = Vec::new();
+        for speed in group.iter().flat_map(|row| &row.speeds) {
+            if !ways.contains(&speed.by.as_str()) {
+                ways.push(&speed.by);
+            }
+        }
+        let heads: String = ways.iter().map(|way| format!(" {way:>12}")).collect();
+        let seeds = group.iter().flat_map(|row| &row.speeds).map(|speed| speed.seeds).max();
+        let title = format!("{}, median of {}", group[0].component, seeds.unwrap_or_default());
+        let _infallible =
+            writeln!(text, "{}", colour.head(&format!("{title:<44}{heads}  on the scenario")));
+        for row in group {
+            let _infallible = writeln!(text, "{}", speeds_line(row, &ways));
+        }
+    }
+    text
+}
+
+fn speeds_line(row: &MutantRow, ways: &[&str]) -> String {
+    let mut line = format!("  {:<42}", row.name);
+    for way in ways {
+        let cell = match row.speeds.iter().find(|speed| speed.by == *way) {
+            None => "-".to_owned(),
+            Some(Speed { median: Some(median), .. }) => thousands(*median),
+            Some(speed) => format!(">{}", thousands(speed.at_most)),
+        };
+        let _infallible = write!(line, " {cell:>12}");
+    }
+    let with_schedule = row.speeds.iter().find(|speed| speed.scenario != MADE_UP_CALLS);
+    let scenario = with_schedule.map_or("", |speed| speed.scenario.as_str());
+    format!("{line}  {scenario}")
+}
+
+/// Says how many bugs of the rules made-up calls convict; of those of waking they hardly can.
+fn fuzzed(group: &[MutantRow]) -> String {
+    let convicted = |row: &MutantRow| row.kills.iter().any(|kill| kill.engine == Engine::Fuzz);
+    let count = |of_waking: bool| {
+        let of_kind = |row: &&MutantRow| row.of_waking == of_waking && row.kind != "equivalent";
+        let all: Vec<_> = group.iter().filter(of_kind).collect();
+        (all.iter().filter(|row| convicted(row)).count(), all.len())
+    };
+    let ((rules, of_rules), (wakes, of_wakes)) = (count(false), count(true));
+    let share = if of_rules == 0 { 100 } else { rules * 100 / of_rules };
+    format!(
+        "fuzz convicts {rules} of {of_rules} bugs of the rules ({share} %), {wakes} of {of_wakes} of waking"
+    )
 }
 
 fn mutant_line(row: &MutantRow, engines: &[Engine], colour: Colour) -> String {

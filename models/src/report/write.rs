@@ -38,6 +38,19 @@ const FORMATS: [(&str, Format); 7] = [
     ("perfetto", Format::Perfetto),
 ];
 
+impl Format {
+    /// All formats.
+    pub const ALL: [Self; 7] = {
+        let mut all = [Self::Json; 7];
+        let mut at = 0;
+        while at < all.len() {
+            all[at] = FORMATS[at].1;
+            at += 1;
+        }
+        all
+    };
+}
+
 impl FromStr for Format {
     type Err = String;
 

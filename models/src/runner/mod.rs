@@ -1,5 +1,8 @@
 //! Runs what a command line asks for and collects the report.
 
+mod alone;
+mod ledger;
+mod medians;
 mod mutants;
 mod replayed;
 mod rows;
@@ -15,11 +18,13 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 
 use crate::catalogue::Catalogue;
-use crate::engine::Engine;
+use crate::engine::{Engine, Kind};
 use crate::interrupt;
-use crate::report::{Part, Report, Row, Shard, Verdict, thousands};
+use crate::report::{Part, Picture, Report, Row, Shard, Verdict, thousands};
 use crate::trial::{Budget, MutantKind, Plan, REACHES_ITS_CASE, ScenarioInfo, StopAt, Subject};
 
+pub use alone::{Alone, alone};
+pub use ledger::{Entry, Ledger};
 pub(crate) use mutants::convict;
 pub use mutants::{MutantCase, mutant_cases, run_mutants};
 pub(crate) use replayed::replay_report;
@@ -41,10 +46,14 @@ pub struct Request {
     pub budget: Budget,
     /// Where randomness starts.
     pub seed: u64,
+    /// Over how many seeds the executions until a conviction are measured; over none with one.
+    pub seeds: u32,
     /// How many cases at a time.
     pub jobs: usize,
     /// Which of the cases.
     pub share: Share,
+    /// What failed before: it is looked at first.
+    pub ledger: Vec<Entry>,
     /// Whether nothing new is started once something is not as expected.
     pub fail_fast: bool,
 }
@@ -57,8 +66,10 @@ impl Default for Request {
             by_name: false,
             budget: Budget::default(),
             seed: 0,
+            seeds: 1,
             jobs: 1,
             share: Share::default(),
+            ledger: Vec::new(),
             fail_fast: false,
         }
     }
@@ -169,6 +180,10 @@ pub fn run(catalogue: &Catalogue, request: &Request, progress: &dyn Progress) ->
     let cases = request.share.of(cases(catalogue, request), Case::engine, Case::name);
     progress.begin(cases.len());
     let stop = Stop::new(request.fail_fast);
+    let again = ledger::failing_again(catalogue, request);
+    if !again.is_empty() {
+        stop.not_as_expected();
+    }
     let results = in_parallel(request.jobs, &cases, &stop, |case| {
         progress.start(&case.name());
         let started = Instant::now();
@@ -180,7 +195,7 @@ pub fn run(catalogue: &Catalogue, request: &Request, progress: &dyn Progress) ->
         (rows, started.elapsed())
     });
     let mut seconds = serde_json::Map::new();
-    let (mut rows, mut ran) = (Vec::new(), 0);
+    let (mut rows, mut ran) = (again, 0);
     for (case, result) in cases.iter().zip(results) {
         match result {
             Worked::Whole((found, took)) => {
@@ -199,11 +214,22 @@ pub fn run(catalogue: &Catalogue, request: &Request, progress: &dyn Progress) ->
         }
     }
     let mut report = request.report(catalogue, "run", Shard { cases: cases.len() as u64, ran });
+    report.pictures = pictures(catalogue, &rows);
     report.rows = rows;
     report.timing.insert("cases_seconds".to_owned(), seconds.into());
     report.timing.insert("total_seconds".to_owned(), json!(round(began.elapsed())));
     report.conclude();
     report
+}
+
+/// Draws the pictures of the components that were simulated.
+fn pictures(catalogue: &Catalogue, rows: &[Row]) -> Vec<Picture> {
+    let simulated = |subject: &&&'static dyn Subject| {
+        let of_it =
+            |row: &Row| row.engine.runs() == Kind::Simulation && row.component == subject.name();
+        rows.iter().any(|row| of_it(row) && row.executions.is_some())
+    };
+    catalogue.subjects.iter().filter(simulated).flat_map(|subject| subject.pictures()).collect()
 }
 
 /// Returns seconds with three decimals.
@@ -252,16 +278,18 @@ enum Worked<U> {
     NotAtAll,
 }
 
-/// Tells whether an engine is made for such scenarios at all: for programs, or for simulations.
+/// Tells whether an engine is made for such scenarios at all: for programs, for models of states,
+/// or for simulations.
 fn is_of_its_kind(subject: &dyn Subject, scenario: &str, engine: Engine) -> bool {
     let mut scenarios = subject.scenarios().into_iter();
-    scenarios.any(|info| info.name == scenario && info.simulated == engine.simulates())
+    scenarios.any(|info| info.name == scenario && info.kind == engine.runs())
 }
 
 /// Tells whether an engine can convict mutants of a component.
 fn can_convict(subject: &dyn Subject, engine: Engine) -> bool {
     let holds = |info: &ScenarioInfo| subject.cannot_run(info.name, engine).is_none();
     !engine.depends_on_the_machine()
+        && engine.runs() != Kind::States // a model of states has a machine of its own
         && subject.shows_mutants(engine)
         && subject.scenarios().iter().any(holds)
 }

@@ -4,12 +4,15 @@ use std::time::Instant;
 
 use serde_json::json;
 
+use super::medians::speeds;
 use super::rows::witness;
 use super::{Progress, Request, Stop, Worked, can_convict, in_parallel, round};
 use crate::catalogue::Catalogue;
-use crate::engine::Engine;
+use crate::engine::{Engine, Kind};
 use crate::report::{Fate, Kill, MutantRow, Report, Shard};
-use crate::trial::{Expect, Finding, InvariantInfo, MutantInfo, MutantKind, Plan, StopAt, Subject};
+use crate::trial::{
+    Expect, Finding, InvariantInfo, MADE_UP_CALLS, MutantInfo, MutantKind, Plan, StopAt, Subject,
+};
 
 /// How a mutant fared on an engine.
 pub(crate) struct Conviction {
@@ -24,6 +27,9 @@ pub(crate) struct Conviction {
 /// Runs a mutant on the scenarios of its component until one convicts it: a glance at each of
 /// them, then all that the budget allows.
 pub(crate) fn convict(subject: &dyn Subject, mutant: &str, plan: &Plan) -> Conviction {
+    if plan.engine.makes_up_calls() {
+        return judged_on(subject, MADE_UP_CALLS, mutant, plan);
+    }
     let glance = Plan { budget: plan.budget.glance(), ..plan.clone() };
     let first = search(subject, mutant, &glance);
     if first.finding.is_some() {
@@ -37,27 +43,44 @@ pub(crate) fn convict(subject: &dyn Subject, mutant: &str, plan: &Plan) -> Convi
 fn search(subject: &dyn Subject, mutant: &str, plan: &Plan) -> Conviction {
     let mut conviction = Conviction { executions: 0, scenario: None, finding: None };
     for scenario in subject.scenarios() {
-        if subject.cannot_run(scenario.name, plan.engine).is_some() {
+        if scenario.kind == Kind::States || subject.cannot_run(scenario.name, plan.engine).is_some()
+        {
             continue;
         }
-        let trial = subject.run(scenario.name, Some(mutant), plan).expect("the catalogue named it");
-        // What the rules that ship break there, too, convicts nobody.
-        let judged = subject.judged_in(scenario.name);
-        let expected = |finding: &Finding| {
-            let of_it = |info: &InvariantInfo| info.name == finding.invariant;
-            judged.iter().any(|info| of_it(info) && info.expect == Expect::Violated)
-        };
-        match trial.findings.into_iter().find(|finding| !expected(finding)) {
-            Some(finding) => {
-                conviction.executions += finding.execution;
-                conviction.scenario = Some(scenario.name);
-                conviction.finding = Some(finding);
-                return conviction;
-            }
-            None => conviction.executions += trial.exploration.executions,
+        let here = judged_on(subject, scenario.name, mutant, plan);
+        let executions = conviction.executions + here.executions;
+        conviction = Conviction { executions, ..here };
+        if conviction.finding.is_some() {
+            break;
         }
     }
     conviction
+}
+
+/// Runs a mutant on one scenario.
+pub(super) fn judged_on(
+    subject: &dyn Subject,
+    scenario: &'static str,
+    mutant: &str,
+    plan: &Plan,
+) -> Conviction {
+    let trial = subject.run(scenario, Some(mutant), plan).expect("the catalogue named it");
+    // What the rules that ship break there, too, convicts nobody.
+    let judged = subject.judged_in(scenario);
+    let expected = |finding: &Finding| {
+        let of_it = |info: &InvariantInfo| info.name == finding.invariant;
+        judged.iter().any(|info| of_it(info) && info.expect == Expect::Violated)
+    };
+    match trial.findings.into_iter().find(|finding| !expected(finding)) {
+        Some(finding) => Conviction {
+            executions: finding.execution,
+            scenario: Some(scenario),
+            finding: Some(finding),
+        },
+        None => {
+            Conviction { executions: trial.exploration.executions, scenario: None, finding: None }
+        }
+    }
 }
 
 /// A mutant that is to be convicted.
@@ -120,7 +143,10 @@ fn try_mutant(case: &MutantCase, request: &Request, cases: usize) -> MutantRow {
     let mut kills = Vec::new();
     let mut missed_by = Vec::new();
     for &engine in &request.engines {
-        if !request.by_name && !can_convict(*subject, engine) {
+        let made_up = engine.makes_up_calls();
+        if made_up && !mutant.is_fuzzed
+            || !made_up && !request.by_name && !can_convict(*subject, engine)
+        {
             continue;
         }
         let plan = request.plan(engine, StopAt::FirstViolation, cases * request.engines.len());
@@ -143,7 +169,7 @@ fn try_mutant(case: &MutantCase, request: &Request, cases: usize) -> MutantRow {
     if outcome == Fate::Equivalent {
         missed_by.clear();
     }
-    MutantRow {
+    let mut row = MutantRow {
         component: subject.name().to_owned(),
         name: mutant.name.to_owned(),
         origin: mutant.origin.to_owned(),
@@ -152,8 +178,14 @@ fn try_mutant(case: &MutantCase, request: &Request, cases: usize) -> MutantRow {
         kills,
         outcome,
         missed_by,
+        of_waking: mutant.of_waking,
+        speeds: Vec::new(),
         because,
+    };
+    if request.seeds > 1 && row.outcome == Fate::Killed {
+        row.speeds = speeds(*subject, mutant, &row, request);
     }
+    row
 }
 
 fn kill(

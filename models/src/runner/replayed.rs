@@ -25,7 +25,7 @@ pub(crate) fn replay_report(
     report
 }
 
-fn rows(subject: &dyn Subject, witness: &Witness, replayed: &Replayed) -> Vec<Row> {
+pub(super) fn rows(subject: &dyn Subject, witness: &Witness, replayed: &Replayed) -> Vec<Row> {
     let blank = Row {
         exhibit: witness.mutant.clone(),
         invariant: NONE.to_owned(),

@@ -102,6 +102,7 @@ pub(super) fn unbounded(subject: &dyn Subject, scenario: &str, engine: Engine) -
         executions: None,
         traces: None,
         left: None,
+        states: None,
         steps: None,
         preemptions: None,
         proved_minimum: None,
@@ -119,6 +120,9 @@ fn bounds(engine: Engine, budget: &Budget) -> BTreeMap<String, u64> {
             if let Some(preemptions) = budget.loom_preemptions {
                 bounds.insert("preemptions".to_owned(), preemptions as u64);
             }
+        }
+        Engine::State if budget.time.is_none() => {
+            bounds.insert("states".to_owned(), budget.states);
         }
         Engine::Sample if budget.time.is_none() => {
             bounds.insert("schedules".to_owned(), budget.schedules);
@@ -167,8 +171,9 @@ fn acquitted(row: &mut Row, plan: &Plan, trial: &Trial) {
         row.verdict = Verdict::Holds;
         row.coverage = Some(Coverage::Exhausted);
     } else if plan.engine.exhausts() {
+        let counted = if plan.engine == Engine::State { "states" } else { "executions" };
         row.because = Some(format!(
-            "{} did not finish within {} executions: give a larger --budget",
+            "{} did not finish within {} {counted}: give a larger --budget",
             plan.engine, trial.exploration.executions
         ));
     } else {
@@ -184,6 +189,7 @@ fn measured(row: &mut Row, plan: &Plan, trial: &Trial) {
     }
     row.executions = Some(trial.exploration.executions);
     row.steps = Some(trial.exploration.steps);
+    row.states = (plan.engine == Engine::State).then_some(trial.exploration.executions);
     row.traces = trial.traces;
     row.left.clone_from(&trial.left);
 }

@@ -5,6 +5,9 @@ use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;
 
+/// A state costs about a tenth of an execution.
+const STATES: u64 = 10;
+
 /// What one scenario may cost on each engine.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Budget {
@@ -16,12 +19,19 @@ pub struct Budget {
     pub loom_executions: u64,
     /// After this many executions the search of all traces gives up, undecided.
     pub trace_executions: u64,
+    /// After this many states the search of all states gives up, undecided.
+    pub states: u64,
     /// Schedules sampled.
     pub schedules: u64,
     /// Random runs of a simulation.
     pub simulated_runs: u64,
+    /// Sequences of made-up calls.
+    pub sequences: u64,
     /// Runs on real threads.
     pub thread_runs: u64,
+    /// Whether the engines go without what this crate adds to them, for comparison: no bound of
+    /// preemptions, and one sampler that draws the next thread at random.
+    pub plain: bool,
     /// Wall-clock limit of the whole run, where one was asked for.
     pub time: Option<Duration>,
 }
@@ -29,17 +39,18 @@ pub struct Budget {
 impl Budget {
     /// Seconds: what a developer waits for.
     pub fn smoke() -> Self {
-        Self::named("smoke", Some(2), 200_000, 3_000, 300, 20)
+        Self { sequences: 5_000, ..Self::named("smoke", Some(2), 200_000, 3_000, 300, 20) }
     }
 
     /// A minute or so: what a submission pays.
     pub fn ci() -> Self {
-        Self::named("ci", Some(2), 1_000_000, 20_000, 2_000, 50)
+        Self { sequences: 50_000, ..Self::named("ci", Some(2), 1_000_000, 20_000, 2_000, 50) }
     }
 
     /// Hours: no bound on loom, and samples without hurry.
     pub fn nightly() -> Self {
-        Self::named("nightly", Some(3), 50_000_000, 1_000_000, 300_000, 1_000)
+        let named = Self::named("nightly", Some(3), 50_000_000, 1_000_000, 300_000, 1_000);
+        Self { sequences: 1_000_000, ..named }
     }
 
     /// Returns a glance: so little that every scenario gets its turn before any gets much.
@@ -47,10 +58,17 @@ impl Budget {
         Self {
             loom_executions: self.loom_executions.min(1_000),
             trace_executions: self.trace_executions.min(1_000),
+            states: self.states.min(100_000),
             schedules: self.schedules.min(100),
             simulated_runs: self.simulated_runs.min(20),
+            sequences: self.sequences.min(100),
             ..self.clone()
         }
+    }
+
+    /// Returns the same for engines without what this crate adds to them.
+    pub(crate) fn plain(&self) -> Self {
+        Self { loom_preemptions: None, plain: true, ..self.clone() }
     }
 
     fn named(
@@ -67,9 +85,12 @@ impl Budget {
             loom_preemptions,
             loom_executions: searched,
             trace_executions: searched,
+            states: searched.saturating_mul(STATES),
             schedules,
             simulated_runs,
+            sequences: schedules,
             thread_runs,
+            plain: false,
             time: None,
         }
     }

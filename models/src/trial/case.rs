@@ -167,7 +167,8 @@ impl<C: Component> Case<C> {
             }
             #[cfg(not(feature = "loom"))]
             Engine::Loom => unavailable(plan.engine),
-            Engine::Cluster => Exploration::default(), // it holds no program of threads
+            // They hold no program of threads.
+            Engine::Cluster | Engine::State | Engine::Fuzz => Exploration::default(),
         }
     }
 

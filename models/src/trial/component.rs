@@ -12,6 +12,7 @@ use super::scenario::DynScenario;
 use super::simulation::Simulation;
 use crate::conformance::Conformance;
 use crate::engine::Engine;
+use crate::report::Picture;
 
 /// The calls of a component, as data.
 pub type OpOf<C> = <<C as Component>::Machine as Machine>::Op;
@@ -23,6 +24,9 @@ pub type EventOf<C> = Event<OpOf<C>, RetOf<C>>;
 pub type HistoryOf<C> = History<OpOf<C>, RetOf<C>>;
 /// A component's machine behind a pointer: the real one or a mutant.
 pub type MachineOf<C> = DynMachine<OpOf<C>, RetOf<C>>;
+
+/// What must hold of the calls that bytes stand for, whatever the bytes. It panics on a failure.
+pub type Property = Box<dyn Fn(&[u8])>;
 
 /// A part under trial: one value that lists everything known about it.
 pub trait Component: Sized + Send + Sync + 'static {
@@ -58,6 +62,17 @@ pub trait Component: Sized + Send + Sync + 'static {
         true
     }
 
+    /// Draws what its simulations come to, for the report.
+    fn pictures() -> Vec<Picture> {
+        Vec::new()
+    }
+
+    /// Lists the invariants that convict no mutant of their own, each with the reason why they are
+    /// worth stating nevertheless.
+    fn never_alone() -> &'static [(&'static str, &'static str)] {
+        &[]
+    }
+
     /// Tells in a few words what a step did, for pictures and histories.
     fn describe(op: &OpOf<Self>, outcome: &Step<RetOf<Self>>) -> String {
         match outcome {
@@ -74,5 +89,16 @@ pub trait Component: Sized + Send + Sync + 'static {
     /// Returns the property that fuzzers feed with bytes, if there is one. It panics on a failure.
     fn fuzz() -> Option<fn(&[u8])> {
         None
+    }
+
+    /// Returns the same property of a mutant, if it can take the place of the machine that ships.
+    fn fuzz_mutant(_mutant: &Mutant<Self>) -> Option<Property> {
+        None
+    }
+
+    /// Tells whether a mutant is broken only in whom it wakes: calls that come one after another
+    /// cannot show that.
+    fn is_of_waking(_mutant: &Mutant<Self>) -> bool {
+        false
     }
 }

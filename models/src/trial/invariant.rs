@@ -111,5 +111,8 @@ impl<C: Component> std::fmt::Debug for Invariant<C> {
 pub const NEVER_PANICS: &str = "never_panics";
 /// Every call returns: no deadlock, no endless loop. Judged for every component.
 pub const TERMINATES: &str = "terminates";
+/// Calls return what the sequential object says. The one promise that made-up calls are held
+/// against.
+pub const AGREES: &str = "agrees_with_the_sequential_object";
 /// Some execution reaches the case that the scenario is named for. Judged for every component.
 pub const REACHES_ITS_CASE: &str = "reaches_its_case";

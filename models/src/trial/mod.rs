@@ -6,6 +6,7 @@ mod component;
 pub(crate) mod component_tests;
 mod edited;
 mod finding;
+mod fuzzing;
 mod history;
 mod invariant;
 mod judge;
@@ -20,6 +21,7 @@ mod scenario;
 #[cfg(feature = "shuttle")]
 mod shuttling;
 mod simulation;
+mod states;
 mod subject;
 mod tally;
 mod witness;
@@ -32,13 +34,14 @@ use seatrial_core::machine::{Cx, Machine, Step};
 pub use budget::Budget;
 pub(crate) use case::Case;
 pub use case::{Plan, Replayed, Trial};
-pub use component::{Component, EventOf, HistoryOf, MachineOf, OpOf, RetOf};
+pub use component::{Component, EventOf, HistoryOf, MachineOf, OpOf, Property, RetOf};
 pub(crate) use component_tests::component_tests;
 pub(crate) use edited::{Edit, Edited, Retell, Retold, at_most, keep_at_most};
 pub use finding::{Finding, Line, transcript};
+pub use fuzzing::MADE_UP_CALLS;
 pub use history::{Event, History, What};
 pub use invariant::{
-    Expect, Invariant, Kind, NEVER_PANICS, REACHES_ITS_CASE, TERMINATES, Violation,
+    AGREES, Expect, Invariant, Kind, NEVER_PANICS, REACHES_ITS_CASE, TERMINATES, Violation,
 };
 pub use judge::StopAt;
 pub(crate) use ledger::Ledger;
@@ -47,6 +50,7 @@ pub(crate) use mutant::{mistakes, mutants};
 pub use recorder::DynMachine;
 pub use scenario::{DynScenario, Scenario};
 pub use simulation::Simulation;
+pub use states::States;
 pub use subject::{InvariantInfo, MutantInfo, ScenarioInfo, Subject, subject};
 pub use tally::Left;
 #[cfg(all(test, feature = "shuttle"))]

@@ -4,6 +4,7 @@ use seatrial_core::runtime::{Runtime, System};
 
 use super::component::{Component, HistoryOf};
 use super::world::World;
+use crate::engine::Kind;
 
 /// A concurrent program on a component: a few threads with a few calls each.
 ///
@@ -58,6 +59,10 @@ pub trait DynScenario<C: Component>: Send + Sync {
     fn on_shuttle(&self, world: &World<crate::engine::shuttle::ShuttleRuntime, C>);
 }
 
+/// Why an engine that makes up calls holds no scenario.
+pub(super) const RUNS_NO_SCENARIO: &str =
+    "this engine makes up calls of its own: it convicts mutants";
+
 impl<C: Component, S: Scenario<C>> DynScenario<C> for S {
     fn name(&self) -> &'static str {
         S::NAME
@@ -72,8 +77,11 @@ impl<C: Component, S: Scenario<C>> DynScenario<C> for S {
     }
 
     fn cannot_run_on(&self, engine: crate::engine::Engine) -> Option<&'static str> {
-        if engine.simulates() {
-            return Some("it is a program of threads, and this engine runs simulations alone");
+        if engine.runs() != Kind::Program {
+            return Some("it is a program of threads, and this engine runs something else");
+        }
+        if engine.makes_up_calls() {
+            return Some(RUNS_NO_SCENARIO);
         }
         S::cannot_run_on(engine)
     }

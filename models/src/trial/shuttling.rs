@@ -35,7 +35,11 @@ pub(super) fn explore(
     body: &Body,
     judge: &mut Judge<'_>,
 ) -> Exploration {
-    let strategy = Strategy::portfolio(plan.seed, plan.budget.schedules);
+    let (seed, executions) = (plan.seed, plan.budget.schedules);
+    let strategy = match plan.budget.plain {
+        true => Strategy::Random { seed, executions },
+        false => Strategy::portfolio(seed, executions),
+    };
     run(config, strategy, Arc::clone(body), judge)
 }
 

@@ -2,11 +2,13 @@
 //!
 //! A scenario is a program that every engine schedules; a simulation has its own time, its own
 //! faults and its own happenings, and its engine only says how many runs there are. What must hold
-//! in it, or must not, belongs to it: a simulation may show what a rule cannot exclude.
+//! in it, or must not, belongs to it: a simulation may show what a rule cannot exclude. A model of
+//! states is one, too: it has no threads either, and its one run is the search of all its states.
 
 use super::case::{Plan, Replayed, Trial};
 use super::component::{Component, MachineOf};
 use super::subject::InvariantInfo;
+use crate::engine::Kind;
 
 /// A simulation of a component: one run, or as many random ones as the budget allows.
 pub trait Simulation<C: Component>: Send + Sync {
@@ -15,6 +17,11 @@ pub trait Simulation<C: Component>: Send + Sync {
 
     /// What is simulated, in a sentence.
     fn says(&self) -> &'static str;
+
+    /// Returns which engines run it.
+    fn kind(&self) -> Kind {
+        Kind::Simulation
+    }
 
     /// Lists what is judged, and what is expected of it.
     fn invariants(&self) -> Vec<InvariantInfo>;

@@ -4,14 +4,16 @@ use std::panic::Location;
 use std::sync::Arc;
 
 use super::case::{Case, Plan, Replayed, Trial};
-use super::component::{Component, MachineOf};
+use super::component::{Component, MachineOf, Property};
 use super::finding::Finding;
+use super::fuzzing;
 use super::invariant::{Expect, Invariant};
 use super::mutant::MutantKind;
-use super::scenario::DynScenario;
+use super::scenario::{DynScenario, RUNS_NO_SCENARIO};
 use super::simulation::Simulation;
 use crate::conformance::Conformance;
-use crate::engine::{Engine, Route};
+use crate::engine::{Engine, Kind, Route};
+use crate::report::Picture;
 
 /// What the catalogue knows of a scenario.
 #[derive(Clone, Debug)]
@@ -20,8 +22,8 @@ pub struct ScenarioInfo {
     pub name: &'static str,
     /// What happens.
     pub says: &'static str,
-    /// Whether it is a simulation, and no program of threads.
-    pub simulated: bool,
+    /// What it is: a program of threads, a model of states, a simulation.
+    pub kind: Kind,
 }
 
 /// What the catalogue knows of an invariant.
@@ -40,7 +42,7 @@ pub struct InvariantInfo {
 }
 
 impl InvariantInfo {
-    fn of<C: Component>(invariant: &Invariant<C>) -> Self {
+    pub(super) fn of<C: Component>(invariant: &Invariant<C>) -> Self {
         let Invariant { name, says, rules, expect, stated, .. } = *invariant;
         Self { name, says, rules, expect, stated: Some(stated) }
     }
@@ -57,6 +59,10 @@ pub struct MutantInfo {
     pub breaks: &'static [&'static str],
     /// What is expected of it.
     pub kind: MutantKind,
+    /// Whether it is broken only in whom it wakes.
+    pub of_waking: bool,
+    /// Whether made-up calls can be held against it.
+    pub is_fuzzed: bool,
 }
 
 /// A [`Component`] with its types hidden; implemented for every one of them.
@@ -73,6 +79,10 @@ pub trait Subject: Send + Sync {
     fn judged_in(&self, scenario: &str) -> Vec<InvariantInfo>;
     /// Its mutants.
     fn mutants(&self) -> Vec<MutantInfo>;
+    /// Draws what its simulations come to.
+    fn pictures(&self) -> Vec<Picture>;
+    /// Lists the invariants that convict no mutant of their own, and why they are stated.
+    fn never_alone(&self) -> &'static [(&'static str, &'static str)];
     /// Tells whether an engine is asked to convict the mutants.
     fn shows_mutants(&self, engine: Engine) -> bool;
     /// Why an engine cannot hold one of its scenarios, if it cannot.
@@ -139,6 +149,16 @@ impl<C: Component> Of<C> {
         }
     }
 
+    fn property(mutant: Option<&str>) -> Option<Property> {
+        match mutant {
+            None => C::fuzz().map(|property| Box::new(property) as Property),
+            Some(wanted) => {
+                let mutants = C::mutants();
+                C::fuzz_mutant(mutants.iter().find(|mutant| mutant.name == wanted)?)
+            }
+        }
+    }
+
     fn case(scenario: &str, mutant: Option<&str>) -> Option<Case<C>> {
         Some(Case {
             scenario: Self::scenario(scenario)?,
@@ -161,12 +181,12 @@ impl<C: Component> Subject for Of<C> {
         let programs = C::scenarios().into_iter().map(|program| ScenarioInfo {
             name: program.name(),
             says: program.says(),
-            simulated: false,
+            kind: Kind::Program,
         });
         let simulations = C::simulations().into_iter().map(|simulation| ScenarioInfo {
             name: simulation.name(),
             says: simulation.says(),
-            simulated: true,
+            kind: simulation.kind(),
         });
         programs.chain(simulations).collect()
     }
@@ -195,8 +215,18 @@ impl<C: Component> Subject for Of<C> {
             origin: mutant.origin,
             breaks: mutant.breaks,
             kind: mutant.kind,
+            of_waking: C::is_of_waking(mutant),
+            is_fuzzed: C::fuzz_mutant(mutant).is_some(),
         });
         info.collect()
+    }
+
+    fn pictures(&self) -> Vec<Picture> {
+        C::pictures()
+    }
+
+    fn never_alone(&self) -> &'static [(&'static str, &'static str)] {
+        C::never_alone()
     }
 
     fn shows_mutants(&self, engine: Engine) -> bool {
@@ -204,9 +234,15 @@ impl<C: Component> Subject for Of<C> {
     }
 
     fn cannot_run(&self, scenario: &str, engine: Engine) -> Option<&'static str> {
-        if Self::simulation(scenario).is_some() {
-            let reason = "it is a simulation, and this engine runs programs of threads";
-            return (!engine.simulates()).then_some(reason);
+        if engine.makes_up_calls() {
+            return Some(RUNS_NO_SCENARIO);
+        }
+        if let Some(simulation) = Self::simulation(scenario) {
+            let reason = match simulation.kind() {
+                Kind::States => "it is a model of states, and this engine runs something else",
+                _ => "it is a simulation, and this engine runs something else",
+            };
+            return (engine.runs() != simulation.kind()).then_some(reason);
         }
         Self::scenario(scenario)?.cannot_run_on(engine)
     }
@@ -216,7 +252,12 @@ impl<C: Component> Subject for Of<C> {
     }
 
     fn run(&self, scenario: &str, mutant: Option<&str>, plan: &Plan) -> Option<Trial> {
+        if plan.engine.makes_up_calls() {
+            return Some(fuzzing::run(&*Self::property(mutant)?, plan));
+        }
         match Self::simulation(scenario) {
+            // Its machine is its own: what a mutant would do there, nobody has seen.
+            Some(simulation) if simulation.kind() == Kind::States && mutant.is_some() => None,
             Some(simulation) => Some(simulation.run(Self::make(mutant)?, plan)),
             None => Some(Self::case(scenario, mutant)?.run(plan)),
         }
@@ -229,10 +270,13 @@ impl<C: Component> Subject for Of<C> {
         engine: Engine,
         route: &Route,
     ) -> Option<Replayed> {
-        match route {
-            Route::Schedule(schedule) => Self::case(scenario, mutant)?.replay(engine, schedule),
-            Route::Run(run) => Self::simulation(scenario)?.replay(Self::make(mutant)?, run),
+        if engine.makes_up_calls() {
+            return fuzzing::replay(&*Self::property(mutant)?, &route.to_string());
         }
+        if let Some(simulation) = Self::simulation(scenario) {
+            return simulation.replay(Self::make(mutant)?, &route.to_string());
+        }
+        Self::case(scenario, mutant)?.replay(engine, route.schedule()?)
     }
 
     fn shrink(

@@ -5,7 +5,9 @@ use seatrial_models::trial::{Expect, InvariantInfo, MutantInfo, MutantKind};
 use crate::requirements::{Known, differences, kill_matrix, read};
 
 fn known() -> Known {
-    let mutant = |name, breaks, kind| MutantInfo { name, origin: "own", breaks, kind };
+    let (of_waking, is_fuzzed) = (false, false);
+    let mutant =
+        |name, breaks, kind| MutantInfo { name, origin: "own", breaks, kind, of_waking, is_fuzzed };
     Known {
         component: "queue".to_owned(),
         scenarios: vec!["two_workers".to_owned()],

@@ -6,7 +6,9 @@ use std::sync::Arc;
 use crate::elector::record::{Fields, Name, Record};
 
 use super::slot::{EventRecorder, Kind, Slot};
-use super::{Call, Lock, Object, ObjectStore, StoreError, Stored, Version};
+use super::{
+    AsyncLock, AsyncObjectStore, Call, Lock, Object, ObjectStore, StoreError, Stored, Version,
+};
 
 /// The annotation that holds the record.
 pub const ANNOTATION: &str = "control-plane.alpha.kubernetes.io/leader";
@@ -42,7 +44,7 @@ pub struct AnnotationLock<S, C> {
     fields: Fields,
 }
 
-impl<C: Kind, S: ObjectStore<C>> AnnotationLock<S, C> {
+impl<C: Kind, S> AnnotationLock<S, C> {
     /// Makes a lock in the object of that name. It writes the five fields that all generations
     /// know.
     pub fn new(store: S, namespace: &str, name: &str) -> Self {
@@ -106,6 +108,31 @@ impl<C: Kind + Sync, S: ObjectStore<C>> Lock for AnnotationLock<S, C> {
     ) -> Result<Stored, StoreError> {
         let fields = self.fields;
         self.slot.update(version, call, |object| write(object, record, fields)).and_then(stored)
+    }
+
+    fn record_event(&self, identity: &Name, text: &'static str) {
+        self.slot.record_event(identity, text);
+    }
+
+    fn describe(&self) -> String {
+        self.slot.name.to_string()
+    }
+}
+
+impl<C: Kind + Sync, S: AsyncObjectStore<C>> AsyncLock for AnnotationLock<S, C> {
+    async fn get(&mut self) -> Result<Stored, StoreError> {
+        self.slot.get_async().await.and_then(stored)
+    }
+
+    async fn create(&mut self, record: &Record) -> Result<Stored, StoreError> {
+        let fields = self.fields;
+        self.slot.create_async(|object| write(object, record, fields)).await.and_then(stored)
+    }
+
+    async fn update(&mut self, record: &Record, version: &Version) -> Result<Stored, StoreError> {
+        let fields = self.fields;
+        let write = |object: &mut Object<C>| write(object, record, fields);
+        self.slot.update_async(version, write).await.and_then(stored)
     }
 
     fn record_event(&self, identity: &Name, text: &'static str) {

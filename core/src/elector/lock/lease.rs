@@ -6,7 +6,9 @@ use std::sync::Arc;
 use crate::elector::record::{Name, Record, Timestamp};
 
 use super::slot::{EventRecorder, Kind, Slot};
-use super::{Call, Lock, Object, ObjectStore, StoreError, Stored, Version};
+use super::{
+    AsyncLock, AsyncObjectStore, Call, Lock, Object, ObjectStore, StoreError, Stored, Version,
+};
 
 /// The spec of a Lease. Every field is optional; an absent one reads as empty (`election:LK-11`).
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -92,7 +94,7 @@ pub struct LeaseLock<S> {
     labels: BTreeMap<String, String>,
 }
 
-impl<S: ObjectStore<LeaseSpec>> LeaseLock<S> {
+impl<S> LeaseLock<S> {
     /// Makes a lock in the Lease of that name.
     pub fn new(store: S, namespace: &str, name: &str) -> Self {
         Self { slot: Slot::new(store, namespace, name), labels: BTreeMap::new() }
@@ -146,6 +148,30 @@ impl<S: ObjectStore<LeaseSpec>> Lock for LeaseLock<S> {
         call: Call<'_>,
     ) -> Result<Stored, StoreError> {
         self.slot.update(version, call, |lease| write(lease, record, &self.labels)).map(stored)
+    }
+
+    fn record_event(&self, identity: &Name, text: &'static str) {
+        self.slot.record_event(identity, text);
+    }
+
+    fn describe(&self) -> String {
+        self.slot.name.to_string()
+    }
+}
+
+impl<S: AsyncObjectStore<LeaseSpec>> AsyncLock for LeaseLock<S> {
+    async fn get(&mut self) -> Result<Stored, StoreError> {
+        self.slot.get_async().await.map(stored)
+    }
+
+    async fn create(&mut self, record: &Record) -> Result<Stored, StoreError> {
+        let Self { slot, labels } = self;
+        slot.create_async(|lease| write(lease, record, labels)).await.map(stored)
+    }
+
+    async fn update(&mut self, record: &Record, version: &Version) -> Result<Stored, StoreError> {
+        let Self { slot, labels } = self;
+        slot.update_async(version, |lease| write(lease, record, labels)).await.map(stored)
     }
 
     fn record_event(&self, identity: &Name, text: &'static str) {

@@ -3,12 +3,15 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::future::ready;
 
 use crate::elector::record::Name;
 use crate::runtime::Runtime;
 
 use super::annotation::{ConfigMap, Endpoints};
-use super::{Call, LeaseSpec, Object, ObjectName, ObjectStore, StoreError, Version};
+use super::{
+    AsyncObjectStore, Call, LeaseSpec, Object, ObjectName, ObjectStore, StoreError, Version,
+};
 
 /// What a store checks before it keeps an object.
 pub trait Content: Clone + Send + 'static {
@@ -102,6 +105,27 @@ impl<R: Runtime, C: Content> ObjectStore<C> for MemoryStore<R, C> {
         drop(objects);
         drop(replaced); // outside the lock: it may hold foreign values
         Ok(updated)
+    }
+}
+
+/// Every answer is ready at once.
+impl<R: Runtime, C: Content> AsyncObjectStore<C> for MemoryStore<R, C> {
+    fn get(&self, name: &ObjectName) -> impl Future<Output = Result<Object<C>, StoreError>> + Send {
+        ready(ObjectStore::get(self, name, Call::default()))
+    }
+
+    fn create(
+        &self,
+        object: &Object<C>,
+    ) -> impl Future<Output = Result<Object<C>, StoreError>> + Send {
+        ready(ObjectStore::create(self, object, Call::default()))
+    }
+
+    fn update(
+        &self,
+        object: &Object<C>,
+    ) -> impl Future<Output = Result<Object<C>, StoreError>> + Send {
+        ready(ObjectStore::update(self, object, Call::default()))
     }
 }
 

@@ -6,6 +6,7 @@
 //! (`election:LK-2`).
 
 mod annotation;
+mod awaited;
 mod kind;
 mod lease;
 mod memory;
@@ -27,6 +28,7 @@ use super::record::{Name, Record};
 pub use annotation::{
     ANNOTATION, AnnotationLock, ConfigMap, ConfigMapLock, Endpoints, EndpointsLock,
 };
+pub use awaited::{AsyncLock, AsyncObjectStore};
 pub use kind::{LockKind, LockKindError};
 pub use lease::{LeaseLock, LeaseSpec};
 pub use memory::{Content, MemoryStore};

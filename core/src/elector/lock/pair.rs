@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use crate::elector::record::{Fields, Name, Record};
 
-use super::{Call, Lock, StoreError, Stored, Version};
+use super::{AsyncLock, Call, Lock, StoreError, Stored, Version};
 
 /// Who holds the lease while the two locks name different holders: nobody that ever renews.
 pub const UNKNOWN_HOLDER: &str = "leaderelection.k8s.io/unknown";
@@ -25,7 +25,7 @@ pub struct PairLock<P, S> {
     told: Option<Version>,
 }
 
-impl<P: Lock, S: Lock> PairLock<P, S> {
+impl<P, S> PairLock<P, S> {
     /// Makes a pair for the participant of that identity.
     pub fn new(identity: Name, primary: P, secondary: S) -> Self {
         Self { primary, secondary, identity, versions: (None, None), told: None }
@@ -40,21 +40,15 @@ impl<P: Lock, S: Lock> PairLock<P, S> {
         self.told = Some(version.clone());
         Stored { version, ..stored }
     }
-}
 
-/// Returns the raw bytes of a lock as text: a Lease has none of its own (`election:LK-13`).
-fn raw(stored: &Stored) -> Arc<str> {
-    match &stored.text {
-        Some(text) => Arc::clone(text),
-        None => stored.record.to_json(Fields::Current).into(),
-    }
-}
-
-impl<P: Lock, S: Lock> Lock for PairLock<P, S> {
-    fn get(&mut self, call: Call<'_>) -> Result<Stored, StoreError> {
-        let mut primary = self.primary.get(call)?;
+    /// Makes one answer of those that both locks gave to a read (`election:LK-25`).
+    fn read(
+        &mut self,
+        mut primary: Stored,
+        secondary: Result<Stored, StoreError>,
+    ) -> Result<Stored, StoreError> {
         self.versions.0 = Some(primary.version.clone());
-        let secondary = match self.secondary.get(call) {
+        let secondary = match secondary {
             Ok(secondary) => secondary,
             Err(StoreError::NotFound) if primary.record.holder != self.identity => {
                 // Held by a participant that knows the primary alone.
@@ -73,18 +67,63 @@ impl<P: Lock, S: Lock> Lock for PairLock<P, S> {
         Ok(self.tell(primary))
     }
 
-    fn create(&mut self, record: &Record, call: Call<'_>) -> Result<Stored, StoreError> {
-        let primary = match self.primary.create(record, call) {
-            Ok(primary) => Some(primary),
-            Err(StoreError::AlreadyExists) => None,
-            Err(error) => return Err(error),
-        };
-        let secondary = self.secondary.create(record, call)?;
+    /// Takes note of what was created; the primary may have existed (`election:LK-26`).
+    fn created(&mut self, primary: Option<Stored>, secondary: Stored) -> Stored {
         self.versions = (
             primary.as_ref().map(|primary| primary.version.clone()),
             Some(secondary.version.clone()),
         );
-        Ok(self.tell(primary.unwrap_or(secondary)))
+        self.tell(primary.unwrap_or(secondary))
+    }
+
+    /// Returns the version of the primary that goes with one that was told.
+    fn primary_version(&self, told: &Version) -> Result<Version, StoreError> {
+        let known = self.versions.0.clone().filter(|_| self.told.as_ref() == Some(told));
+        known.ok_or(StoreError::NotInitialised)
+    }
+
+    /// Returns which version of the secondary to update after a read of it; `None` if it must be
+    /// created.
+    fn secondary_version(
+        &self,
+        read: Result<Stored, StoreError>,
+    ) -> Result<Option<Version>, StoreError> {
+        match read {
+            Ok(read) => Ok(Some(read.version)),
+            Err(StoreError::NotFound) => Ok(None),
+            Err(error) => self.versions.1.clone().map(Some).ok_or(error),
+        }
+    }
+}
+
+/// Tells which primary was created; one that exists already does no harm.
+fn unless_it_exists(created: Result<Stored, StoreError>) -> Result<Option<Stored>, StoreError> {
+    match created {
+        Ok(primary) => Ok(Some(primary)),
+        Err(StoreError::AlreadyExists) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// Returns the raw bytes of a lock as text: a Lease has none of its own (`election:LK-13`).
+fn raw(stored: &Stored) -> Arc<str> {
+    match &stored.text {
+        Some(text) => Arc::clone(text),
+        None => stored.record.to_json(Fields::Current).into(),
+    }
+}
+
+impl<P: Lock, S: Lock> Lock for PairLock<P, S> {
+    fn get(&mut self, call: Call<'_>) -> Result<Stored, StoreError> {
+        let primary = self.primary.get(call)?;
+        let secondary = self.secondary.get(call);
+        self.read(primary, secondary)
+    }
+
+    fn create(&mut self, record: &Record, call: Call<'_>) -> Result<Stored, StoreError> {
+        let primary = unless_it_exists(self.primary.create(record, call))?;
+        let secondary = self.secondary.create(record, call)?;
+        Ok(self.created(primary, secondary))
     }
 
     fn update(
@@ -93,21 +132,52 @@ impl<P: Lock, S: Lock> Lock for PairLock<P, S> {
         version: &Version,
         call: Call<'_>,
     ) -> Result<Stored, StoreError> {
-        if self.told.as_ref() != Some(version) {
-            return Err(StoreError::NotInitialised);
-        }
-        let primary_version = self.versions.0.clone().ok_or(StoreError::NotInitialised)?;
-        let primary = self.primary.update(record, &primary_version, call)?;
+        let known = self.primary_version(version)?;
+        let primary = self.primary.update(record, &known, call)?;
         self.versions.0 = Some(primary.version.clone());
         // A failure from here on leaves the two different: everyone then sees an unknown holder,
         // for a full lease (LK-26).
-        let secondary = match self.secondary.get(call) {
-            Err(StoreError::NotFound) => self.secondary.create(record, call)?,
-            Ok(read) => self.secondary.update(record, &read.version, call)?,
-            Err(error) => {
-                let known = self.versions.1.clone().ok_or(error)?;
-                self.secondary.update(record, &known, call)?
-            }
+        let read = self.secondary.get(call);
+        let secondary = match self.secondary_version(read)? {
+            None => self.secondary.create(record, call)?,
+            Some(known) => self.secondary.update(record, &known, call)?,
+        };
+        self.versions.1 = Some(secondary.version);
+        Ok(self.tell(primary))
+    }
+
+    fn record_event(&self, identity: &Name, text: &'static str) {
+        self.primary.record_event(identity, text);
+        self.secondary.record_event(identity, text);
+    }
+
+    fn describe(&self) -> String {
+        self.primary.describe()
+    }
+}
+
+/// The same calls, awaited.
+impl<P: AsyncLock, S: AsyncLock> AsyncLock for PairLock<P, S> {
+    async fn get(&mut self) -> Result<Stored, StoreError> {
+        let primary = self.primary.get().await?;
+        let secondary = self.secondary.get().await;
+        self.read(primary, secondary)
+    }
+
+    async fn create(&mut self, record: &Record) -> Result<Stored, StoreError> {
+        let primary = unless_it_exists(self.primary.create(record).await)?;
+        let secondary = self.secondary.create(record).await?;
+        Ok(self.created(primary, secondary))
+    }
+
+    async fn update(&mut self, record: &Record, version: &Version) -> Result<Stored, StoreError> {
+        let known = self.primary_version(version)?;
+        let primary = self.primary.update(record, &known).await?;
+        self.versions.0 = Some(primary.version.clone());
+        let read = self.secondary.get().await;
+        let secondary = match self.secondary_version(read)? {
+            None => self.secondary.create(record).await?,
+            Some(known) => self.secondary.update(record, &known).await?,
         };
         self.versions.1 = Some(secondary.version);
         Ok(self.tell(primary))

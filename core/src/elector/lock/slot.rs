@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::elector::record::Name;
 
-use super::{Call, Meta, Object, ObjectName, ObjectStore, StoreError, Version};
+use super::{AsyncObjectStore, Call, Meta, Object, ObjectName, ObjectStore, StoreError, Version};
 
 /// A kind of object that can be a lock.
 pub trait Kind: Clone + Default + Send + 'static {
@@ -47,7 +47,7 @@ pub(super) struct Slot<S, C> {
     recorder: Option<Arc<dyn EventRecorder>>,
 }
 
-impl<C: Kind, S: ObjectStore<C>> Slot<S, C> {
+impl<C: Kind, S> Slot<S, C> {
     pub(super) fn new(store: S, namespace: &str, name: &str) -> Self {
         let name = ObjectName::new(namespace, name);
         Self { store, name, remembered: None, recorder: None }
@@ -57,38 +57,11 @@ impl<C: Kind, S: ObjectStore<C>> Slot<S, C> {
         self.recorder = Some(recorder);
     }
 
-    pub(super) fn get(&mut self, call: Call<'_>) -> Result<&Object<C>, StoreError> {
-        let object = self.store.get(&self.name, call)?;
-        Ok(self.remembered.insert(object))
-    }
-
-    /// Stores a new object, filled by `write`.
-    pub(super) fn create(
-        &mut self,
-        call: Call<'_>,
-        write: impl FnOnce(&mut Object<C>),
-    ) -> Result<&Object<C>, StoreError> {
+    /// Makes a new object, filled by `write`.
+    fn fresh(&self, write: impl FnOnce(&mut Object<C>)) -> Object<C> {
         let mut object = Object { meta: Meta::new(self.name.clone()), content: C::default() };
         write(&mut object);
-        let created = self.store.create(&object, call)?;
-        Ok(self.remembered.insert(created))
-    }
-
-    /// Changes the remembered object by `write` and sends it, if it has that version.
-    ///
-    /// If the call fails, the remembered object has what was to be written, but its old version:
-    /// harmless, as every update overwrites it (`election:LK-3`).
-    pub(super) fn update(
-        &mut self,
-        version: &Version,
-        call: Call<'_>,
-        write: impl FnOnce(&mut Object<C>),
-    ) -> Result<&Object<C>, StoreError> {
-        let remembered = self.remembered.as_mut().filter(|object| object.meta.version == *version);
-        let object = remembered.ok_or(StoreError::NotInitialised)?;
-        write(object);
-        let updated = self.store.update(object, call)?;
-        Ok(self.remembered.insert(updated))
+        object
     }
 
     /// Without a remembered object the configured name must do: the reference crashes here.
@@ -103,6 +76,77 @@ impl<C: Kind, S: ObjectStore<C>> Slot<S, C> {
             reason: "LeaderElection",
             message: format!("{identity} {text}"),
         });
+    }
+}
+
+/// Changes the remembered object by `write`, if it has that version.
+///
+/// If the call that follows fails, the remembered object has what was to be written, but its old
+/// version: harmless, as every update overwrites it (`election:LK-3`).
+fn changed<'a, C>(
+    remembered: &'a mut Option<Object<C>>,
+    version: &Version,
+    write: impl FnOnce(&mut Object<C>),
+) -> Result<&'a Object<C>, StoreError> {
+    let remembered = remembered.as_mut().filter(|object| object.meta.version == *version);
+    let object = remembered.ok_or(StoreError::NotInitialised)?;
+    write(object);
+    Ok(object)
+}
+
+impl<C: Kind, S: ObjectStore<C>> Slot<S, C> {
+    pub(super) fn get(&mut self, call: Call<'_>) -> Result<&Object<C>, StoreError> {
+        let object = self.store.get(&self.name, call)?;
+        Ok(self.remembered.insert(object))
+    }
+
+    /// Stores a new object, filled by `write`.
+    pub(super) fn create(
+        &mut self,
+        call: Call<'_>,
+        write: impl FnOnce(&mut Object<C>),
+    ) -> Result<&Object<C>, StoreError> {
+        let created = self.store.create(&self.fresh(write), call)?;
+        Ok(self.remembered.insert(created))
+    }
+
+    /// Changes the remembered object by `write` and sends it, if it has that version.
+    pub(super) fn update(
+        &mut self,
+        version: &Version,
+        call: Call<'_>,
+        write: impl FnOnce(&mut Object<C>),
+    ) -> Result<&Object<C>, StoreError> {
+        let object = changed(&mut self.remembered, version, write)?;
+        let updated = self.store.update(object, call)?;
+        Ok(self.remembered.insert(updated))
+    }
+}
+
+/// The same calls, awaited.
+impl<C: Kind + Sync, S: AsyncObjectStore<C>> Slot<S, C> {
+    pub(super) async fn get_async(&mut self) -> Result<&Object<C>, StoreError> {
+        let object = self.store.get(&self.name).await?;
+        Ok(self.remembered.insert(object))
+    }
+
+    pub(super) async fn create_async(
+        &mut self,
+        write: impl FnOnce(&mut Object<C>) + Send,
+    ) -> Result<&Object<C>, StoreError> {
+        let object = self.fresh(write);
+        let created = self.store.create(&object).await?;
+        Ok(self.remembered.insert(created))
+    }
+
+    pub(super) async fn update_async(
+        &mut self,
+        version: &Version,
+        write: impl FnOnce(&mut Object<C>) + Send,
+    ) -> Result<&Object<C>, StoreError> {
+        let object = changed(&mut self.remembered, version, write)?;
+        let updated = self.store.update(object).await?;
+        Ok(self.remembered.insert(updated))
     }
 }
 

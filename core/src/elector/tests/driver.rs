@@ -24,7 +24,7 @@ impl Log {
         Arc::new(Self(WorkQueue::new(&System::new()), AtomicUsize::new(0)))
     }
 
-    fn note(&self, what: impl Into<String>) {
+    pub(super) fn note(&self, what: impl Into<String>) {
         self.0.add((self.1.fetch_add(1, Ordering::SeqCst), what.into()));
     }
 

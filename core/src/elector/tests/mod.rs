@@ -1,5 +1,6 @@
 //! The rules of the elector, one behaviour a test.
 
+mod async_driver;
 mod attempt;
 mod bench;
 mod config;

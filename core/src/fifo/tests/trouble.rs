@@ -68,6 +68,24 @@ fn slow_is_a_tenth_of_a_second_each_and_a_second_at_most() {
 }
 
 #[test]
+fn slow_processing_is_told_when_many_wait() {
+    let clock = Manual::seeded(1);
+    let told = Arc::new(parking_lot::Mutex::new(vec![]));
+    let hook = {
+        let told = Arc::clone(&told);
+        Arc::new(move |slow: SlowProcessing| told.lock().push((slow.key, slow.left)))
+    };
+    let intake = Intake::new(&clock, key_of);
+    let state = FifoQueue::new(intake.hasher().clone());
+    let queue = Fifo::with_host(&clock, intake, Some(hook), state);
+    let names = ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l"];
+    queue.replace(names.map(|name| (name, 1)).to_vec()).unwrap();
+    queue.pop(|_| clock.advance(Duration::from_millis(100))).unwrap();
+    queue.pop(|_| clock.advance(Duration::from_millis(100))).unwrap(); // only ten are left
+    assert_eq!(*told.lock(), [("\"a\"".to_owned(), 11)]);
+}
+
+#[test]
 fn a_key_function_may_ask_its_own_queue() {
     let asked: Arc<OnceLock<Fifo<u32, u32>>> = Arc::default();
     let itself = Arc::clone(&asked);

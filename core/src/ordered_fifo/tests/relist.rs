@@ -105,6 +105,13 @@ fn an_atomic_list_that_the_transformer_refuses_changes_nothing() {
     assert_eq!(list.objects, [("a", 101)]);
 }
 
+#[test]
+fn what_the_transformer_refuses_in_a_list_is_not_deleted_by_it() {
+    let queue = transforming(&Store::of(&[("a", 1), ("b", 1), ("gone", 1)]));
+    assert!(queue.replace(vec![("a", 13), ("b", 2)], "").is_err());
+    assert_eq!(queue.list(), [tombstone("gone", Some(("gone", 1)))]);
+}
+
 /// A store whose two objects have keys of one hash, and which names one of them twice.
 struct Alike;
 

@@ -6,6 +6,11 @@ mod wakes;
 use super::DeltaFifo;
 use crate::trial::Mutant;
 
+/// Tells whether a mutant is the machine that ships with its wakes edited.
+pub(super) fn is_of_waking(mutant: &Mutant<DeltaFifo>) -> bool {
+    wakes::of_waking().iter().any(|edited| edited.name == mutant.name)
+}
+
 pub(super) fn all() -> Vec<Mutant<DeltaFifo>> {
     let mut all = rules::exhibits();
     all.extend(rules::reported());

@@ -9,11 +9,7 @@ use crate::objects::{queue_wakes, requeue_wakes, transformed_again};
 use crate::trial::{Edit, Edited, MachineOf, Mutant, Retell, Retold, at_most, mutants};
 
 pub(super) fn all() -> Vec<Mutant<DeltaFifo>> {
-    let mut all = queue_wakes! { edited };
-    all.extend(requeue_wakes! { edited });
-    all.extend(of_waking());
-    all.extend(of_answers());
-    all
+    [of_waking(), of_answers()].concat()
 }
 
 /// The machine that ships, its wakes edited after each step.
@@ -34,7 +30,12 @@ fn retold_if_transformed(retell: Retell<Machine>) -> MachineOf<DeltaFifo> {
     })
 }
 
-fn of_waking() -> Vec<Mutant<DeltaFifo>> {
+/// Those that change whom a step wakes, and nothing else.
+pub(super) fn of_waking() -> Vec<Mutant<DeltaFifo>> {
+    [queue_wakes! { edited }, requeue_wakes! { edited }, of_waking_here()].concat()
+}
+
+fn of_waking_here() -> Vec<Mutant<DeltaFifo>> {
     mutants! { edited:
         Seeded "deletion_never_wakes" from "cache:QU-7, the signal forgotten":
             (at_most!(0, POPPERS, Op::Delete(_))) breaks ["no_lost_wakeup"];

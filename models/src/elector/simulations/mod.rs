@@ -10,17 +10,20 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Instant;
 
-use seatrial_core::elector::{Config, ConfigError};
+use seatrial_core::elector::{Config, ConfigError, Timing};
 use seatrial_core::machine::Boxed;
 use seatrial_core::runtime::System;
 
 use super::Elector;
 use super::part::{Seat, SetUp};
 use crate::cluster::Run;
+use crate::cluster::boundary::{Region, picture as draw};
 use crate::cluster::invariants::{Terms, invariant};
 use crate::engine::{End, Exploration, Route, panic_text, quietly};
+use crate::report::Picture;
 use crate::trial::{
-    Finding, Line, MachineOf, NEVER_PANICS, Replayed, Simulation, Trial, Violation, transcript,
+    Component, Finding, Line, MachineOf, NEVER_PANICS, Replayed, Simulation, Trial, Violation,
+    transcript,
 };
 use judged::Judged;
 
@@ -30,6 +33,24 @@ pub(super) fn all() -> Vec<Box<dyn Simulation<Elector>>> {
     all.extend(directed::all().iter().map(|one| Box::new(one) as Box<dyn Simulation<Elector>>));
     all.extend(campaign::ALL.iter().map(|one| Box::new(one) as Box<dyn Simulation<Elector>>));
     all
+}
+
+/// Draws the safe region of the usual set-up in both profiles.
+pub(super) fn boundaries() -> Vec<Picture> {
+    [false, true].map(boundary).into()
+}
+
+fn boundary(strict: bool) -> Picture {
+    let region = Region { timing: Timing::seconds(15, 10, 2), strict, seed: 1 };
+    let profile = if strict { "strict" } else { "classic" };
+    Picture {
+        component: Elector::NAME.to_owned(),
+        title: format!(
+            "How much drift and latency an election survives in the {profile} profile: green is \
+             safe by the formula, circles are where a search found two leaders"
+        ),
+        svg: draw(&region.survey()),
+    }
 }
 
 /// Makes an elector of a part, in a place where nothing is recorded.

@@ -1,7 +1,7 @@
 //! The simulations come out as expected, and their runs can be shown again.
 
 use crate::elector::Elector;
-use crate::engine::{Engine, Route};
+use crate::engine::{Engine, Kind, Route};
 use crate::trial::{Budget, Expect, Plan, StopAt, digest, subject};
 
 fn plan() -> Plan {
@@ -12,7 +12,7 @@ fn plan() -> Plan {
 
 fn simulations() -> Vec<&'static str> {
     let scenarios = subject::<Elector>().scenarios().into_iter();
-    scenarios.filter(|info| info.simulated).map(|info| info.name).collect()
+    scenarios.filter(|info| info.kind == Kind::Simulation).map(|info| info.name).collect()
 }
 
 #[test]

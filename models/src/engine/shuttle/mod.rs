@@ -27,18 +27,17 @@ mod trace;
 use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind};
 use std::rc::Rc;
-use std::sync::{Arc, Once};
+use std::sync::Arc;
 
 use shuttle_engine::MaxSteps;
 use shuttle_engine::runtime::execution::Execution as Run;
 use shuttle_engine::runtime::thread::continuation::{CONTINUATION_POOL, ContinuationPool};
 use shuttle_engine::scheduler::{Schedule as RunSchedule, Scheduler};
 
-use super::quiet;
 use super::{Execution, Exploration, Judge, quietly};
 
+pub use super::WakeUps;
 pub use alarms::Timer;
-pub use kernel::WakeUps;
 pub use runtime::{Held, ShuttleCondvar, ShuttleMutex, ShuttlePublished, ShuttleRuntime};
 pub use strategy::Strategy;
 pub use threads::Join;
@@ -93,7 +92,6 @@ pub fn explore(
     let kernel = Kernel::new(config.clone());
     let chooser = strategy.chooser();
     let coroutines = coroutines(config);
-    quiet_shuttle();
     let _entered = session::enter(Session { kernel, chooser, alarms: None });
     let mut exploration = Exploration::default();
     CONTINUATION_POOL.set(&ContinuationPool::new(), || {
@@ -164,15 +162,10 @@ fn conclude(exploration: &mut Exploration, judge: &mut Judge<'_>) -> std::ops::C
     verdict
 }
 
-/// Puts the layer that keeps panics off the terminal over the one that shuttle installs with its
-/// first execution, which prints.
-fn quiet_shuttle() {
-    static LAYERED: Once = Once::new();
-    LAYERED.call_once(|| {
-        let scheduler = ::shuttle::scheduler::RoundRobinScheduler::new(1);
-        CONTINUATION_POOL.set(&ContinuationPool::new(), || {
-            run(&coroutines(&Config::default()), Rc::new(RefCell::new(scheduler)), || {});
-        });
-        quiet::layer();
+/// Runs an execution of nothing: with the first one of a process, shuttle installs a panic hook.
+pub(super) fn install_its_hook() {
+    let scheduler = ::shuttle::scheduler::RoundRobinScheduler::new(1);
+    CONTINUATION_POOL.set(&ContinuationPool::new(), || {
+        run(&coroutines(&Config::default()), Rc::new(RefCell::new(scheduler)), || {});
     });
 }

@@ -10,8 +10,9 @@ use std::task::Waker;
 
 use seatrial_core::runtime::{Ambient, Instant, Panic, Runtime, WallTime};
 
+use super::WakeUps;
 use super::alarms::{self, Timer};
-use super::kernel::{Kernel, ObjectId, Operation, Phase, WakeUps};
+use super::kernel::{Kernel, ObjectId, Operation, Phase};
 use super::session;
 use super::threads::{self, Join, leave, perform, perform_after};
 

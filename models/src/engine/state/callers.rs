@@ -1,64 +1,11 @@
 //! One machine and its callers, as a model.
 
-use std::hash::Hash;
-use std::marker::PhantomData;
-
 use seatrial_core::machine::{CHANNELS, Channel, Cx, Machine, Step, Wakes};
 use seatrial_core::runtime::{Ambient, Instant, WallTime};
 
-use super::Model;
-
-/// A machine, the programs of its callers, and what must hold.
-pub trait World: Clone {
-    /// The machine.
-    type Machine: Machine<Op: Clone> + Clone;
-    /// Where a caller stands: what it still has to do, and what it holds.
-    type Caller: Clone;
-    /// The form in which machines are compared.
-    type View: Eq + Hash;
-    /// The form in which callers are compared.
-    type CallerView: Eq + Hash + Ord;
-
-    /// Makes the machine.
-    fn machine(&self) -> Self::Machine;
-
-    /// Returns the callers at the beginning.
-    fn callers(&self) -> Vec<Self::Caller>;
-
-    /// Returns the next call, `None` if there is none.
-    fn next(&self, caller: &Self::Caller) -> Option<<Self::Machine as Machine>::Op>;
-
-    /// Tells a caller what its call returned.
-    fn returned(&self, caller: &mut Self::Caller, ret: <Self::Machine as Machine>::Ret);
-
-    /// Returns the machine in the form in which it is compared.
-    fn view(&self, machine: &Self::Machine) -> Self::View;
-
-    /// Returns a caller, and its call if one is under way, in the form in which they are compared.
-    fn view_caller(
-        &self,
-        machine: &Self::Machine,
-        caller: &Self::Caller,
-        under_way: Option<&<Self::Machine as Machine>::Op>,
-    ) -> Self::CallerView;
-
-    /// Says what is wrong, if something is.
-    fn wrong<'a>(
-        &self,
-        machine: &Self::Machine,
-        callers: impl Iterator<Item = &'a Self::Caller> + Clone,
-    ) -> Option<String>
-    where
-        Self: 'a;
-
-    /// Says what is wrong after all calls have returned, if something is.
-    fn wrong_at_end(&self, machine: &Self::Machine) -> Option<String>;
-
-    /// Changes whom a step wakes: for mutants.
-    fn edit(&self, wakes: &mut Wakes) {
-        let _ = wakes;
-    }
-}
+use super::{Bytes, Model, Moment, World, Wrong};
+pub use crate::engine::WakeUps;
+use crate::trial::TERMINATES;
 
 /// When the clock may jump to the earliest deadline.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -70,22 +17,70 @@ pub enum Jumps {
     AtAnyTime,
 }
 
+/// What may happen to the callers.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Rules {
+    /// Whether states that differ by who is who are one state.
+    pub symmetric: bool,
+    /// When deadlines pass.
+    pub jumps: Jumps,
+    /// Whom a wake-up reaches.
+    pub wake_ups: WakeUps,
+    /// How many waits of each caller may end for no reason.
+    pub spurious: u8,
+}
+
+impl Default for Rules {
+    fn default() -> Self {
+        Self { symmetric: true, jumps: Jumps::AtStandstill, wake_ups: WakeUps::Any, spurious: 0 }
+    }
+}
+
+/// A set of callers.
+#[derive(Clone, Copy, PartialEq, Eq, Default)]
+pub struct Woken(u32);
+
+/// The most callers that a set holds.
+const MOST: usize = u32::BITS as usize;
+
+impl Woken {
+    fn of(members: impl Iterator<Item = usize>) -> Self {
+        Self(members.fold(0, |set, member| set | 1 << member))
+    }
+
+    /// Returns its members.
+    pub fn members(self) -> impl Iterator<Item = usize> {
+        (0..MOST).filter(move |member| self.0 >> member & 1 == 1)
+    }
+}
+
+impl std::fmt::Debug for Woken {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_set().entries(self.members()).finish()
+    }
+}
+
 /// What happens in a step.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Act {
     /// A caller runs one critical section; it wakes those.
     Step {
         /// The caller.
-        caller: usize,
+        caller: u8,
         /// Whom it wakes.
-        wakes: Vec<usize>,
+        wakes: Woken,
+    },
+    /// A caller wakes for no reason.
+    Spurious {
+        /// The caller.
+        caller: u8,
     },
     /// The clock jumps to the earliest deadline.
     Jump,
 }
 
 /// Where a caller is in its call.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Status {
     /// It can run a critical section: its next call, or the one that it was woken in.
     Awake,
@@ -100,6 +95,10 @@ struct Seat<W: World> {
     caller: W::Caller,
     status: Status,
     under_way: Option<<W::Machine as Machine>::Op>,
+    /// How many of those who sleep went to sleep before.
+    place: u8,
+    /// How often it may still wake for no reason.
+    spurious: u8,
 }
 
 /// The state of a machine and its callers.
@@ -108,7 +107,7 @@ pub struct State<W: World> {
     machine: W::Machine,
     seats: Vec<Seat<W>>,
     /// Who holds the lock between two operations.
-    holder: Option<usize>,
+    holder: Option<u8>,
     now: Instant,
 }
 
@@ -121,6 +120,38 @@ impl<W: World> State<W> {
     /// Returns the machine.
     pub fn machine(&self) -> &W::Machine {
         &self.machine
+    }
+
+    /// Returns the time.
+    pub fn now(&self) -> Instant {
+        self.now
+    }
+
+    /// Sends a caller to sleep, behind all others.
+    fn sleep(&mut self, at: usize, on: Channel, until: Option<Instant>) {
+        let asleep = self.seats.iter().filter(|seat| matches!(seat.status, Status::Asleep(..)));
+        self.seats[at].place = asleep.count() as u8;
+        self.seats[at].status = Status::Asleep(on, until);
+    }
+
+    /// Ends the sleep of a caller, if it sleeps.
+    fn rouse(&mut self, at: usize, status: Status) {
+        if matches!(self.seats[at].status, Status::Asleep(..)) {
+            let place = std::mem::take(&mut self.seats[at].place);
+            for seat in &mut self.seats {
+                seat.place -= u8::from(seat.place > place);
+            }
+        }
+        self.seats[at].status = status;
+    }
+
+    /// Returns how many went to sleep on the same channel before a caller.
+    fn rank(&self, at: usize, on: Channel) -> u8 {
+        let place = self.seats[at].place;
+        let before = |seat: &&Seat<W>| {
+            matches!(seat.status, Status::Asleep(channel, _) if channel == on) && seat.place < place
+        };
+        self.seats.iter().filter(before).count() as u8
     }
 }
 
@@ -135,10 +166,8 @@ impl<W: World> std::fmt::Debug for State<W> {
 pub struct Callers<W> {
     /// The machine and the programs.
     pub world: W,
-    /// Whether states that differ by who is who are one state.
-    pub symmetric: bool,
-    /// When deadlines pass.
-    pub jumps: Jumps,
+    /// What may happen.
+    pub rules: Rules,
 }
 
 /// The clock of one step.
@@ -159,67 +188,103 @@ impl Ambient for At {
 }
 
 impl<W: World> Callers<W> {
-    fn seat(&self, caller: W::Caller) -> Seat<W> {
-        let is_gone = self.world.next(&caller).is_none();
-        let status = if is_gone { Status::Gone } else { Status::Awake };
-        Seat { caller, status, under_way: None }
-    }
-
     fn can_step(state: &State<W>, caller: usize) -> bool {
         matches!(state.seats[caller].status, Status::Awake | Status::Late(_))
-            && state.holder.is_none_or(|holder| holder == caller)
+            && state.holder.is_none_or(|holder| usize::from(holder) == caller)
     }
 
-    /// Lets a caller run one critical section, and returns whom that wakes.
-    fn step(&self, state: &mut State<W>, at: usize) -> Wakes {
+    /// Returns the call that a caller makes next, or goes on with.
+    pub(super) fn pending(
+        &self,
+        state: &State<W>,
+        at: usize,
+    ) -> Option<<W::Machine as Machine>::Op> {
+        let seat = &state.seats[at];
+        seat.under_way.clone().or_else(|| self.world.next(&seat.caller))
+    }
+
+    /// Lets a caller run one critical section, shows what came of it, and returns whom that wakes.
+    pub(super) fn step(
+        &self,
+        state: &mut State<W>,
+        at: usize,
+        show: impl FnOnce(&Step<<W::Machine as Machine>::Ret>),
+    ) -> Wakes {
         let seat = &mut state.seats[at];
         let next = seat.under_way.take().or_else(|| self.world.next(&seat.caller));
         let mut op = next.expect("whoever is awake has a call to make");
         let clock = At(state.now);
         let mut cx = Cx::new(&clock);
         let step = state.machine.step(&mut op, &mut cx);
-        state.holder = matches!(step, Step::Held(_)).then_some(at);
+        let mut wakes = cx.wakes;
+        show(&step);
+        state.holder = matches!(step, Step::Held(_)).then_some(at as u8);
         match step {
             Step::Done(ret) | Step::Held(ret) => {
-                let mut caller = seat.caller.clone();
-                self.world.returned(&mut caller, ret);
-                *seat = self.seat(caller);
+                self.world.returned(&mut seat.caller, ret);
+                let has_more = self.world.next(&seat.caller).is_some();
+                seat.status = if has_more { Status::Awake } else { Status::Gone };
             }
             Step::Wait { on, until } => {
-                let is_past = until.is_some_and(|until| until <= state.now);
-                seat.status = if is_past { Status::Late(on) } else { Status::Asleep(on, until) };
                 seat.under_way = Some(op);
+                if until.is_some_and(|until| until <= state.now) {
+                    seat.status = Status::Late(on);
+                } else {
+                    state.sleep(at, on, until);
+                }
             }
         }
-        let mut wakes = cx.wakes;
         self.world.edit(&mut wakes);
         wakes
     }
 
     /// Appends every way in which wake-ups can be spent on those who slept before the step.
     fn spend(
-        state: &State<W>,
+        &self,
+        state: State<W>,
         stepped: usize,
         wakes: Wakes,
         into: &mut Vec<(usize, Act, State<W>)>,
     ) {
-        let mut ways: Vec<Vec<usize>> = vec![Vec::new()];
+        let caller = stepped as u8;
+        if !wakes.any() {
+            into.push((stepped, Act::Step { caller, wakes: Woken(0) }, state));
+            return;
+        }
+        let mut ways = vec![0];
         for on in 0..CHANNELS as Channel {
-            let sleepers: Vec<usize> = (0..state.seats.len())
-                .filter(|&at| at != stepped && sleeps(state.seats[at].status, on))
-                .collect();
-            let choices = chosen(&sleepers, usize::from(wakes.get(on)).min(sleepers.len()));
-            let longer = |way: &Vec<usize>| {
-                let way = way.clone();
-                choices.iter().map(move |choice| [way.as_slice(), choice].concat())
+            let sleepers = self.sleepers(&state, stepped, on);
+            let count = u32::from(wakes.get(on)).min(sleepers.0.count_ones());
+            let choices = match self.rules.wake_ups {
+                WakeUps::Any => subsets(sleepers.0, count),
+                WakeUps::InOrder => {
+                    let first = |&at: &usize| u32::from(state.rank(at, on)) < count;
+                    vec![Woken::of(sleepers.members().filter(first)).0]
+                }
             };
-            ways = ways.iter().flat_map(longer).collect();
+            ways = ways.iter().flat_map(|way| choices.iter().map(move |more| way | more)).collect();
         }
+        let last = ways.pop().expect("there is one way at least");
         for wakes in ways {
-            let mut next = state.clone();
-            wakes.iter().for_each(|&woken| next.seats[woken].status = Status::Awake);
-            into.push((stepped, Act::Step { caller: stepped, wakes }, next));
+            into.push(Self::woken(state.clone(), caller, Woken(wakes)));
         }
+        into.push(Self::woken(state, caller, Woken(last)));
+    }
+
+    fn woken(mut state: State<W>, caller: u8, wakes: Woken) -> (usize, Act, State<W>) {
+        wakes.members().for_each(|woken| state.rouse(woken, Status::Awake));
+        (usize::from(caller), Act::Step { caller, wakes }, state)
+    }
+
+    /// Returns those on whom a wake-up can be spent. In order of arrival, whoever is late has left
+    /// the line.
+    fn sleepers(&self, state: &State<W>, stepped: usize, on: Channel) -> Woken {
+        let in_line = |&at: &usize| match state.seats[at].status {
+            Status::Asleep(place, _) => place == on,
+            Status::Late(place) => place == on && self.rules.wake_ups == WakeUps::Any,
+            Status::Awake | Status::Gone => false,
+        };
+        Woken::of((0..state.seats.len()).filter(|&at| at != stepped).filter(in_line))
     }
 
     fn jump(state: &State<W>) -> Option<State<W>> {
@@ -227,110 +292,130 @@ impl<W: World> Callers<W> {
             Status::Asleep(_, until) => until.filter(|until| *until != Instant::NEVER),
             _ => None,
         });
-        let mut next = State { now: armed.min()?, ..state.clone() };
-        for seat in &mut next.seats {
-            if let Status::Asleep(on, Some(until)) = seat.status
-                && until <= next.now
+        let now = armed.min()?;
+        let mut next = State { now, ..state.clone() };
+        for at in 0..next.seats.len() {
+            if let Status::Asleep(on, Some(until)) = next.seats[at].status
+                && until <= now
             {
-                seat.status = Status::Late(on);
+                next.rouse(at, Status::Late(on));
             }
         }
         Some(next)
     }
-}
 
-fn sleeps(status: Status, on: Channel) -> bool {
-    matches!(status, Status::Asleep(place, _) | Status::Late(place) if place == on)
-}
+    /// Appends the wakings that have no reason.
+    fn wake_spuriously(&self, state: &State<W>, into: &mut Vec<(usize, Act, State<W>)>) {
+        let nobody = state.seats.len();
+        for at in 0..nobody {
+            let asleep = matches!(state.seats[at].status, Status::Asleep(..));
+            if asleep && state.seats[at].spurious > 0 {
+                let mut next = state.clone();
+                next.rouse(at, Status::Awake);
+                next.seats[at].spurious -= 1;
+                into.push((nobody, Act::Spurious { caller: at as u8 }, next));
+            }
+        }
+    }
 
-/// Returns every choice of so many of some sleepers.
-fn chosen(sleepers: &[usize], count: usize) -> Vec<Vec<usize>> {
-    let Some((first, rest)) = sleepers.split_first().filter(|_| count > 0) else {
-        return vec![Vec::new()];
-    };
-    let with = chosen(rest, count - 1).into_iter().map(|mut others| {
-        others.insert(0, *first);
-        others
-    });
-    let without = if rest.len() >= count { chosen(rest, count) } else { Vec::new() };
-    with.chain(without).collect()
-}
-
-/// The form in which states are compared: the machine, the callers, who holds the lock, the time.
-type Compared<W> =
-    (<W as World>::View, Vec<(<W as World>::CallerView, Status, bool)>, Instant, PhantomData<W>);
-
-/// The form in which states of [`Callers`] are compared.
-pub struct Key<W: World>(Compared<W>);
-
-impl<W: World> PartialEq for Key<W> {
-    fn eq(&self, other: &Self) -> bool {
-        let ((view, callers, now, _), (view2, callers2, now2, _)) = (&self.0, &other.0);
-        view == view2 && callers == callers2 && now == now2
+    fn view_seat(&self, state: &State<W>, at: usize, into: &mut Bytes) {
+        let seat = &state.seats[at];
+        match seat.status {
+            Status::Awake => into.number(0_u8),
+            Status::Gone => into.number(1_u8),
+            Status::Late(on) => {
+                into.number(2_u8);
+                into.number(on);
+            }
+            Status::Asleep(on, until) => {
+                into.number(3_u8);
+                into.number(on);
+                into.maybe(until.map(Instant::as_nanos));
+                if self.rules.wake_ups == WakeUps::InOrder {
+                    into.number(state.rank(at, on));
+                }
+            }
+        }
+        into.number(u64::from(seat.spurious) << 1 | u64::from(state.holder == Some(at as u8)));
+        self.world.view_caller(&state.machine, &seat.caller, seat.under_way.as_ref(), into);
     }
 }
 
-impl<W: World> Eq for Key<W> {}
-
-impl<W: World> std::fmt::Debug for Key<W> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Key").field("now", &self.0.2).finish_non_exhaustive()
+/// Returns the subsets of a set that have so many members.
+fn subsets(set: u32, count: u32) -> Vec<u32> {
+    if count == set.count_ones() {
+        return vec![set];
     }
-}
-
-impl<W: World> Hash for Key<W> {
-    fn hash<H: std::hash::Hasher>(&self, hasher: &mut H) {
-        self.0.0.hash(hasher);
-        self.0.1.hash(hasher);
-        self.0.2.hash(hasher);
-    }
+    // From the whole set down to none of it, each subset once.
+    let all = std::iter::successors(Some(set), |&subset| (subset > 0).then(|| (subset - 1) & set));
+    all.filter(|subset| subset.count_ones() == count).collect()
 }
 
 impl<W: World> Model for Callers<W> {
     type State = State<W>;
-    type Key = Key<W>;
     type Action = Act;
 
     fn initial(&self) -> State<W> {
-        let seats = self.world.callers().into_iter().map(|caller| self.seat(caller)).collect();
+        let seat = |caller: W::Caller| {
+            let has_calls = self.world.next(&caller).is_some();
+            let status = if has_calls { Status::Awake } else { Status::Gone };
+            Seat { caller, status, under_way: None, place: 0, spurious: self.rules.spurious }
+        };
+        let seats: Vec<_> = self.world.callers().into_iter().map(seat).collect();
+        assert!(seats.len() <= MOST, "a world has at most {MOST} callers");
         State { machine: self.world.machine(), seats, holder: None, now: Instant::ZERO }
     }
 
     fn steps(&self, state: &State<W>, into: &mut Vec<(usize, Act, State<W>)>) {
         for caller in (0..state.seats.len()).filter(|&caller| Self::can_step(state, caller)) {
             let mut next = state.clone();
-            let wakes = self.step(&mut next, caller);
-            Self::spend(&next, caller, wakes, into);
+            let wakes = self.step(&mut next, caller, |_| {});
+            self.spend(next, caller, wakes, into);
         }
-        let may_jump = into.is_empty() || self.jumps == Jumps::AtAnyTime && state.holder.is_none();
+        let may_jump =
+            into.is_empty() || self.rules.jumps == Jumps::AtAnyTime && state.holder.is_none();
         if let Some(next) = Self::jump(state).filter(|_| may_jump) {
             into.push((state.seats.len(), Act::Jump, next));
         }
+        if self.rules.spurious > 0 {
+            self.wake_spuriously(state, into);
+        }
     }
 
-    fn key(&self, state: &State<W>) -> Key<W> {
-        let view = |(at, seat): (usize, &Seat<W>)| {
-            let under_way = seat.under_way.as_ref();
-            let caller = self.world.view_caller(&state.machine, &seat.caller, under_way);
-            (caller, seat.status, state.holder == Some(at))
+    fn view(&self, state: &State<W>, into: &mut Bytes) {
+        into.number(state.now.as_nanos());
+        self.world.view(&state.machine, into);
+        let seats = 0..state.seats.len();
+        if !self.rules.symmetric {
+            seats.for_each(|at| self.view_seat(state, at, into));
+            return;
+        }
+        let mut each: Vec<Bytes> = seats
+            .map(|at| {
+                let mut bytes = Bytes::default();
+                self.view_seat(state, at, &mut bytes);
+                bytes
+            })
+            .collect();
+        each.sort_unstable();
+        each.iter().for_each(|bytes| into.append(bytes));
+    }
+
+    fn reaches(&self, state: &State<W>) -> bool {
+        self.world.reaches(&state.machine, state.callers())
+    }
+
+    fn wrong(&self, state: &State<W>, is_end: bool) -> Option<Wrong> {
+        state.machine.assert_valid();
+        let left: Vec<usize> = if is_end {
+            (0..state.seats.len()).filter(|&at| state.seats[at].status != Status::Gone).collect()
+        } else {
+            Vec::new()
         };
-        let mut callers: Vec<_> = state.seats.iter().enumerate().map(view).collect();
-        if self.symmetric {
-            callers.sort();
-        }
-        Key((self.world.view(&state.machine), callers, state.now, PhantomData))
-    }
-
-    fn wrong(&self, state: &State<W>) -> Option<String> {
-        self.world.wrong(&state.machine, state.callers())
-    }
-
-    fn wrong_at_end(&self, state: &State<W>) -> Option<String> {
-        let left: Vec<usize> =
-            (0..state.seats.len()).filter(|&at| state.seats[at].status != Status::Gone).collect();
-        if left.is_empty() {
-            return self.world.wrong_at_end(&state.machine);
-        }
-        Some(format!("callers {left:?} sleep for ever"))
+        let stuck = !left.is_empty();
+        let moment = Moment { machine: &state.machine, now: state.now, is_end: is_end && !stuck };
+        self.world.wrong(moment, state.callers()).or_else(|| {
+            stuck.then(|| Wrong::new(TERMINATES, format!("callers {left:?} sleep for ever")))
+        })
     }
 }

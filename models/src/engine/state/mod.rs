@@ -8,34 +8,39 @@
 //! | part | what it does |
 //! |---|---|
 //! | [`Model`] | a system as states and steps |
-//! | [`search`](search()) | visits every state: safety, deadlock, shortest counterexample |
+//! | [`search`](search()) | visits every state: safety, deadlock, shortest counterexamples |
 //! | [`fair_cycle`] | liveness: finds a way to go on for ever, fairly, and never get there |
-//! | [`Callers`] | the model of one machine and its callers |
+//! | [`World`] | one machine and the programs of its callers |
+//! | [`Callers`] | the model of a world |
 //!
 //! Two states are the same if nobody can tell them apart from now on: [`World`] says in which form
 //! a machine is compared, so that numbers of slots and deliveries keep no equal states apart.
 //! Callers are told apart by what they still have to do and by what they hold, not by their place,
-//! if [`Callers::symmetric`] is set: then states that differ by a permutation of callers with equal
+//! if [`Rules::symmetric`] is set: then states that differ by a permutation of callers with equal
 //! programs are one.
 
+mod bytes;
 mod callers;
 mod liveness;
+mod programs;
+mod route;
 mod search;
 #[cfg(test)]
 pub(crate) mod tests;
+mod world;
 
-pub use callers::{Act, Callers, Jumps, State, World};
+pub use bytes::Bytes;
+pub use callers::{Act, Callers, Jumps, Rules, State, WakeUps, Woken};
 pub use liveness::{Graph, fair_cycle};
-pub use search::{Counterexample, Limits, Space, search};
-
-use std::hash::Hash;
+pub use programs::{Place, Programs};
+pub use route::Told;
+pub use search::{Counterexample, Limits, Space, search, view, wrong_in};
+pub use world::{Moment, World};
 
 /// A system as states and the steps between them.
 pub trait Model {
     /// What a state is.
     type State: Clone;
-    /// The form in which states are compared.
-    type Key: Eq + Hash;
     /// What leads from one state to the next.
     type Action: Clone + std::fmt::Debug;
 
@@ -46,12 +51,29 @@ pub trait Model {
     /// numbered from zero.
     fn steps(&self, state: &Self::State, into: &mut Vec<(usize, Self::Action, Self::State)>);
 
-    /// Returns the form in which the state is compared.
-    fn key(&self, state: &Self::State) -> Self::Key;
+    /// Appends the form in which the state is compared.
+    fn view(&self, state: &Self::State, into: &mut Bytes);
 
-    /// Says what is wrong with a state, if something is.
-    fn wrong(&self, state: &Self::State) -> Option<String>;
+    /// Says what is wrong with a state, if something is; `is_end` says that nothing can happen any
+    /// more.
+    fn wrong(&self, state: &Self::State, is_end: bool) -> Option<Wrong>;
 
-    /// Says what is wrong if nothing can happen any more; `None` if this is a proper end.
-    fn wrong_at_end(&self, state: &Self::State) -> Option<String>;
+    /// Tells whether a state is one that the model is made to reach.
+    fn reaches(&self, state: &Self::State) -> bool;
+}
+
+/// What is wrong with a state.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Wrong {
+    /// The invariant that it breaks.
+    pub invariant: &'static str,
+    /// How.
+    pub because: String,
+}
+
+impl Wrong {
+    /// Says how a state breaks an invariant.
+    pub fn new(invariant: &'static str, because: impl Into<String>) -> Self {
+        Self { invariant, because: because.into() }
+    }
 }

@@ -1,25 +1,33 @@
 //! Breadth-first search.
 
-use std::collections::hash_map::Entry;
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::Instant;
 
-use super::Model;
+use super::bytes::{Bytes, Numbered};
 use super::liveness::Graph;
+use super::{Model, Wrong};
+use crate::engine::{panic_text, quietly};
+use crate::interrupt;
+use crate::trial::NEVER_PANICS;
 
 /// How far a search may go.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Limits {
     /// States after which it gives up.
     pub states: usize,
+    /// When it gives up.
+    pub until: Option<Instant>,
     /// Whether to keep the graph of states, for liveness.
     pub keep_graph: bool,
-    /// Whether to go on after something wrong was found.
+    /// Whether to go on after something wrong was found: then the first breach of every invariant
+    /// is found, else the first one of all.
     pub go_on: bool,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { states: usize::MAX, keep_graph: false, go_on: false }
+        Self { states: usize::MAX, until: None, keep_graph: false, go_on: false }
     }
 }
 
@@ -27,9 +35,11 @@ impl Default for Limits {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Counterexample<A> {
     /// What is wrong.
-    pub because: String,
+    pub wrong: Wrong,
     /// The steps that lead there from the beginning.
     pub path: Vec<A>,
+    /// How many states were known when it was found.
+    pub states: usize,
 }
 
 /// What a search found.
@@ -41,91 +51,131 @@ pub struct Space<M: Model> {
     pub steps: usize,
     /// Whether all states were visited.
     pub exhausted: bool,
-    /// The first thing that is wrong, by the shortest way.
-    pub wrong: Option<Counterexample<M::Action>>,
+    /// What is wrong, by the shortest way: one for each invariant that is broken, the nearest first.
+    pub wrong: Vec<Counterexample<M::Action>>,
+    /// Whether a state was visited that the model is made to reach.
+    pub reached: bool,
     /// The states in which nothing can happen any more.
     pub ends: Vec<M::State>,
     /// The graph, if it was to be kept: states in the order of their discovery.
     pub graph: Graph,
-}
-
-/// The states discovered so far, and how.
-struct Known<M: Model> {
-    numbers: HashMap<M::Key, usize>,
     /// Of each state but the first: from which other one it was discovered, and by what.
-    from: Vec<Option<(usize, M::Action)>>,
+    from: Vec<(u32, Option<M::Action>)>,
 }
 
-impl<M: Model> Known<M> {
-    /// Returns the number of a state, and whether it is new.
-    fn meet(&mut self, key: M::Key, from: Option<(usize, M::Action)>) -> (usize, bool) {
-        let next = self.from.len();
-        match self.numbers.entry(key) {
-            Entry::Occupied(known) => (*known.get(), false),
-            Entry::Vacant(place) => {
-                place.insert(next);
-                self.from.push(from);
-                (next, true)
-            }
-        }
-    }
-
-    fn path_to(&self, mut state: usize) -> Vec<M::Action> {
+impl<M: Model> Space<M> {
+    /// Returns the steps by which a state was discovered.
+    #[must_use]
+    pub fn path_to(&self, mut state: usize) -> Vec<M::Action> {
         let mut path = Vec::new();
-        while let Some((before, action)) = &self.from[state] {
+        while let (before, Some(action)) = &self.from[state] {
             path.push(action.clone());
-            state = *before;
+            state = *before as usize;
         }
         path.reverse();
         path
     }
+
+    /// Notes what is wrong with a state unless the same was wrong nearer; tells whether to go on.
+    fn note(&mut self, at: usize, wrong: Option<Wrong>, limits: &Limits) -> bool {
+        let Some(wrong) = wrong else { return true };
+        if self.wrong.iter().all(|known| known.wrong.invariant != wrong.invariant) {
+            let (path, states) = (self.path_to(at), self.from.len());
+            self.wrong.push(Counterexample { wrong, path, states });
+        }
+        limits.go_on
+    }
 }
+
+/// How many states are visited between two looks at the clock.
+const PATIENCE: usize = 4_096;
 
 /// Visits every state of a model, nearest first.
 pub fn search<M: Model>(model: &M, limits: Limits) -> Space<M> {
-    let mut known: Known<M> = Known { numbers: HashMap::new(), from: Vec::new() };
+    quietly(|| search_loudly(model, &limits))
+}
+
+fn search_loudly<M: Model>(model: &M, limits: &Limits) -> Space<M> {
+    let mut known = Numbered::new();
     let mut space = Space {
         states: 0,
         steps: 0,
-        exhausted: true,
-        wrong: None,
+        exhausted: false,
+        wrong: Vec::new(),
+        reached: false,
         ends: Vec::new(),
         graph: Graph::default(),
+        from: vec![(0, None)],
     };
     let initial = model.initial();
-    known.meet(model.key(&initial), None);
-    let mut frontier = VecDeque::from([(0, initial)]);
+    let mut view = Bytes::default();
+    model.view(&initial, &mut view);
+    known.meet(&view);
+    let mut frontier = VecDeque::from([initial]);
     let mut next = Vec::new();
-    while let Some((at, state)) = frontier.pop_front() {
+    let mut at = 0;
+    space.exhausted = loop {
+        let Some(state) = frontier.pop_front() else { break true };
         next.clear();
-        model.steps(&state, &mut next);
-        let is_end = next.is_empty();
-        let wrong = model.wrong(&state).or_else(|| model.wrong_at_end(&state).filter(|_| is_end));
-        if let (Some(because), None) = (wrong, &space.wrong) {
-            space.wrong = Some(Counterexample { because, path: known.path_to(at) });
-            if !limits.go_on {
-                space.exhausted = false;
-                break;
-            }
+        let wrong = expand(model, &state, &mut next);
+        space.reached = space.reached || model.reaches(&state);
+        if !space.note(at, wrong, limits) || space.from.len() > limits.states {
+            break false;
         }
-        if is_end {
+        if at.is_multiple_of(PATIENCE) && is_over(limits) {
+            break false;
+        }
+        if next.is_empty() {
             space.ends.push(state);
-        }
-        if known.from.len() > limits.states {
-            space.exhausted = false;
-            break;
         }
         for (actor, action, state) in next.drain(..) {
             space.steps += 1;
-            let (to, is_new) = known.meet(model.key(&state), Some((at, action)));
+            view.clear();
+            model.view(&state, &mut view);
+            let (to, is_new) = known.meet(&view);
             if limits.keep_graph {
                 space.graph.add(at, actor, to);
             }
             if is_new {
-                frontier.push_back((to, state));
+                space.from.push((at as u32, Some(action)));
+                frontier.push_back(state);
             }
         }
-    }
-    space.states = known.from.len();
+        at += 1;
+    };
+    space.states = known.len();
     space
+}
+
+/// Finds the steps from a state and what is wrong with it. Where something panics, no step leads
+/// on.
+fn expand<M: Model>(
+    model: &M,
+    state: &M::State,
+    into: &mut Vec<(usize, M::Action, M::State)>,
+) -> Option<Wrong> {
+    let looked = catch_unwind(AssertUnwindSafe(|| {
+        model.steps(state, into);
+        model.wrong(state, into.is_empty())
+    }));
+    looked.unwrap_or_else(|panic| {
+        into.clear();
+        Some(Wrong::new(NEVER_PANICS, panic_text(&*panic)))
+    })
+}
+
+/// Says what is wrong with one state, which may not be the first.
+pub fn wrong_in<M: Model>(model: &M, state: &M::State) -> Option<Wrong> {
+    quietly(|| expand(model, state, &mut Vec::new()))
+}
+
+/// Returns the form in which a state is compared.
+pub fn view<M: Model>(model: &M, state: &M::State) -> Bytes {
+    let mut bytes = Bytes::default();
+    model.view(state, &mut bytes);
+    bytes
+}
+
+fn is_over(limits: &Limits) -> bool {
+    limits.until.is_some_and(|until| Instant::now() >= until) || interrupt::asked()
 }

@@ -17,14 +17,7 @@ fn noticed(mistakes: &'static [Mistake]) -> bool {
     quietly(|| {
         (1..400).any(|seed| {
             let ops = decode(&random_bytes(seed, 120));
-            let run = || {
-                check_on(&ops, |_| {
-                    Boxed(Box::new(PlainTimes::lasting(
-                        std::time::Duration::from_nanos(20),
-                        mistakes,
-                    )))
-                })
-            };
+            let run = || check_on(&ops, |_| Boxed(Box::new(PlainTimes::with(mistakes))));
             catch_unwind(AssertUnwindSafe(run)).is_err()
         })
     })

@@ -1,12 +1,17 @@
 //! The calls on the list.
 
 use seatrial_core::limited_queue::Outcome;
+use seatrial_core::limiter::Exponential;
 use seatrial_core::machine::{Cx, Machine, Step};
-use seatrial_core::priority_queue::{AddOptions, GETTERS, Op, Ret, Settle};
+use seatrial_core::priority_queue::{AddOptions, GETTERS, Op, Prioritized, Ret, Settle};
 use seatrial_core::queue::{Done, Finished, Token};
+
+use crate::by_hand::row::{in_a_row, up_to};
 
 use super::Mistake::*;
 use super::OneList;
+
+type Ours = Prioritized<u8, Exponential<u8>>;
 
 impl OneList {
     fn get(&mut self, cx: &mut Cx<'_>) -> Step<Ret<u8>> {
@@ -81,6 +86,10 @@ impl Machine for OneList {
                     None => Ret::DoneKey(Finished::NotInProcessing),
                 }
             }
+            Op::GetBatch(batch) => {
+                return up_to::<Ours, _, _>(self, batch, cx).map(Ret::GetBatch);
+            }
+            Op::DoneAll(all) => Ret::DoneAll(in_a_row::<Ours, _>(self, all, cx)),
             Op::Settle(settle) => Ret::Settle(self.settle(settle, cx)),
             Op::Forget(forget) => {
                 self.failures.remove(&forget.key);

@@ -1,5 +1,6 @@
 //! Small concurrent programs on the queue, each named by the case that it must reach.
 
+mod batches;
 mod delivery;
 mod shutdown;
 mod tasks;
@@ -35,6 +36,8 @@ pub(super) fn all() -> Vec<Box<dyn DynScenario<Queue>>> {
         Box::new(tasks::TaskAndThread),
         Box::new(tasks::DroppedGetter),
         Box::new(tasks::DroppedDrain),
+        Box::new(batches::BatchForWaiters),
+        Box::new(batches::BatchWhileProcessing),
     ]
 }
 

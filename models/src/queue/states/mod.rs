@@ -1,15 +1,21 @@
 //! The queue and its callers as states, for the search that needs no threads.
 
+mod catalogue;
 #[cfg(test)]
 mod tests;
 
-use seatrial_core::machine::{Machine, Wakes};
+use seatrial_core::machine::{Step, Wakes};
 use seatrial_core::queue::{
     Add, Contents, Done, Drain, DrainUntil, Get, Op, Queue as Rules, Ret, ShutDown, Token,
 };
 
+use super::Queue;
 use crate::by_hand::hash;
-use crate::engine::state::World;
+use crate::engine::state::{Bytes, Moment, Place, Programs, World, Wrong};
+use crate::trial::Component;
+
+pub(super) use catalogue::all;
+pub use catalogue::large;
 
 /// One instruction of a caller.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -34,129 +40,152 @@ pub enum Call {
 /// Where a caller stands.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Caller {
-    /// What it still has to do, the next call last.
-    left: Vec<Call>,
+    at: Place,
     /// Its delivery that has not ended.
     holds: Option<(Token, u8)>,
-    /// The items it was given: what it has seen of the others.
+    /// The items it was given, if callers remember them: what it has seen of the others.
     pub seen: Vec<u8>,
 }
 
 /// Callers at one queue.
 #[derive(Clone, Debug)]
-pub struct Programs {
+pub struct AtQueue {
     /// What each caller does.
-    pub programs: Vec<Vec<Call>>,
+    pub programs: Programs<Call>,
     /// Whether what a caller has seen tells states apart.
     pub remembers: bool,
     /// Changes whom a step wakes.
     pub edit: fn(&mut Wakes),
+    /// Tells whether the queue has come to what the programs are made for.
+    pub reaches: fn(&Rules<u8>) -> bool,
 }
 
-impl Programs {
+impl AtQueue {
     /// Makes programs at the queue that ships.
     #[must_use]
     pub fn new(programs: &[&[Call]]) -> Self {
-        let programs = programs.iter().map(|program| program.to_vec()).collect();
-        Self { programs, remembers: false, edit: |_| {} }
+        let programs = Programs::new(programs);
+        Self { programs, remembers: false, edit: |_| {}, reaches: |_| true }
     }
 }
 
-/// A caller as it is compared: what is left to do, the item in its hands and whether it holds it
-/// still, what it has seen, and of a drain whether a shutdown has released it.
-type View = (Vec<Call>, Option<(u8, bool)>, Vec<u8>, Option<bool>);
+/// Appends what a queue holds; in which slots is nobody's business.
+pub(crate) fn view_contents(contents: &mut Contents<u8>, into: &mut Bytes) {
+    contents.processing.sort_unstable();
+    into.list(contents.waiting.iter(), |into, key| into.number(*key));
+    into.list(contents.processing.iter(), |into, (key, is_dirty)| {
+        into.number(u64::from(*key) << 1 | u64::from(*is_dirty));
+    });
+    into.number(contents.shutting_down);
+}
 
-impl World for Programs {
+/// Says which item two callers process at a time, if some do.
+pub(crate) fn processed_twice(held: impl Iterator<Item = u8>) -> Option<Wrong> {
+    let mut seen = [false; 256];
+    let twice = { held }.find(|key| std::mem::replace(&mut seen[usize::from(*key)], true))?;
+    Some(Wrong::new("never_concurrent", format!("item {twice} is processed by two callers")))
+}
+
+impl World for AtQueue {
     type Machine = Rules<u8>;
     type Caller = Caller;
-    type View = Contents<u8>;
-    type CallerView = View;
 
     fn machine(&self) -> Rules<u8> {
         Rules::default()
     }
 
     fn callers(&self) -> Vec<Caller> {
-        let start = |program: &Vec<Call>| Caller {
-            left: program.iter().rev().copied().collect(),
-            holds: None,
-            seen: Vec::new(),
-        };
-        self.programs.iter().map(start).collect()
+        let start = |at| Caller { at, holds: None, seen: Vec::new() };
+        self.programs.places().into_iter().map(start).collect()
     }
 
     fn next(&self, caller: &Caller) -> Option<Op<u8>> {
         let done = || caller.holds.map(|(token, _)| Op::Done(Done(token)));
-        match caller.left.last()? {
-            Call::Add(key) => Some(Op::Add(Add { key: Some(*key), hash: hash(key) })),
+        match self.programs.call(caller.at)? {
+            Call::Add(key) => Some(Op::Add(Add { key: Some(key), hash: hash(&key) })),
             Call::Get => Some(Op::Get(Get)),
             Call::Done => done(),
             Call::Work => Some(done().unwrap_or(Op::Get(Get))),
             Call::ShutDown => Some(Op::ShutDown(ShutDown)),
             Call::Drain { strict } => {
                 let until =
-                    if *strict { DrainUntil::AllWorkDone } else { DrainUntil::NothingInFlight };
+                    if strict { DrainUntil::AllWorkDone } else { DrainUntil::NothingInFlight };
                 Some(Op::Drain(Drain { until, began: None }))
             }
         }
     }
 
     fn returned(&self, caller: &mut Caller, ret: Ret<u8>) {
-        let call = caller.left.last().copied();
+        let call = self.programs.call(caller.at);
         match ret {
             Ret::Get(Some((token, key))) => {
                 caller.holds = Some((token, key));
-                caller.seen.push(key);
+                if self.remembers {
+                    caller.seen.push(key);
+                }
             }
             Ret::Get(None) if call == Some(Call::Get) => {
-                caller.left.pop(); // and the next instruction with it
+                caller.at.advance(); // and the next instruction with it
             }
             Ret::Done(_) => caller.holds = None,
             _ => {}
         }
         let goes_on = call == Some(Call::Work) && !matches!(ret, Ret::Get(None));
         if !goes_on {
-            caller.left.pop();
+            caller.at.advance();
         }
     }
 
-    fn view(&self, machine: &Rules<u8>) -> Contents<u8> {
-        let mut contents = machine.contents();
-        contents.processing.sort_unstable(); // slots are nobody's business
-        contents
+    fn view(&self, machine: &Rules<u8>, into: &mut Bytes) {
+        view_contents(&mut machine.contents(), into);
     }
 
-    fn view_caller(&self, machine: &Rules<u8>, caller: &Caller, call: Option<&Op<u8>>) -> View {
-        let holds = caller.holds.map(|(token, key)| (key, machine.is_in_processing(token)));
-        let seen = if self.remembers { caller.seen.clone() } else { Vec::new() };
-        let released = match call {
+    /// A caller is what is left to do, the item in its hands and whether it holds it still, what it
+    /// has seen, and of a drain whether a shutdown has released it.
+    fn view_caller(
+        &self,
+        machine: &Rules<u8>,
+        caller: &Caller,
+        call: Option<&Op<u8>>,
+        into: &mut Bytes,
+    ) {
+        self.programs.view(caller.at, into);
+        into.maybe(
+            caller.holds.map(|(token, key)| {
+                u64::from(key) << 1 | u64::from(machine.is_in_processing(token))
+            }),
+        );
+        into.list(caller.seen.iter(), |into, key| into.number(*key));
+        into.maybe(match call {
             Some(Op::Drain(Drain { began: Some(began), .. })) => {
                 Some(*began != machine.shutdowns())
             }
             _ => None,
-        };
-        (caller.left.clone(), holds, seen, released)
+        });
     }
 
     fn wrong<'a>(
         &self,
-        machine: &Rules<u8>,
+        at: Moment<'_, Rules<u8>>,
         callers: impl Iterator<Item = &'a Caller> + Clone,
-    ) -> Option<String> {
-        machine.assert_valid();
-        let held = |caller: &Caller| caller.holds.map(|(_, key)| key);
-        for (at, caller) in callers.clone().enumerate() {
-            let key = held(caller);
-            if key.is_some() && callers.clone().skip(at + 1).any(|other| held(other) == key) {
-                return Some("an item is processed by two callers".to_owned());
-            }
-        }
-        None
+    ) -> Option<Wrong> {
+        let lost = at.is_end && (!at.machine.is_empty() || at.machine.in_flight() > 0);
+        let held = callers.filter_map(|caller| caller.holds.map(|(_, key)| key));
+        processed_twice(held).or_else(|| {
+            lost.then(|| Wrong::new("nothing_lost", "all calls have returned and an item is left"))
+        })
     }
 
-    fn wrong_at_end(&self, machine: &Rules<u8>) -> Option<String> {
-        let lost = !machine.is_empty() || machine.in_flight() > 0;
-        lost.then(|| "an item was lost".to_owned())
+    fn reaches<'a>(
+        &self,
+        machine: &Rules<u8>,
+        _: impl Iterator<Item = &'a Caller> + Clone,
+    ) -> bool {
+        (self.reaches)(machine)
+    }
+
+    fn describe(&self, op: &Op<u8>, outcome: &Step<Ret<u8>>) -> String {
+        Queue::describe(op, outcome)
     }
 
     fn edit(&self, wakes: &mut Wakes) {

@@ -2,10 +2,14 @@
 
 use seatrial_core::queue::GETTERS;
 
-use super::Call::{Add, Done, Drain, Get, ShutDown, Work};
-use super::{Call, Programs};
+use super::Call::{self, Add, Done, Drain, Get, ShutDown, Work};
+use super::{AtQueue, large};
+use crate::engine::Engine;
 use crate::engine::state::tests::agrees_with_the_enumeration;
-use crate::engine::state::{Callers, Jumps, Limits, fair_cycle, search};
+use crate::engine::state::{Callers, Limits, Rules, Space, WakeUps, World, fair_cycle, search};
+use crate::queue::Queue;
+use crate::trial::TERMINATES;
+use crate::trial::component_tests::comes_out_as_expected;
 
 /// Programs that end well whatever happens.
 const GOOD: &[&[&[Call]]] = &[
@@ -25,63 +29,119 @@ const BAD: &[&[&[Call]]] = &[
     &[&[Add(0)], &[Drain { strict: true }]],
 ];
 
-fn callers(programs: &[&[Call]], symmetric: bool) -> Callers<Programs> {
-    Callers { world: Programs::new(programs), symmetric, jumps: Jumps::AtStandstill }
+const PLAIN: Rules = Rules {
+    symmetric: false,
+    jumps: crate::engine::state::Jumps::AtStandstill,
+    wake_ups: WakeUps::Any,
+    spurious: 0,
+};
+
+fn callers(programs: &[&[Call]], rules: Rules) -> Callers<AtQueue> {
+    Callers { world: AtQueue::new(programs), rules }
+}
+
+/// Searches on where something is wrong.
+fn space(programs: &[&[Call]], rules: Rules) -> Space<Callers<AtQueue>> {
+    search(&callers(programs, rules), Limits { go_on: true, ..Limits::default() })
 }
 
 #[test]
 fn the_search_agrees_with_an_enumeration_of_all_paths() {
     for programs in GOOD.iter().chain(BAD) {
-        agrees_with_the_enumeration(&callers(programs, false));
+        agrees_with_the_enumeration(&callers(programs, PLAIN));
+        agrees_with_the_enumeration(&callers(
+            programs,
+            Rules { wake_ups: WakeUps::InOrder, ..PLAIN },
+        ));
     }
 }
 
 #[test]
-fn verdicts_do_not_depend_on_symmetry() {
+fn verdicts_and_ends_do_not_depend_on_symmetry() {
+    let symmetric = Rules { symmetric: true, ..PLAIN };
     for (programs, is_good) in
         GOOD.iter().map(|it| (it, true)).chain(BAD.iter().map(|it| (it, false)))
     {
-        let [plain, symmetric] =
-            [false, true].map(|symmetric| search(&callers(programs, symmetric), Limits::default()));
-        assert_eq!(plain.wrong.is_none(), is_good, "{programs:?}: {:?}", plain.wrong);
-        assert_eq!(symmetric.wrong.is_none(), is_good, "{programs:?}");
-        let length = |wrong: Option<crate::engine::state::Counterexample<_>>| {
-            wrong.map(|found| found.path.len())
+        let [plain, folded] = [PLAIN, symmetric].map(|rules| space(programs, rules));
+        assert_eq!(plain.wrong.is_empty(), is_good, "{programs:?}: {:?}", plain.wrong);
+        let broken = |space: &Space<Callers<AtQueue>>| -> Vec<_> {
+            let each = space.wrong.iter();
+            each.map(|found| (found.wrong.invariant, found.path.len())).collect()
         };
-        assert_eq!(length(plain.wrong), length(symmetric.wrong), "{programs:?}");
-        assert!(symmetric.states <= plain.states, "{programs:?}");
+        assert_eq!(broken(&plain), broken(&folded), "{programs:?}");
+        assert!(folded.states <= plain.states, "{programs:?}");
+        assert_eq!(ends(programs, PLAIN), ends(programs, symmetric), "{programs:?}");
     }
+}
+
+/// Returns the ends as nobody can tell them apart who does not know who is who.
+fn ends(programs: &[&[Call]], rules: Rules) -> std::collections::BTreeSet<Vec<(bool, Vec<u8>)>> {
+    let world = AtQueue { remembers: true, ..AtQueue::new(programs) };
+    let model = Callers { world, rules };
+    let space = search(&model, Limits { go_on: true, ..Limits::default() });
+    let end = |end: &crate::engine::state::State<AtQueue>| {
+        let caller =
+            |caller: &super::Caller| (model.world.next(caller).is_none(), caller.seen.clone());
+        let mut callers: Vec<_> = end.callers().map(caller).collect();
+        callers.sort_unstable();
+        callers
+    };
+    space.ends.iter().map(end).collect()
 }
 
 #[test]
 fn callers_of_one_program_are_interchangeable() {
     let programs: &[&[Call]] = &[&[Add(0), Add(1), ShutDown], &[Work], &[Work], &[Work]];
-    let [plain, symmetric] =
-        [false, true].map(|symmetric| search(&callers(programs, symmetric), Limits::default()));
-    assert!(symmetric.states * 3 < plain.states, "{} of {}", symmetric.states, plain.states);
+    let [plain, folded] =
+        [false, true].map(|symmetric| space(programs, Rules { symmetric, ..PLAIN }));
+    assert_eq!((plain.states, folded.states), (148, 48));
 }
 
 #[test]
 fn a_wake_up_that_is_forgotten_leaves_somebody_asleep() {
-    let mut model = callers(GOOD[1], true);
-    model.world.edit = |wakes| wakes.set(GETTERS, wakes.get(GETTERS).min(1));
-    assert_eq!(search(&model, Limits::default()).wrong, None, "one worker: one wake-up is enough");
-    let mut model = callers(&[&[Add(0), ShutDown], &[Work], &[Work]], true);
-    model.world.edit = |wakes| wakes.set(GETTERS, wakes.get(GETTERS).min(1));
-    let found = search(&model, Limits::default()).wrong.expect("one of two sleeps for ever");
-    assert!(found.because.ends_with("sleep for ever"), "{found:?}");
+    let rules = Rules { symmetric: true, ..PLAIN };
+    let one_at_most = |wakes: &mut seatrial_core::machine::Wakes| {
+        wakes.set(GETTERS, wakes.get(GETTERS).min(1));
+    };
+    let mut model = callers(GOOD[1], rules);
+    model.world.edit = one_at_most;
+    assert_eq!(search(&model, Limits::default()).wrong, [], "one worker: one is enough");
+    let mut model = callers(&[&[Add(0), ShutDown], &[Work], &[Work]], rules);
+    model.world.edit = one_at_most;
+    let found = search(&model, Limits::default()).wrong.remove(0);
+    assert_eq!(found.wrong.invariant, TERMINATES);
+    assert!(found.wrong.because.ends_with("sleep for ever"), "{found:?}");
     // Both go to sleep, the item wakes one, the shutdown the same or nobody, and so on.
     assert!(found.path.len() <= 8, "{found:?}");
     model.world.edit = |wakes| wakes.set(GETTERS, 0);
-    assert!(search(&model, Limits::default()).wrong.is_some());
+    assert!(!search(&model, Limits::default()).wrong.is_empty());
 }
 
 #[test]
 fn workers_end_their_deliveries_and_nobody_goes_round_for_ever() {
-    let model = callers(&[&[Add(0), Add(0), ShutDown], &[Work], &[Work]], false);
-    let space = search(&model, Limits { keep_graph: true, ..Limits::default() });
-    assert!(space.exhausted && space.wrong.is_none());
-    assert_eq!(fair_cycle(&space.graph, 3, &|_| false), None);
+    let programs: &[&[Call]] = &[&[Add(0), Add(0), ShutDown], &[Work], &[Work]];
+    for spurious in [0, 2] {
+        let model = callers(programs, Rules { spurious, ..PLAIN });
+        let space = search(&model, Limits { keep_graph: true, ..Limits::default() });
+        assert!(space.exhausted && space.wrong.is_empty());
+        assert_eq!(fair_cycle(&space.graph, 3, &|_| false), None);
+    }
+}
+
+#[test]
+fn every_model_of_the_catalogue_comes_out_as_expected() {
+    let models = super::all();
+    assert!(models.len() >= 4);
+    for model in models {
+        comes_out_as_expected::<Queue>(Engine::State, model.name());
+    }
+}
+
+#[test]
+fn the_first_states_of_the_large_model_are_in_order() {
+    let model = Callers { world: large(), rules: Rules::default() };
+    let space = search(&model, Limits { states: 20_000, ..Limits::default() });
+    assert!(!space.exhausted && space.wrong.is_empty());
 }
 
 /// Runs the programs on threads under the other engines.
@@ -92,7 +152,7 @@ mod agreement {
     use std::sync::{Arc, Mutex};
 
     use seatrial_core::monitor::Monitor;
-    use seatrial_core::queue::{Op, Queue as Rules, Ret};
+    use seatrial_core::queue::{Op, Queue as Machine, Ret};
     use seatrial_core::runtime::Runtime;
 
     use super::*;
@@ -104,7 +164,7 @@ mod agreement {
     type Outcomes = BTreeSet<(Vec<Vec<u8>>, bool)>;
     type Seen = Arc<Mutex<Vec<Vec<u8>>>>;
 
-    fn call<R: Runtime>(queue: &Monitor<Rules<u8>, R>, op: Op<u8>) -> Ret<u8> {
+    fn call<R: Runtime>(queue: &Monitor<Machine<u8>, R>, op: Op<u8>) -> Ret<u8> {
         match op {
             Op::Add(add) => {
                 queue.call(add);
@@ -124,8 +184,8 @@ mod agreement {
         }
     }
 
-    fn run<R: Runtime>(runtime: &R, world: &Programs, seen: &Seen) {
-        let queue = Arc::new(Monitor::<Rules<u8>, R>::new(runtime, world.machine()));
+    fn run<R: Runtime>(runtime: &R, world: &AtQueue, seen: &Seen) {
+        let queue = Arc::new(Monitor::<Machine<u8>, R>::new(runtime, world.machine()));
         let callers = world.callers();
         *seen.lock().unwrap() = vec![Vec::new(); callers.len()];
         let start = |(at, mut caller): (usize, super::super::Caller)| {
@@ -153,24 +213,22 @@ mod agreement {
         ControlFlow::Continue(())
     }
 
-    fn by_trace(world: &Programs) -> Outcomes {
+    fn by_trace(world: &AtQueue, config: &Config) -> Outcomes {
         let (mut met, seen, theirs) = (Outcomes::new(), Seen::default(), world.clone());
         let into = Arc::clone(&seen);
         let body = Arc::new(move |runtime: &ShuttleRuntime| run(runtime, &theirs, &into));
         let strategy = Strategy::Trace { executions: u64::MAX };
-        let explored = explore(&Config::default(), strategy, body, &mut |execution| {
-            note(&mut met, execution, &seen)
-        });
+        let explored =
+            explore(config, strategy, body, &mut |execution| note(&mut met, execution, &seen));
         assert!(explored.exhausted);
         met
     }
 
-    fn by_state(world: &Programs) -> Outcomes {
-        let world = Programs { remembers: true, ..world.clone() };
-        let model = Callers { world, symmetric: false, jumps: Jumps::AtStandstill };
+    fn by_state(world: &AtQueue, rules: Rules) -> Outcomes {
+        let model = Callers { world: world.clone(), rules };
         let space = search(&model, Limits { go_on: true, ..Limits::default() });
         assert!(space.exhausted);
-        let outcome = |end: &crate::engine::state::State<Programs>| {
+        let outcome = |end: &crate::engine::state::State<AtQueue>| {
             let finished = end.callers().all(|caller| model.world.next(caller).is_none());
             (end.callers().map(|caller| caller.seen.clone()).collect(), finished)
         };
@@ -178,7 +236,7 @@ mod agreement {
     }
 
     #[cfg(feature = "loom")]
-    fn by_loom(world: &Programs) -> Option<Outcomes> {
+    fn by_loom(world: &AtQueue) -> Option<Outcomes> {
         use crate::engine::loom;
         let (mut met, seen, theirs) = (Outcomes::new(), Seen::default(), world.clone());
         let into = Arc::clone(&seen);
@@ -199,21 +257,35 @@ mod agreement {
     }
 
     #[test]
-    fn states_traces_and_loom_reach_the_same_outcomes() {
+    fn states_and_traces_reach_the_same_outcomes() {
+        for programs in GOOD.iter().chain(BAD) {
+            let world = remembering(programs);
+            let config = Config::default();
+            assert_eq!(by_state(&world, PLAIN), by_trace(&world, &config), "{programs:?}");
+            let in_order = Config { wake_ups: WakeUps::InOrder, ..config.clone() };
+            let rules = Rules { wake_ups: WakeUps::InOrder, ..PLAIN };
+            assert_eq!(by_state(&world, rules), by_trace(&world, &in_order), "{programs:?}");
+            let spurious = Config { spurious_wake_ups: 1, ..config };
+            let rules = Rules { spurious: 1, ..PLAIN };
+            assert_eq!(by_state(&world, rules), by_trace(&world, &spurious), "{programs:?}");
+        }
+    }
+
+    #[test]
+    fn loom_reaches_the_outcomes_of_states_that_wake_in_order() {
+        let rules = Rules { wake_ups: WakeUps::InOrder, ..PLAIN };
         let mut finished_by_loom = 0;
         for programs in GOOD.iter().chain(BAD) {
-            let world = Programs::new(programs);
-            let states = by_state(&world);
-            assert_eq!(states, by_trace(&world), "{programs:?}");
+            let world = remembering(programs);
             if let Some(loom) = by_loom(&world) {
                 finished_by_loom += 1;
-                // loom wakes in the order of the waits, the others whomever they like.
-                let one_waits = programs.iter().flat_map(|it| it.iter());
-                let one_waits = one_waits.filter(|it| matches!(it, Get | Work)).count() < 2;
-                assert!(loom.is_subset(&states), "{programs:?}");
-                assert!(!one_waits || loom == states, "{programs:?}");
+                assert_eq!(loom, by_state(&world, rules), "{programs:?}");
             }
         }
         assert!(finished_by_loom > 3 || cfg!(not(feature = "loom")), "{finished_by_loom}");
+    }
+
+    fn remembering(programs: &[&[Call]]) -> AtQueue {
+        AtQueue { remembers: true, ..AtQueue::new(programs) }
     }
 }

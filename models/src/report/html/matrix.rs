@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::escape;
-use crate::engine::Engine;
+use crate::engine::{Engine, Kind};
 use crate::report::{Coverage, Fate, MutantRow, NOT_HELD, Report, Row, Verdict, thousands};
 use crate::trial::Expect;
 
@@ -42,7 +42,9 @@ pub(super) fn verdicts(report: &Report) -> String {
     text.push_str("</table>\n</div>\n");
     text.push_str(
         "<p class=\"legend\">Numbers are executions. <em>every schedule</em>: nothing is left to \
-         explore within the bound; <em>sampled</em>: it held in so many.</p>\n</section>\n",
+         explore within the bound; <em>sampled</em>: it held in so many. A trace is what is left of \
+         a schedule when steps that do not disturb each other have no order; <em>unseen</em> is how \
+         likely one more execution would have been a new one.</p>\n</section>\n",
     );
     text
 }
@@ -52,7 +54,7 @@ fn line_name(row: &Row) -> &str {
     row.exhibit.as_deref().unwrap_or(&row.scenario)
 }
 
-fn distinct<'a>(names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
+pub(super) fn distinct<'a>(names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
     let mut distinct = Vec::new();
     for name in names {
         if !distinct.contains(&name) {
@@ -110,17 +112,38 @@ fn verdict(rows: &[&Row]) -> String {
 /// Says how far a verdict reaches.
 fn reach(row: &Row) -> String {
     let executions = row.executions.map(thousands);
-    let coverage = match row.coverage {
-        Some(Coverage::Exhausted) => Some("every schedule".to_owned()),
-        Some(Coverage::Sampled) => match row.traces {
-            Some(traces) => Some(format!("sampled, {} traces", thousands(traces))),
-            None => Some("sampled".to_owned()),
-        },
-        None => None,
+    let how = match (row.engine.runs() == Kind::Simulation, row.coverage) {
+        (true, _) => row.steps.map(|steps| format!("{} steps simulated", thousands(steps))),
+        (false, Some(Coverage::Exhausted)) => Some("every schedule".to_owned()),
+        (false, Some(Coverage::Sampled)) => Some("sampled".to_owned()),
+        (false, None) => None,
     };
     let bound = row.bounds.get("preemptions").map(|most| format!("\u{2264} {most} preemptions"));
-    let parts: Vec<_> = [executions, coverage, bound].into_iter().flatten().collect();
-    parts.join(" \u{b7} ")
+    let parts: Vec<_> = [executions, how, bound].into_iter().flatten().collect();
+    let mut text = parts.join(" \u{b7} ");
+    if row.coverage == Some(Coverage::Sampled) && row.engine.runs() != Kind::Simulation {
+        text.push_str(&left(row).map_or(String::new(), |left| format!("<br>{left}")));
+    }
+    text
+}
+
+/// Says how many traces a sample saw, of how many, and how much it is likely to have missed.
+fn left(row: &Row) -> Option<String> {
+    let seen = thousands(row.traces?);
+    let Some(left) = &row.left else { return Some(format!("{seen} traces")) };
+    let of = match (left.estimated_traces, left.estimated_traces_interval) {
+        (Some(about), Some([low, high])) if high < 1e15 => {
+            let [about, low, high] = [about, low, high].map(|number| thousands(number as u64));
+            format!(
+                " of <abbr title=\"between {low} and {high}, with a confidence of 95 %\">about \
+                     {about}</abbr> ({low} to {high})"
+            )
+        }
+        (Some(about), _) => format!(" of some {about:.0e}"),
+        _ => String::new(),
+    };
+    let unseen = left.unseen_mass * 100.0;
+    Some(format!("{seen}{of} traces, unseen {unseen:.1} %"))
 }
 
 /// Renders the kill matrix: executions until an engine convicts a seeded bug.

@@ -1,10 +1,12 @@
 //! One page for a person, in one file: no script, no font, no picture from elsewhere.
 //!
-//! It opens with the verdict in one line; then the matrix of what was checked, the kill matrix and
-//! the recorded traces; then each violation as an interleaving.
+//! It opens with the verdict in one line; then the matrix of what was checked, what simulations come
+//! to, the kill matrix and the recorded traces; then each violation as an interleaving.
 
 mod interleaving;
 mod matrix;
+mod pictures;
+mod speeds;
 
 use std::fmt::Write as _;
 
@@ -26,7 +28,9 @@ pub fn html(report: &Report) -> String {
     page.push_str(&head(report, &problems));
     page.push_str("<main>\n");
     page.push_str(&matrix::verdicts(report));
+    page.push_str(&pictures::pictures(report));
     page.push_str(&matrix::mutants(report));
+    page.push_str(&speeds::speeds(report));
     page.push_str(&matrix::traces(report));
     page.push_str(&violations(report, &problems));
     page.push_str("</main>\n</body>\n</html>\n");

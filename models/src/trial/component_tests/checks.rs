@@ -4,7 +4,7 @@ use ::proptest::test_runner::{FailurePersistence, FileFailurePersistence};
 
 use crate::catalogue::Catalogue;
 use crate::conformance::carried;
-use crate::engine::Engine;
+use crate::engine::{Engine, Kind};
 use crate::objects::random_bytes;
 use crate::report::{Colour, NOT_HELD, Summary, rows_text};
 use crate::runner::{Progress, Request, run};
@@ -95,7 +95,7 @@ pub(crate) fn nothing_goes_untested<C: Component>(scenarios: &[&str], others: &[
     let has: Vec<_> = C::scenarios().iter().map(|scenario| scenario.name()).collect();
     assert_eq!(scenarios, has, "the scenarios of the page and of the component");
     let on_threads =
-        Engine::ALL.iter().any(|engine| !engine.simulates() && C::shows_mutants(*engine));
+        Engine::ALL.iter().any(|it| it.runs() == Kind::Program && C::shows_mutants(*it));
     let wanted = [
         ("mutants", !C::mutants().is_empty() && on_threads),
         ("simulated_mutants", !C::mutants().is_empty() && !on_threads),

@@ -12,16 +12,7 @@
 use seatrial_core::runtime::Instant;
 
 use super::set::ThreadSet;
-
-/// Which of its waiters a condition variable wakes.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
-pub enum WakeUps {
-    /// Any of them, as the operating system may: every choice is explored.
-    #[default]
-    Any,
-    /// The one that has waited longest.
-    InOrder,
-}
+use crate::engine::WakeUps;
 
 #[derive(Default, Debug)]
 pub(crate) struct Condvar {

@@ -25,7 +25,6 @@ use seatrial_core::runtime::Instant;
 use super::Config;
 use crate::engine::{Choice, End, Schedule};
 
-pub use condvar::WakeUps;
 pub(super) use footprint::{ClockUse, Footprint};
 pub(super) use grant::WaitEnd;
 pub(super) use hash::mix;

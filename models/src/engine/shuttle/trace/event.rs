@@ -2,6 +2,7 @@
 
 use super::super::kernel::{ClockUse, Footprint};
 use super::vector::{Slot, VectorClock};
+use super::weak::{Weakness, forgets};
 
 /// What a thread does next.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -42,9 +43,21 @@ impl Act {
     pub(super) fn disturbs(&self, other: &Self) -> bool {
         self.slot == other.slot
             || match (self.label, other.label) {
-                (Label::Step(mine), Label::Step(theirs)) => mine.disturbs(theirs),
+                (Label::Step(mine), Label::Step(theirs)) => {
+                    mine.disturbs(theirs) && !forgets(kind(mine, theirs))
+                }
                 _ => false, // an answer concerns its own thread alone
             }
+    }
+}
+
+/// Names the way in which two steps disturb each other.
+fn kind(mine: Footprint, theirs: Footprint) -> Weakness {
+    let share = mine.object.is_some() && mine.object == theirs.object;
+    match (mine.writes, theirs.writes) {
+        (true, true) if share => Weakness::DisturbedWrite,
+        (true, false) | (false, true) if share => Weakness::DisturbedRead,
+        _ => Weakness::DisturbedClock,
     }
 }
 

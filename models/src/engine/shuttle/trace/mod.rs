@@ -25,6 +25,7 @@ mod slots;
 mod tests;
 mod tree;
 mod vector;
+mod weak;
 
 use super::kernel::Kernel;
 use super::strategy::{Chooser, Decision, Options};

@@ -19,6 +19,7 @@ use super::super::kernel::{Footprint, Kernel};
 use super::event::{Act, Label, Step};
 use super::run::{Event, Run};
 use super::vector::CLOCK;
+use super::weak::{Weakness, forgets};
 
 /// Two steps that could come in the other order.
 #[derive(Clone, Copy, Debug)]
@@ -52,7 +53,7 @@ impl Run {
         let Some(thread) = self.slots.thread(act.slot) else {
             return self.is_armed_without(self.waiting(kernel).armed, at);
         };
-        if kernel.waits_on(thread).is_none() {
+        if kernel.waits_on(thread).is_none() || forgets(Weakness::Notification) {
             return true;
         }
         let first = &self.events[at];
@@ -71,7 +72,8 @@ impl Run {
             clock.join(self.events[before].seen_by(act.footprint()));
         }
         let jump = &self.events[at];
-        if !kernel.is_notified(thread) || clock.covers(CLOCK, jump.index) {
+        let is_ordered = !kernel.is_notified(thread) || clock.covers(CLOCK, jump.index);
+        if is_ordered || forgets(Weakness::LateWaiter) {
             return;
         }
         if let Some(index) = clock.advance(act.slot) {
@@ -102,7 +104,8 @@ impl Run {
         let thread = self.slots.thread(act.slot);
         let waits = thread.is_some_and(|thread| kernel.waits_on(thread).is_some());
         let was_armed = first.met.timed >> act.slot & 1 == 1;
-        if waits && was_armed && self.late[usize::from(act.slot)].is_none() {
+        let disarms = waits && was_armed && self.late[usize::from(act.slot)].is_none();
+        if disarms && !forgets(Weakness::Disarming) {
             // Without the first, nobody has disarmed its deadline: it does so itself.
             act = act.using_clock();
             let is_jump_before = |event: &&Event| event.act == JUMP && !event.follows(first);
@@ -135,6 +138,9 @@ impl Run {
     /// Finds the races of threads that cannot move because others hold what they want.
     pub(super) fn nobody_moves(&mut self, kernel: &Kernel) {
         self.settle(kernel);
+        if forgets(Weakness::Standstill) {
+            return;
+        }
         for thread in kernel.live().filter(|&thread| kernel.wants_mutex(thread)) {
             let footprint = kernel.footprint(thread);
             let mutex = footprint.object.expect("whoever wants a mutex uses it");
@@ -159,13 +165,15 @@ impl Run {
         let now = self.waiting(kernel);
         let fell_asleep = met.awake & !now.awake & !(1 << act.slot);
         for thread in kernel.live() {
-            if fell_asleep >> self.slots.of(thread) & 1 == 1 {
+            let fell_asleep = fell_asleep >> self.slots.of(thread) & 1 == 1;
+            if fell_asleep && !forgets(Weakness::UsedPermit) {
                 self.find_before(kernel.footprint(thread));
                 let act = self.next_act(kernel, thread);
                 self.race_at(kernel, act, at);
             }
         }
-        if met.armed != 0 && now.armed == 0 && act != JUMP && kernel.has_free_jumps() {
+        let is_last = met.armed != 0 && now.armed == 0 && act != JUMP;
+        if is_last && kernel.has_free_jumps() && !forgets(Weakness::LastDeadline) {
             self.find_before(Footprint::JUMP);
             self.race_at(kernel, JUMP, at);
         }
@@ -193,7 +201,8 @@ impl Run {
                 continue;
             }
             if number >= race.seen && event.act.disturbs(&second.act) {
-                if event.made_late >> second.act.slot & 1 == 1 {
+                let made_late = event.made_late >> second.act.slot & 1 == 1;
+                if made_late && !forgets(Weakness::TooLate) {
                     too_late = Some(event);
                     continue;
                 }
@@ -202,5 +211,8 @@ impl Run {
             sequence.push(Step { act: event.act, index: event.index, clock: event.clock });
         }
         sequence.push(second);
+        if forgets(Weakness::WholeSequence) {
+            sequence.truncate(1);
+        }
     }
 }

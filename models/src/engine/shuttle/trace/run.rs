@@ -5,6 +5,7 @@ use super::event::{Act, Label};
 use super::races::Race;
 use super::slots::Slots;
 use super::vector::{CLOCK, SLOTS, Slot, VectorClock};
+use super::weak::{Weakness, forgets};
 
 /// Something that happened.
 #[derive(Clone, Copy, Debug)]
@@ -113,6 +114,7 @@ impl Run {
     pub(super) fn started(&mut self, kernel: &Kernel, thread: usize) {
         let parent = self.clocks[usize::from(self.slots.of(kernel.running()))];
         match self.slots.meet(kernel.name(thread), thread) {
+            Some(_) if forgets(Weakness::Starts) => {}
             Some(slot) => self.clocks[usize::from(slot)] = parent,
             None => {
                 let most = SLOTS - 1;
@@ -125,6 +127,9 @@ impl Run {
     pub(super) fn joined(&mut self, kernel: &Kernel, ended: usize) {
         let seen = self.clocks[usize::from(self.slots.of(ended))];
         let joiner = self.slots.of(kernel.running());
+        if forgets(Weakness::Joins) {
+            return;
+        }
         self.clocks[usize::from(joiner)].join(&seen);
     }
 
@@ -196,12 +201,19 @@ impl Run {
         let mut before = std::mem::take(&mut self.before);
         before.clear();
         if let Some(object) = footprint.object {
-            self.object(object).last_disturbed(footprint.writes, &mut before);
+            let record = self.object(object);
+            if !forgets(record.kind(footprint.writes)) {
+                record.last_disturbed(footprint.writes, &mut before);
+            }
         }
         match footprint.clock {
-            ClockUse::None => {}
-            ClockUse::Reads => self.time.last_disturbed(false, &mut before),
-            ClockUse::Moves => self.time.last_disturbed(true, &mut before),
+            ClockUse::Reads if !forgets(Weakness::JumpBeforeRead) => {
+                self.time.last_disturbed(false, &mut before);
+            }
+            ClockUse::Moves if !forgets(Weakness::ReadBeforeJump) => {
+                self.time.last_disturbed(true, &mut before);
+            }
+            _ => {}
         }
         self.before = before;
     }
@@ -265,6 +277,15 @@ impl Record {
             into.extend(&self.reads);
         } else {
             into.extend(self.write);
+        }
+    }
+
+    /// Names the kind of uses that [`last_disturbed`](Self::last_disturbed) finds.
+    fn kind(&self, writes: bool) -> Weakness {
+        match (writes, self.reads.is_empty()) {
+            (true, true) => Weakness::WriteBeforeWrite,
+            (true, false) => Weakness::ReadBeforeWrite,
+            (false, _) => Weakness::WriteBeforeRead,
         }
     }
 

@@ -2,6 +2,7 @@
 
 use super::event::{Act, Label, Step, weak_initial};
 use super::tree::Tree;
+use super::weak::{Weakness, forgets};
 
 /// A decision that was taken.
 #[derive(Debug)]
@@ -81,7 +82,8 @@ impl Search {
     pub(super) fn insert(&mut self, at: usize, sequence: &mut Vec<Step>) {
         let frame = &mut self.frames[at];
         debug_assert!(matches!(frame.chosen.label, Label::Step(_)), "answers do not race");
-        if !frame.sleep.iter().any(|act| weak_initial(act, sequence).is_some()) {
+        let is_covered = frame.sleep.iter().any(|act| weak_initial(act, sequence).is_some());
+        if !is_covered || forgets(Weakness::Sleepers) {
             frame.tree.insert(sequence);
         }
     }

@@ -5,6 +5,7 @@
 
 use super::event::{Act, Initial, Label, Step, weak_initial};
 use super::vector::Slot;
+use super::weak::{Weakness, forgets};
 
 /// The branches below one act, or at the root.
 #[derive(Clone, Default, Debug)]
@@ -51,7 +52,9 @@ impl Tree {
             };
             if let Initial::At(place) = initial {
                 let taken = sequence.remove(place);
-                answers_first(sequence, place, taken.act.slot);
+                if !forgets(Weakness::Answers) {
+                    answers_first(sequence, place, taken.act.slot);
+                }
             }
             at = &mut at.branches[branch].below;
             if at.is_empty() {

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use seatrial_core::machine::{Cx, Machine, Operation, Step};
+use seatrial_core::machine::{Cx, Operation, Step};
 use seatrial_core::runtime::Instant;
 
-use super::super::{Callers, Jumps, Limits, World, search};
+use super::super::{Bytes, Callers, Jumps, Limits, Moment, Rules, WakeUps, World, Wrong, search};
 use super::agrees_with_the_enumeration;
 
 /// Lets through as many as were let in.
@@ -89,8 +89,6 @@ type Caller = (&'static str, Vec<bool>);
 impl World for AtGate {
     type Machine = Gate;
     type Caller = Caller;
-    type View = (u8, bool);
-    type CallerView = Caller;
 
     fn machine(&self) -> Gate {
         Gate::default()
@@ -120,31 +118,43 @@ impl World for AtGate {
         }
     }
 
-    fn view(&self, machine: &Gate) -> (u8, bool) {
-        (machine.let_in, machine.kept)
+    fn view(&self, machine: &Gate, into: &mut Bytes) {
+        into.number(machine.let_in);
+        into.number(machine.kept);
     }
 
-    fn view_caller(&self, _: &Gate, caller: &Caller, _: Option<&Op>) -> Caller {
-        caller.clone()
+    fn view_caller(&self, _: &Gate, caller: &Caller, _: Option<&Op>, into: &mut Bytes) {
+        into.list(caller.0.bytes(), |into, letter| into.number(letter));
+        into.list(caller.1.iter(), |into, passed| into.number(*passed));
     }
 
     fn wrong<'a>(
         &self,
-        machine: &Gate,
+        at: Moment<'_, Gate>,
         _: impl Iterator<Item = &'a Caller> + Clone,
-    ) -> Option<String> {
-        machine.assert_valid();
-        (machine.let_in > 9).then(|| "too many".to_owned())
+    ) -> Option<Wrong> {
+        (at.machine.let_in > 9).then(|| Wrong::new("few", "too many"))
     }
 
-    fn wrong_at_end(&self, _: &Gate) -> Option<String> {
-        None
+    fn reaches<'a>(&self, _: &Gate, _: impl Iterator<Item = &'a Caller> + Clone) -> bool {
+        true
+    }
+
+    fn describe(&self, op: &Op, outcome: &Step<Ret>) -> String {
+        format!("{op:?} -> {outcome:?}")
     }
 }
 
 /// Returns how the calls of all callers can go; `None` if some never return.
 fn outcomes(programs: &'static [&'static str], jumps: Jumps) -> BTreeSet<Option<Vec<Vec<bool>>>> {
-    let model = Callers { world: AtGate(programs), symmetric: false, jumps };
+    outcomes_where(programs, Rules { symmetric: false, jumps, ..Rules::default() })
+}
+
+fn outcomes_where(
+    programs: &'static [&'static str],
+    rules: Rules,
+) -> BTreeSet<Option<Vec<Vec<bool>>>> {
+    let model = Callers { world: AtGate(programs), rules };
     agrees_with_the_enumeration(&model);
     let space = search(&model, Limits { go_on: true, ..Limits::default() });
     let outcome = |end: &super::super::State<AtGate>| {
@@ -188,4 +198,35 @@ fn a_wake_up_can_be_spent_on_a_sleeper_whose_deadline_has_passed() {
 #[test]
 fn nobody_comes_between_two_operations_under_one_lock() {
     assert_eq!(outcomes(&["kg", "l", "p"], Jumps::AtStandstill), all(&[&[&[], &[], YES]]));
+}
+
+#[test]
+fn wakes_in_order_reach_who_has_slept_longest() {
+    let in_order = Rules { symmetric: false, wake_ups: WakeUps::InOrder, ..Rules::default() };
+    // The second goes to sleep for good at 1, behind the first; at 3 one of them is let in.
+    let programs = &["9", "19", "3l"];
+    let first_passes = all(&[&[YES, &[false, false], NO]]);
+    let second_passes = all(&[&[NO, &[false, true], NO]]);
+    assert_eq!(outcomes_where(programs, in_order), first_passes);
+    assert_eq!(outcomes(programs, Jumps::AtStandstill), &first_passes | &second_passes);
+}
+
+#[test]
+fn in_order_no_wake_up_is_spent_on_a_sleeper_whose_deadline_has_passed() {
+    let jumps = Jumps::AtAnyTime;
+    let rules = Rules { symmetric: false, jumps, wake_ups: WakeUps::InOrder, ..Rules::default() };
+    // Time has passed and the other has not looked yet: it has left the line, so it is the first
+    // that is woken, unless the other sees first that somebody was let in. At last all are late.
+    let met = outcomes_where(&["9", "1", "l"], rules);
+    assert_eq!(met, all(&[&[YES, NO, &[]], &[NO, YES, &[]], &[NO, NO, &[]]]));
+}
+
+#[test]
+fn a_wake_for_no_reason_changes_nothing_for_who_looks_again() {
+    let rules = Rules { symmetric: false, spurious: 2, ..Rules::default() };
+    for programs in [&["p", "l"] as &[&str], &["p", "p", "l", "l"], &["1", "p", "l"]] {
+        let programs: &'static [&'static str] = programs.to_vec().leak();
+        let without = outcomes_where(programs, Rules { spurious: 0, ..rules });
+        assert_eq!(outcomes_where(programs, rules), without, "{programs:?}");
+    }
 }

@@ -4,28 +4,28 @@ mod gate;
 
 use std::collections::HashSet;
 
-use super::{Graph, Limits, Model, fair_cycle, search};
+use super::{Bytes, Graph, Limits, Model, Wrong, fair_cycle, search, view, wrong_in};
+use crate::trial::NEVER_PANICS;
 
 /// Every path of a model, one by one, nothing forgotten and nothing remembered.
-struct Enumeration<M: Model> {
-    keys: HashSet<M::Key>,
+struct Enumeration {
+    views: HashSet<Bytes>,
     ends: usize,
     /// The length of a shortest path to something wrong.
     wrong: Option<usize>,
 }
 
-fn enumerate<M: Model>(model: &M) -> Enumeration<M> {
-    let mut all = Enumeration { keys: HashSet::new(), ends: 0, wrong: None };
+fn enumerate<M: Model>(model: &M) -> Enumeration {
+    let mut all = Enumeration { views: HashSet::new(), ends: 0, wrong: None };
     walk(model, &model.initial(), 0, &mut all);
     all
 }
 
-fn walk<M: Model>(model: &M, state: &M::State, length: usize, all: &mut Enumeration<M>) {
-    all.keys.insert(model.key(state));
+fn walk<M: Model>(model: &M, state: &M::State, length: usize, all: &mut Enumeration) {
+    all.views.insert(view(model, state));
     let mut steps = Vec::new();
     model.steps(state, &mut steps);
-    let at_end = if steps.is_empty() { model.wrong_at_end(state) } else { None };
-    if at_end.or_else(|| model.wrong(state)).is_some() {
+    if model.wrong(state, steps.is_empty()).is_some() {
         all.wrong = Some(all.wrong.map_or(length, |shortest| shortest.min(length)));
     }
     all.ends += usize::from(steps.is_empty());
@@ -37,21 +37,22 @@ pub(crate) fn agrees_with_the_enumeration<M: Model>(model: &M) -> usize {
     let all = enumerate(model);
     let space = search(model, Limits { go_on: true, ..Limits::default() });
     assert!(space.exhausted);
-    assert_eq!(space.states, all.keys.len());
-    assert_eq!(space.wrong.map(|found| found.path.len()), all.wrong);
+    assert_eq!(space.states, all.views.len());
+    assert_eq!(space.wrong.first().map(|found| found.path.len()), all.wrong);
     assert_eq!(space.ends.is_empty(), all.ends == 0);
     space.states
 }
 
-/// Actors that each count to a limit; wrong is one sum of the counts.
+/// Actors that each count to a limit; wrong is one sum of the counts, and an end; another sum
+/// panics.
 struct Counters {
     limits: Vec<u8>,
     wrong: u8,
+    breaks: u8,
 }
 
 impl Model for Counters {
     type State = Vec<u8>;
-    type Key = Vec<u8>;
     type Action = usize;
 
     fn initial(&self) -> Vec<u8> {
@@ -66,37 +67,68 @@ impl Model for Counters {
         }
     }
 
-    fn key(&self, state: &Vec<u8>) -> Vec<u8> {
-        state.clone()
+    fn view(&self, state: &Vec<u8>, into: &mut Bytes) {
+        into.list(state.iter(), |into, count| into.number(*count));
     }
 
-    fn wrong(&self, state: &Vec<u8>) -> Option<String> {
-        (state.iter().sum::<u8>() == self.wrong).then(|| "the sum".to_owned())
+    fn wrong(&self, state: &Vec<u8>, is_end: bool) -> Option<Wrong> {
+        let sum: u8 = state.iter().sum();
+        assert_ne!(sum, self.breaks);
+        if sum == self.wrong {
+            return Some(Wrong::new("sum", "it is reached"));
+        }
+        is_end.then(|| Wrong::new("ends", "it does"))
     }
 
-    fn wrong_at_end(&self, _: &Vec<u8>) -> Option<String> {
-        None
+    fn reaches(&self, state: &Vec<u8>) -> bool {
+        state.iter().sum::<u8>() == self.wrong
     }
 }
 
 #[test]
 fn every_state_is_visited_once_and_the_shortest_way_is_found() {
-    assert_eq!(agrees_with_the_enumeration(&Counters { limits: vec![2, 3, 1], wrong: 9 }), 24);
-    let model = Counters { limits: vec![3, 3], wrong: 4 };
+    let model = Counters { limits: vec![2, 3, 1], wrong: 9, breaks: 99 };
+    assert_eq!(agrees_with_the_enumeration(&model), 24);
+    let model = Counters { limits: vec![3, 3], wrong: 4, breaks: 99 };
     let space = search(&model, Limits::default());
-    assert_eq!(space.wrong.map(|found| found.path.len()), Some(4));
+    assert_eq!(space.wrong.iter().map(|found| found.path.len()).collect::<Vec<_>>(), [4]);
     assert!(!space.exhausted, "it ends where something is wrong");
+    assert!(space.reached);
+}
+
+#[test]
+fn every_invariant_gets_its_own_shortest_way() {
+    let model = Counters { limits: vec![3, 3], wrong: 4, breaks: 99 };
+    let space = search(&model, Limits { go_on: true, ..Limits::default() });
+    let found = |wrong: &super::Counterexample<usize>| (wrong.wrong.invariant, wrong.path.len());
+    assert_eq!(space.wrong.iter().map(found).collect::<Vec<_>>(), [("sum", 4), ("ends", 6)]);
+    assert_eq!((space.states, space.steps, space.exhausted), (16, 24, true));
+}
+
+#[test]
+fn where_something_panics_no_step_leads_on() {
+    let model = Counters { limits: vec![3, 3], wrong: 99, breaks: 4 };
+    let space = search(&model, Limits { go_on: true, ..Limits::default() });
+    assert_eq!(space.wrong.len(), 1);
+    assert_eq!((space.wrong[0].wrong.invariant, space.wrong[0].path.len()), (NEVER_PANICS, 4));
+    assert_eq!((space.states, space.reached), (13, false));
+    assert_eq!(wrong_in(&model, &vec![2, 2]).unwrap().invariant, NEVER_PANICS);
+    assert_eq!(wrong_in(&model, &vec![2, 1]), None);
 }
 
 #[test]
 fn a_search_that_spends_its_states_says_so() {
-    let model = Counters { limits: vec![9, 9], wrong: 99 };
+    let model = Counters { limits: vec![9, 9], wrong: 99, breaks: 98 };
     let space = search(&model, Limits { states: 20, ..Limits::default() });
-    assert!(!space.exhausted && space.wrong.is_none());
+    assert!(!space.exhausted && space.wrong.is_empty());
+    let until = Some(std::time::Instant::now());
+    assert!(!search(&model, Limits { until, ..Limits::default() }).exhausted);
 }
 
 fn graph(steps: &[(usize, usize, usize)]) -> Graph {
     let mut graph = Graph::default();
+    let mut steps = steps.to_vec();
+    steps.sort_unstable();
     steps.iter().for_each(|&(from, actor, to)| graph.add(from, actor, to));
     graph
 }
@@ -113,7 +145,8 @@ fn a_diamond_is_no_cycle() {
 fn a_cycle_behind_a_diamond_is_found_by_either_way() {
     let steps = [(0, 0, 1), (0, 1, 2), (1, 0, 3), (2, 0, 3), (3, 0, 4), (4, 0, 3)];
     let found = fair_cycle(&graph(&steps), 1, &|state| state == 1);
-    assert_eq!(found.map(HashSet::from_iter), Some(HashSet::from([3, 4])));
+    assert_eq!(found, Some(vec![3, 4]));
+    assert_eq!(graph(&steps).round(&[3, 4], 3), [4, 3]);
     assert_eq!(fair_cycle(&graph(&steps), 1, &|state| state == 4), None);
 }
 

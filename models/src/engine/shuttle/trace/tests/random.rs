@@ -1,10 +1,14 @@
 //! On random programs, the search finds exactly the traces that the search without reduction
 //! finds, each once. No execution is cut short for being redundant: the search would panic.
 
+use std::ops::Range;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use super::program::{Features, Generator, run};
 use super::{Config, Strategy, WakeUps, search};
+use crate::engine::quietly;
+use crate::engine::shuttle::trace::weak::Weakness;
 
 /// What a comparison covered.
 #[derive(Default, Debug)]
@@ -64,6 +68,7 @@ fn config(nth: u64) -> Config {
 }
 
 /// Programs of one kind, and under which rules they run.
+#[derive(Clone, Copy)]
 struct Kind {
     features: Features,
     config: fn(u64) -> Config,
@@ -120,6 +125,43 @@ fn few_programs_of_every_kind_have_the_traces_of_the_search_without_reduction() 
         let covered = kind.compare(0..60, 1_000);
         assert!(covered.compared > 15, "{name}: {covered:?}");
         assert!(covered.with_several_traces > 15, "{name}: {covered:?}");
+    }
+}
+
+/// A program by its kind and its seed.
+type Known = (&'static str, u64);
+
+/// Returns the programs of all kinds that find out a search which forgets something, so many of
+/// them at most. A weakened search may panic, or do the same for ever.
+fn convictions(weakness: Weakness, seeds: Range<u64>, most: u64, wanted: usize) -> Vec<Known> {
+    let programs = move || {
+        weakness.choose();
+        let kinds = KINDS.into_iter().flat_map(|kind| seeds.clone().map(move |seed| (kind, seed)));
+        let notices = |((name, kind), seed): ((&'static str, Kind), u64)| {
+            let compare = || kind.compare(seed..seed + 1, most);
+            let compared = quietly(|| catch_unwind(AssertUnwindSafe(compare)));
+            compared.is_err().then_some((name, seed))
+        };
+        kinds.filter_map(notices).take(wanted).collect()
+    };
+    // What a panic leaves behind in the engine must not meet the next one.
+    std::thread::spawn(programs).join().expect("panics are caught")
+}
+
+#[test]
+fn few_programs_find_out_a_search_that_forgets_something() {
+    let is_unnoticed = |weakness: &Weakness| convictions(*weakness, 0..60, 1_000, 1).is_empty();
+    let unnoticed: Vec<_> = Weakness::ALL.into_iter().filter(is_unnoticed).collect();
+    assert_eq!(unnoticed, []);
+}
+
+#[test]
+#[cfg_attr(debug_assertions, ignore = "minutes without optimisation")]
+fn how_many_programs_find_out_a_search_that_forgets_something() {
+    for weakness in Weakness::ALL {
+        let found = convictions(weakness, 0..720, 5_000, usize::MAX);
+        println!("{weakness:?}: {} programs, {:?}", found.len(), &found[..found.len().min(5)]);
+        assert!(!found.is_empty(), "{weakness:?}");
     }
 }
 

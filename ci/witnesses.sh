@@ -1,0 +1,16 @@
+#!/usr/bin/env bash
+# Writes the committed witnesses anew: one smallest execution for every mutant, every exhibit, and
+# every scenario that is expected to break. To be run after a change of a scenario, a mutant or an
+# engine; `cargo test --test witnesses` replays what it wrote, and says when it is due.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+fresh=$(mktemp -d)
+trap 'rm -rf "$fresh"' EXIT
+cargo seatrial mutants --budget smoke --witnesses "$fresh" >/dev/null
+cargo seatrial run --budget smoke --engine trace --engine sample --engine cluster \
+  --witnesses "$fresh" >/dev/null
+rm -rf models/witnesses
+cp -r "$fresh" models/witnesses
+chmod -R u=rwX,go=rX models/witnesses
+echo "$(find models/witnesses -name '*.txt' | wc -l) witnesses: read the diff before it is committed"

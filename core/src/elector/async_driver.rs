@@ -1,0 +1,333 @@
+//! The driver of tasks: carries out what the rules order, on any executor and without a thread.
+
+use std::fmt;
+use std::future::{Future, poll_fn};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::pin::{Pin, pin};
+use std::task::Poll;
+
+use crate::cancel::{CancelToken, OnEnd};
+use crate::machine::{Host, Operation};
+use crate::runtime::{Instant, Panic, Runtime};
+
+use super::Elector;
+use super::driver::{AlreadyRunning, accepted};
+use super::leadership::{Leadership, WorkEndedOnDrop};
+use super::lent::Lent;
+use super::lock::{AsyncLock, StoreError, Stored};
+use super::operations::{Abort, GiveUp, Reply, Rest, Try};
+use super::record::Name;
+use super::state::Election;
+use super::turn::{Io, Next, Notes, Turn};
+
+/// What to do when leadership comes and goes, for a run that is awaited.
+pub trait AsyncCallbacks<R: Runtime, H: Host<Election> = Election>: Send + Sync {
+    /// Does the protected work, as part of the task that awaits the run: between two of its waits
+    /// the lease is renewed. Work that keeps a processor busy belongs on an executor of its own.
+    ///
+    /// The work should end when its leadership is [`lost`](Leadership::lost). What has not ended
+    /// when the run is over, or in the strict profile when the lease is freed, is dropped: so it
+    /// has stopped before the stop callback is called.
+    fn started_leading(&self, leadership: Leadership<R, H>) -> impl Future<Output = ()> + Send;
+
+    /// Learns that the run is over, also if it never led or was dropped (`election:LE-47`).
+    fn stopped_leading(&self) {}
+
+    /// Learns that another leader was seen, possibly itself, possibly nobody (`election:LE-52`), in
+    /// the order of observation. The run waits for it: tell somebody else and return.
+    fn new_leader(&self, leader: &Name) {
+        let _ = leader;
+    }
+}
+
+impl<L: AsyncLock, R: Runtime, H: Host<Election>> Elector<L, R, H> {
+    /// As [`run`](Self::run), awaited (`election:LE-46`): competes for the lease, leads once, and
+    /// returns whether it led when that term is over or the token has ended.
+    ///
+    /// Nothing happens until it is polled. A run that is dropped before its end loses its
+    /// leadership at once and frees no lease; to free it, cancel the token and await the end.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use seatrial_core::cancel::CancelToken;
+    /// use seatrial_core::elector::{
+    ///     AsyncCallbacks, Config, Elector, Leadership, LeaseLock, MemoryStore,
+    /// };
+    /// use seatrial_core::runtime::{Runtime, System};
+    ///
+    /// struct Worker(CancelToken);
+    ///
+    /// impl AsyncCallbacks<System> for Worker {
+    ///     async fn started_leading(&self, leadership: Leadership<System>) {
+    ///         self.0.cancel(); // enough for an example
+    ///         leadership.lost().await;
+    ///     }
+    /// }
+    ///
+    /// let system = System::new();
+    /// let store: Arc<MemoryStore<System>> = Arc::new(MemoryStore::new(&system));
+    /// let lock = LeaseLock::new(store, "default", "controller");
+    /// let elector = Elector::new(&system, lock, Config::new("pod-1_4711")).unwrap();
+    /// let token = CancelToken::new(&system);
+    /// let worker = Worker(token.clone());
+    /// let led = system.block_on(elector.run_async(&token, &worker)).unwrap();
+    /// assert!(led);
+    /// ```
+    ///
+    /// # Errors
+    /// This elector runs already.
+    ///
+    /// # Panics
+    /// If a call on the lock, the work or a callback does; the stop callback has run before.
+    pub async fn run_async<C: AsyncCallbacks<R, H>>(
+        &self,
+        token: &CancelToken<R>,
+        callbacks: &C,
+    ) -> Result<bool, AlreadyRunning> {
+        let lock = self.lend().ok_or(AlreadyRunning)?;
+        let (first, end) = self.begin(token)?;
+        let mut running = Running {
+            elector: self,
+            callbacks,
+            token,
+            end: Some(end),
+            lock: Some(lock),
+            work: None,
+            is_over: false,
+        };
+        let ran = unless_it_panics(running.drive(first)).await;
+        running.is_over = ran.is_ok();
+        running.stop();
+        ran.map_or_else(|panic| resume_unwind(panic), Ok)
+    }
+
+    /// As [`attempt`](Self::attempt), awaited.
+    ///
+    /// # Errors
+    /// This elector runs already.
+    pub async fn attempt_async(&self) -> Result<bool, AlreadyRunning> {
+        self.drive_once_async(Try).await
+    }
+
+    /// As [`release`](Self::release), awaited.
+    ///
+    /// # Errors
+    /// This elector runs already.
+    pub async fn release_async(&self) -> Result<bool, AlreadyRunning> {
+        self.drive_once_async(GiveUp).await
+    }
+
+    async fn drive_once_async(
+        &self,
+        begin: impl Operation<Election, Ret = Turn>,
+    ) -> Result<bool, AlreadyRunning> {
+        let mut lock = self.lend().ok_or(AlreadyRunning)?;
+        let mut turn = accepted(self.monitor.call(begin))?;
+        // Dropped before the lock goes back: whoever borrows it next finds nobody at work.
+        let mut aborts = AbortsOnDrop { elector: self, armed: true };
+        let success = loop {
+            self.tell_slow_path(&turn.notes);
+            turn = match turn.next {
+                Next::Call { io, deadline, .. } => {
+                    let call = send(&mut *lock, &io);
+                    let reply = limited(self.runtime(), call, deadline, None).await;
+                    self.monitor.call(Reply(Some(reply)))
+                }
+                Next::Rest => self.monitor.call_async(Rest).await,
+                next => break matches!(next, Next::Done(true)),
+            };
+        };
+        aborts.armed = false;
+        Ok(success)
+    }
+}
+
+/// Drops the attempt of an elector unless it came to its end.
+struct AbortsOnDrop<'a, L: Send + 'static, R: Runtime, H: Host<Election>> {
+    elector: &'a Elector<L, R, H>,
+    armed: bool,
+}
+
+impl<L: Send + 'static, R: Runtime, H: Host<Election>> Drop for AbortsOnDrop<'_, L, R, H> {
+    fn drop(&mut self) {
+        if self.armed {
+            let _nothing_to_tell = self.elector.monitor.call(Abort);
+        }
+    }
+}
+
+/// A run under way.
+struct Running<'a, L: AsyncLock, R: Runtime, H: Host<Election>, C: AsyncCallbacks<R, H>> {
+    elector: &'a Elector<L, R, H>,
+    callbacks: &'a C,
+    token: &'a CancelToken<R>,
+    end: Option<OnEnd<R>>,
+    /// `None` once the run was stopped.
+    lock: Option<Lent<'a, L, R>>,
+    work: Option<Work<'a, R, H>>,
+    /// Whether the rules have ended the run.
+    is_over: bool,
+}
+
+/// The protected work under way.
+struct Work<'a, R: Runtime, H: Host<Election>> {
+    task: Pin<Box<dyn Future<Output = ()> + Send + 'a>>,
+    /// Dropped after the task.
+    _ended: WorkEndedOnDrop<R, H>,
+}
+
+impl<L: AsyncLock, R: Runtime, H: Host<Election>, C: AsyncCallbacks<R, H>> Running<'_, L, R, H, C> {
+    async fn drive(&mut self, first: Turn) -> bool {
+        let mut turn = first;
+        loop {
+            self.tell(turn.notes);
+            turn = match turn.next {
+                Next::Call { io, deadline, releases } => self.call(&io, deadline, releases).await,
+                Next::Rest => self.rest().await,
+                Next::Lead { term, fence } => {
+                    let leadership =
+                        Leadership::new(&self.elector.monitor, term, fence, self.token);
+                    let ended = leadership.work_ended_on_drop();
+                    let task = Box::pin(self.callbacks.started_leading(leadership));
+                    self.work = Some(Work { task, _ended: ended });
+                    self.rest().await
+                }
+                Next::Ended { led } => return led,
+                Next::Done(_) | Next::Refused => {
+                    unreachable!("a run goes on until it has ended")
+                }
+            };
+        }
+    }
+
+    async fn rest(&mut self) -> Turn {
+        beside(&mut self.work, self.elector.monitor.call_async(Rest)).await
+    }
+
+    async fn call(&mut self, io: &Io, deadline: Option<Instant>, releases: bool) -> Turn {
+        // A release is not part of the run that was cancelled (LE-40), and nobody works under a
+        // lease that is given away: work that has not ended in its time is ended here (LE-42).
+        let token = if releases { None } else { Some(self.token) };
+        if releases && self.elector.is_strict {
+            self.work = None;
+        }
+        let lock = self.lock.as_mut().expect("the lock is lent until the run stops");
+        let call = limited(self.elector.runtime(), send(&mut **lock, io), deadline, token);
+        let reply = beside(&mut self.work, call).await;
+        self.elector.monitor.call(Reply(Some(reply)))
+    }
+
+    fn tell(&self, notes: Notes) {
+        let event = |text| {
+            if let Some(lock) = &self.lock {
+                lock.record_event(&self.elector.identity, text);
+            }
+        };
+        self.elector.tell(notes, event, |leader| self.callbacks.new_leader(&leader));
+    }
+}
+
+impl<L: AsyncLock, R: Runtime, H: Host<Election>, C: AsyncCallbacks<R, H>> Running<'_, L, R, H, C> {
+    /// Ends the run, once: the leadership, then the work, then the word to everybody.
+    fn stop(&mut self) {
+        if self.lock.is_none() {
+            return;
+        }
+        drop(self.end.take());
+        if !self.is_over {
+            let notes = self.elector.monitor.call(Abort);
+            // Whatever broke may break again; the first panic is the one that is passed on.
+            let _broken_again = catch_unwind(AssertUnwindSafe(|| self.tell(notes)));
+        }
+        let work = self.work.take();
+        let _broken_again = catch_unwind(AssertUnwindSafe(|| drop(work)));
+        drop(self.lock.take());
+        self.callbacks.stopped_leading();
+    }
+}
+
+/// A run that is dropped before its end.
+impl<L: AsyncLock, R: Runtime, H: Host<Election>, C: AsyncCallbacks<R, H>> Drop
+    for Running<'_, L, R, H, C>
+{
+    fn drop(&mut self) {
+        self.stop();
+    }
+}
+
+impl<L: AsyncLock, R: Runtime, H: Host<Election>, C: AsyncCallbacks<R, H>> fmt::Debug
+    for Running<'_, L, R, H, C>
+{
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Running").field("is_over", &self.is_over).finish_non_exhaustive()
+    }
+}
+
+async fn send<L: AsyncLock>(lock: &mut L, io: &Io) -> Result<Stored, StoreError> {
+    match io {
+        Io::Get => lock.get().await,
+        Io::Create(record) => lock.create(record).await,
+        Io::Update(record, version) => lock.update(record, version).await,
+    }
+}
+
+/// Awaits something while the work goes on.
+async fn beside<R: Runtime, H: Host<Election>, T>(
+    work: &mut Option<Work<'_, R, H>>,
+    awaited: impl Future<Output = T>,
+) -> T {
+    let mut awaited = pin!(awaited);
+    poll_fn(|context| {
+        if let Some(under_way) = work
+            && under_way.task.as_mut().poll(context).is_ready()
+        {
+            *work = None;
+        }
+        awaited.as_mut().poll(context)
+    })
+    .await
+}
+
+/// Awaits a call until its deadline or the end of its token; then it is given up.
+async fn limited<R: Runtime>(
+    runtime: &R,
+    call: impl Future<Output = Result<Stored, StoreError>>,
+    deadline: Option<Instant>,
+    token: Option<&CancelToken<R>>,
+) -> Result<Stored, StoreError> {
+    let mut call = pin!(call);
+    let mut alarms = (None, None);
+    poll_fn(|context| {
+        if let Poll::Ready(answer) = call.as_mut().poll(context) {
+            return Poll::Ready(answer);
+        }
+        if token.is_some_and(CancelToken::is_cancelled) {
+            return Poll::Ready(Err(StoreError::Cancelled));
+        }
+        if deadline.is_some_and(|deadline| runtime.now() >= deadline) {
+            return Poll::Ready(Err(StoreError::Timeout));
+        }
+        let waker = context.waker();
+        let at_deadline = deadline.filter(|deadline| *deadline != Instant::NEVER);
+        alarms = (
+            token.map(|token| token.on_end(waker.clone())),
+            at_deadline.map(|deadline| runtime.wake_at(deadline, waker.clone())),
+        );
+        Poll::Pending
+    })
+    .await
+}
+
+/// Awaits something; a panic becomes a value.
+async fn unless_it_panics<T>(awaited: impl Future<Output = T>) -> Result<T, Panic> {
+    let mut awaited = pin!(awaited);
+    poll_fn(|context| {
+        let polled = catch_unwind(AssertUnwindSafe(|| awaited.as_mut().poll(context)));
+        match polled {
+            Ok(Poll::Ready(value)) => Poll::Ready(Ok(value)),
+            Ok(Poll::Pending) => Poll::Pending,
+            Err(panic) => Poll::Ready(Err(panic)),
+        }
+    })
+    .await
+}

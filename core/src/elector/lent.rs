@@ -1,0 +1,54 @@
+//! The lock of an elector, lent to whoever drives it.
+
+use std::fmt;
+use std::ops::{Deref, DerefMut};
+
+use crate::machine::Host;
+use crate::runtime::Runtime;
+
+use super::Elector;
+use super::state::Election;
+
+/// The lock of an elector for the time of one run, attempt or release. It goes back to its place
+/// when this drops.
+pub(super) struct Lent<'a, L: Send + 'static, R: Runtime> {
+    runtime: &'a R,
+    place: &'a R::Mutex<Option<L>>,
+    /// `None` at the very end of the drop alone.
+    lock: Option<L>,
+}
+
+impl<L: Send + 'static, R: Runtime, H: Host<Election>> Elector<L, R, H> {
+    /// Lends the lock out; `None` if somebody has it.
+    pub(super) fn lend(&self) -> Option<Lent<'_, L, R>> {
+        let runtime = self.runtime();
+        let lock = runtime.lock(&self.lock).take()?;
+        Some(Lent { runtime, place: &self.lock, lock: Some(lock) })
+    }
+}
+
+impl<L: Send + 'static, R: Runtime> Deref for Lent<'_, L, R> {
+    type Target = L;
+
+    fn deref(&self) -> &L {
+        self.lock.as_ref().expect("a lock that is lent is there")
+    }
+}
+
+impl<L: Send + 'static, R: Runtime> DerefMut for Lent<'_, L, R> {
+    fn deref_mut(&mut self) -> &mut L {
+        self.lock.as_mut().expect("a lock that is lent is there")
+    }
+}
+
+impl<L: Send + 'static, R: Runtime> Drop for Lent<'_, L, R> {
+    fn drop(&mut self) {
+        *self.runtime.lock(self.place) = self.lock.take();
+    }
+}
+
+impl<L: Send + 'static, R: Runtime> fmt::Debug for Lent<'_, L, R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Lent")
+    }
+}

@@ -1,0 +1,137 @@
+//! Several calls of one kind in one critical section: the same calls one after the other, and
+//! nobody else between them.
+
+use std::num::NonZeroUsize;
+
+use super::{Cx, Embed, Machine, Operation, Step};
+
+/// Calls that return at once, one after the other. It returns what they return.
+#[derive(Clone, Debug)]
+pub struct Many<O>(pub Vec<O>);
+
+/// One call again and again: until it has given `most` values, or gives none, or would wait.
+///
+/// It waits as the call itself does while it has nothing to return, and never for more than one
+/// value. It returns nothing where the call alone would return `None`.
+#[derive(Clone, Debug)]
+pub struct UpTo<O> {
+    /// How many values are enough.
+    pub most: NonZeroUsize,
+    /// The call.
+    pub call: O,
+}
+
+impl<M: Machine, O: Operation<M>> Operation<M> for Many<O>
+where
+    Self: Embed<M, Ret = Vec<O::Ret>>,
+{
+    fn step(&mut self, machine: &mut M, cx: &mut Cx<'_>) -> Step<Vec<O::Ret>> {
+        let mut returned = Vec::with_capacity(self.0.len());
+        for call in &mut self.0 {
+            match call.step(machine, cx) {
+                Step::Done(ret) => returned.push(ret),
+                Step::Held(_) | Step::Wait { .. } => panic!("a call in a row returns at once"),
+            }
+        }
+        Step::Done(returned)
+    }
+}
+
+impl<M: Machine, O: Operation<M>, T> Operation<M> for UpTo<O>
+where
+    O: Embed<M, Ret = Option<T>>,
+    Self: Embed<M, Ret = Vec<T>>,
+{
+    fn step(&mut self, machine: &mut M, cx: &mut Cx<'_>) -> Step<Vec<T>> {
+        let mut taken = Vec::new();
+        while taken.len() < self.most.get() {
+            match self.call.step(machine, cx) {
+                Step::Done(Some(value)) => taken.push(value),
+                Step::Done(None) => break,
+                Step::Wait { on, until } if taken.is_empty() => return Step::Wait { on, until },
+                Step::Wait { .. } => break,
+                Step::Held(_) => panic!("a call that is repeated does not keep the lock"),
+            }
+        }
+        Step::Done(taken)
+    }
+
+    fn cancel(&mut self, machine: &mut M, cx: &mut Cx<'_>) {
+        self.call.cancel(machine, cx);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::machine::by_hand::ByHand;
+
+    /// Hands out the numbers below its own, the largest first; ends at zero if it is told to.
+    #[derive(Debug)]
+    pub struct Countdown {
+        left: u8,
+        ends: bool,
+    }
+
+    #[derive(Clone, Debug)]
+    pub struct Next;
+
+    #[derive(Clone, Debug)]
+    pub struct Raise(u8);
+
+    crate::operations! {
+        [] Countdown: Op, Ret {
+            Next(Next) -> Option<u8>,
+            Raise(Raise) -> u8,
+            Some(UpTo<Next>) -> Vec<u8>,
+            Raises(Many<Raise>) -> Vec<u8>,
+        }
+    }
+
+    impl Operation<Countdown> for Next {
+        fn step(&mut self, countdown: &mut Countdown, _: &mut Cx<'_>) -> Step<Option<u8>> {
+            match countdown.left.checked_sub(1) {
+                None if !countdown.ends => Step::Wait { on: 1, until: None },
+                left => {
+                    countdown.left = left.unwrap_or(0);
+                    Step::Done(left)
+                }
+            }
+        }
+    }
+
+    impl Operation<Countdown> for Raise {
+        fn step(&mut self, countdown: &mut Countdown, cx: &mut Cx<'_>) -> Step<u8> {
+            countdown.left += self.0;
+            cx.wakes.many(1, self.0.into());
+            Step::Done(countdown.left)
+        }
+    }
+
+    fn up_to(most: usize) -> UpTo<Next> {
+        UpTo { most: NonZeroUsize::new(most).expect("some"), call: Next }
+    }
+
+    #[test]
+    fn a_row_returns_what_its_calls_return_and_wakes_whom_they_wake() {
+        let mut machine = ByHand::new(Countdown { left: 0, ends: false });
+        assert_eq!(machine.call(Many(vec![Raise(2), Raise(1)])), [2, 3]);
+        assert_eq!(machine.woken.get(1), 3);
+        assert_eq!(machine.call(Many::<Raise>(vec![])), [0; 0]);
+    }
+
+    #[test]
+    fn it_takes_what_is_there_and_waits_for_the_first_only() {
+        let mut machine = ByHand::new(Countdown { left: 3, ends: false });
+        assert_eq!(machine.call(up_to(2)), [2, 1]);
+        assert_eq!(machine.call(up_to(usize::MAX)), [0]);
+        machine.waits(up_to(2));
+    }
+
+    #[test]
+    fn nothing_is_returned_at_the_end() {
+        let mut machine = ByHand::new(Countdown { left: 1, ends: true });
+        assert_eq!(machine.call(up_to(2)), [0]);
+        assert_eq!(machine.call(up_to(2)), [0; 0]);
+    }
+}

@@ -1,0 +1,193 @@
+//! Workers at a queue: the loop that every controller writes, once.
+//!
+//! A pool takes items from a rate-limiting or a priority queue and calls your function on them, on
+//! several threads, one delivery of an item at a time. What the function answers decides what
+//! becomes of the item (`workqueue:CL-1`): it is done, comes back after a time, or - after an
+//! error or a panic - is tried again when the queue's limiter says so, later each time.
+//!
+//! ```
+//! use std::num::NonZeroUsize;
+//! use std::sync::Arc;
+//! use std::time::Duration;
+//! use seatrial_core::limited_queue::LimitedQueue;
+//! use seatrial_core::pool::{Action, Pool};
+//! use seatrial_core::runtime::System;
+//!
+//! let system = System::new();
+//! let queue = Arc::new(LimitedQueue::with_default_limiter(&system));
+//! let workers = NonZeroUsize::new(2).unwrap();
+//! let pool = Pool::start(&system, &queue, workers, |key: &&str| {
+//!     println!("reconcile {key}");
+//!     Ok::<_, std::io::Error>(Action::Done)
+//! });
+//! queue.add("default/web");
+//! let end = pool.shut_down(Duration::from_secs(10)); // finishes what waits
+//! assert!(end.is_complete());
+//! ```
+//!
+//! To stop, stop the sources of items first, then the pool (`workqueue:CL-7`). A thread cannot be
+//! stopped from outside: at the deadline the pool takes no further item and returns, and says what
+//! it left.
+//!
+//! Left out: more than one function a pool, and a number of workers that changes.
+
+mod reconcile;
+mod source;
+#[cfg(feature = "tokio")]
+pub mod tasks;
+#[cfg(test)]
+mod tests;
+
+use std::fmt;
+use std::num::NonZeroUsize;
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::cancel::CancelToken;
+use crate::runtime::Runtime;
+
+pub use reconcile::{Action, Failure, Reconcile};
+pub use source::Source;
+
+/// Threads that process the items of a queue.
+///
+/// To drop it is to stop it without waiting: the queue is shut down, and the workers end after the
+/// items that they have.
+pub struct Pool<Q: Source, R: Runtime> {
+    crew: Arc<Crew<Q, R>>,
+    threads: Vec<R::Join<()>>,
+}
+
+/// How a pool ended.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[must_use = "it says what was left undone"]
+pub struct End {
+    /// Workers that had not ended at the deadline.
+    pub running: usize,
+    /// Items that nobody had taken by then.
+    pub waiting: usize,
+}
+
+impl End {
+    /// Tells whether everything that was accepted has been processed.
+    #[must_use]
+    pub const fn is_complete(&self) -> bool {
+        self.running == 0 && self.waiting == 0
+    }
+}
+
+/// What the workers share.
+struct Crew<Q, R: Runtime> {
+    queue: Arc<Q>,
+    /// How many have not left.
+    running: R::Mutex<usize>,
+    /// Ends when the last worker has left.
+    left: CancelToken<R>,
+    /// Whether to take no further item. Read before every item, so it takes no lock.
+    stop: R::Published<bool>,
+}
+
+impl<Q: Source, R: Runtime> Pool<Q, R> {
+    /// Starts so many workers.
+    pub fn start<F: Reconcile<Q::Key>>(
+        runtime: &R,
+        queue: &Arc<Q>,
+        workers: NonZeroUsize,
+        reconciler: F,
+    ) -> Self {
+        let crew = Arc::new(Crew {
+            queue: Arc::clone(queue),
+            running: runtime.mutex(workers.get()),
+            left: CancelToken::new(runtime),
+            stop: runtime.published(Arc::new(false)),
+        });
+        let reconciler = Arc::new(reconciler);
+        let start = |number| {
+            let (crew, reconciler) = (Arc::clone(&crew), Arc::clone(&reconciler));
+            runtime.spawn(&format!("worker {number}"), move || crew.work(&*reconciler))
+        };
+        let threads = (0..workers.get()).map(start).collect();
+        Self { crew, threads }
+    }
+
+    /// Refuses new items, has those that wait processed, and returns when all workers have ended or
+    /// `patience` has passed. Items whose time has not come, and those that fail from now on, are
+    /// not tried again.
+    ///
+    /// At the deadline the workers stop after the items that they have. Without patience that is
+    /// at once.
+    pub fn shut_down(mut self, patience: Duration) -> End {
+        let crew = Arc::clone(&self.crew);
+        let runtime = crew.runtime();
+        let deadline = runtime.now() + patience;
+        crew.queue.shut_down();
+        let left = crew.left.wait_until(deadline);
+        crew.stop();
+        let running = *runtime.lock(&crew.running);
+        if left {
+            for thread in self.threads.drain(..) {
+                // A worker catches what its items do; a panic here is the queue's.
+                if let Err(panic) = runtime.join(thread) {
+                    std::panic::resume_unwind(panic);
+                }
+            }
+        }
+        End { running, waiting: crew.queue.waiting() }
+    }
+
+    /// Returns the queue.
+    #[must_use]
+    pub fn queue(&self) -> &Arc<Q> {
+        &self.crew.queue
+    }
+}
+
+impl<Q: Source, R: Runtime> Drop for Pool<Q, R> {
+    fn drop(&mut self) {
+        if !self.threads.is_empty() {
+            self.crew.stop();
+            self.crew.queue.shut_down();
+        }
+    }
+}
+
+impl<Q: Source, R: Runtime> Crew<Q, R> {
+    fn runtime(&self) -> &R {
+        self.left.runtime()
+    }
+
+    fn stop(&self) {
+        self.runtime().publish(&self.stop, Arc::new(true));
+    }
+
+    fn work<F: Reconcile<Q::Key>>(&self, reconciler: &F) {
+        let leaving = Leaving(self);
+        while !*self.runtime().load(&self.stop) {
+            let Some((key, delivery)) = self.queue.next() else { break };
+            reconcile::process(&*self.queue, reconciler, &key, delivery);
+        }
+        drop(leaving);
+    }
+}
+
+/// Counts a worker out, whatever ends it.
+struct Leaving<'a, Q: Source, R: Runtime>(&'a Crew<Q, R>);
+
+impl<Q: Source, R: Runtime> Drop for Leaving<'_, Q, R> {
+    fn drop(&mut self) {
+        let runtime = self.0.runtime();
+        let mut running = runtime.lock(&self.0.running);
+        *running -= 1;
+        let last = *running == 0;
+        drop(running);
+        if last {
+            self.0.left.cancel();
+        }
+    }
+}
+
+impl<Q: Source, R: Runtime> fmt::Debug for Pool<Q, R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Pool").field("threads", &self.threads.len()).finish_non_exhaustive()
+    }
+}

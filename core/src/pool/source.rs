@@ -1,0 +1,115 @@
+//! Where the workers of a pool get their items.
+
+use std::hash::{BuildHasher, Hash};
+
+use crate::limited_queue::{Limited, LimitedQueue, Outcome};
+use crate::limiter::Limiter;
+use crate::machine::Host;
+use crate::priority_queue::{Observer, Prioritized, PriorityQueue};
+use crate::queue::{Key, Storage, Token};
+use crate::runtime::Runtime;
+
+/// A queue whose deliveries end with an [`Outcome`].
+///
+/// It hands an item to one worker at a time, tries failed items again, later each time, and can be
+/// shut down (`workqueue:CL-1`, `CL-5`).
+pub trait Source: Send + Sync + 'static {
+    /// What it hands out.
+    type Key: Send + Sync + 'static;
+    /// Names a delivery that has not ended.
+    type Delivery: Copy + Send + Sync + 'static;
+
+    /// Takes the next item, sleeping until there is one; `None` once there will be none.
+    fn next(&self) -> Option<(Self::Key, Self::Delivery)>;
+
+    /// As [`next`](Self::next), for tasks: to drop the future is to stop waiting.
+    fn next_async(&self) -> impl Future<Output = Option<(Self::Key, Self::Delivery)>> + Send;
+
+    /// Does what the outcome asks for and ends the delivery.
+    fn settle(&self, delivery: Self::Delivery, outcome: Outcome);
+
+    /// Ends the delivery: the item is neither tried again nor forgotten.
+    fn release(&self, delivery: Self::Delivery);
+
+    /// Refuses new items, drops those whose time has not come, and wakes everybody who waits.
+    fn shut_down(&self);
+
+    /// Counts the items that could be handed out now.
+    fn waiting(&self) -> usize;
+}
+
+impl<K, R, L, S, B, H> Source for LimitedQueue<K, R, L, S, B, H>
+where
+    K: Key + Hash + Sync,
+    R: Runtime,
+    L: Limiter<K>,
+    S: Storage<K>,
+    B: BuildHasher + Send + Sync + 'static,
+    H: Host<Limited<K, L, S>>,
+{
+    type Key = K;
+    type Delivery = Token;
+
+    fn next(&self) -> Option<(K, Token)> {
+        self.take().map(|(token, key)| (key, token))
+    }
+
+    async fn next_async(&self) -> Option<(K, Token)> {
+        self.take_async().await.map(|(token, key)| (key, token))
+    }
+
+    fn settle(&self, token: Token, outcome: Outcome) {
+        Self::settle(self, token, outcome);
+    }
+
+    fn release(&self, token: Token) {
+        self.done(token);
+    }
+
+    fn shut_down(&self) {
+        Self::shut_down(self);
+    }
+
+    fn waiting(&self) -> usize {
+        self.len()
+    }
+}
+
+/// An item that comes back does so with the priority that it was handed out with
+/// (`workqueue:PQ-42`).
+impl<K, R, L, O, B, H> Source for PriorityQueue<K, R, L, O, B, H>
+where
+    K: Key + Hash + Sync,
+    R: Runtime,
+    L: Limiter<K>,
+    O: Observer,
+    B: BuildHasher + Send + Sync + 'static,
+    H: Host<Prioritized<K, L, O>>,
+{
+    type Key = K;
+    type Delivery = (Token, i32);
+
+    fn next(&self) -> Option<(K, (Token, i32))> {
+        self.take_with_priority().map(|(token, key, priority)| (key, (token, priority)))
+    }
+
+    async fn next_async(&self) -> Option<(K, (Token, i32))> {
+        self.take_async().await.map(|(token, key, priority)| (key, (token, priority)))
+    }
+
+    fn settle(&self, (token, priority): (Token, i32), outcome: Outcome) {
+        Self::settle(self, token, outcome, priority);
+    }
+
+    fn release(&self, (token, _): (Token, i32)) {
+        self.done(token);
+    }
+
+    fn shut_down(&self) {
+        Self::shut_down(self);
+    }
+
+    fn waiting(&self) -> usize {
+        self.len()
+    }
+}

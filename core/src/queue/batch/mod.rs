@@ -1,0 +1,122 @@
+//! Several items in one critical section.
+
+#[cfg(test)]
+mod tests;
+
+use std::fmt;
+use std::ops::Deref;
+
+use super::Token;
+use super::work::Deliver;
+
+/// Items in processing; all done, in one step, when this drops (`workqueue:CL-2`).
+///
+/// Looks like a slice of the items, in the order in which they were handed out. No other consumer
+/// receives any of them while this value lives.
+pub struct Batch<'q, Q: Deliver> {
+    queue: &'q Q,
+    tokens: Vec<Token>,
+    keys: Vec<Q::Key>,
+}
+
+impl<'q, Q: Deliver> Batch<'q, Q> {
+    /// Guards deliveries; `None` if there are none.
+    pub(crate) fn new(queue: &'q Q, taken: Vec<(Token, Q::Key)>) -> Option<Self> {
+        let (tokens, keys): (Vec<_>, Vec<_>) = taken.into_iter().unzip();
+        (!tokens.is_empty()).then_some(Self { queue, tokens, keys })
+    }
+
+    /// Says that the items are done, where dropping the value would hide it.
+    pub fn done(self) {}
+}
+
+impl<Q: Deliver> Deref for Batch<'_, Q> {
+    type Target = [Q::Key];
+
+    fn deref(&self) -> &[Q::Key] {
+        &self.keys
+    }
+}
+
+impl<Q: Deliver> Drop for Batch<'_, Q> {
+    fn drop(&mut self) {
+        self.queue.done_all(std::mem::take(&mut self.tokens));
+    }
+}
+
+impl<Q: Deliver<Key: fmt::Debug>> fmt::Debug for Batch<'_, Q> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Batch").field(&self.keys).finish()
+    }
+}
+
+/// Writes the batch forms of a queue whose plain calls are those of the work queue.
+macro_rules! batch_calls {
+    ([$($generics:tt)*] $queue:ty, [$($bounds:tt)*]) => {
+        /// Several items in one critical section: what the same calls would do one after the other,
+        /// with nobody else between them. As many consumers wake as items came.
+        impl<$($generics)*> $queue
+        where
+            $($bounds)*
+        {
+            /// Adds items in their order, as so many calls of [`add`](Self::add) would.
+            pub fn add_all(&self, keys: impl IntoIterator<Item = K>) {
+                let hashed = |key: K| {
+                    let hash = self.hasher.hash_one(&key);
+                    $crate::queue::Add { key: Some(key), hash }
+                };
+                let all: Vec<_> = keys.into_iter().map(hashed).collect();
+                if !all.is_empty() {
+                    self.monitor.call($crate::machine::Many(all));
+                }
+            }
+
+            /// Takes the next items, `most` at most, sleeping until there is one; `None` once the
+            /// queue is shut down and empty. It does not wait for more than one.
+            ///
+            /// They are done together when the returned [`Batch`](crate::queue::Batch) drops, also
+            /// by a panic.
+            pub fn get_batch(
+                &self,
+                most: ::std::num::NonZeroUsize,
+            ) -> Option<$crate::queue::Batch<'_, Self>> {
+                $crate::queue::Batch::new(self, self.take_batch(most))
+            }
+
+            /// As [`get_batch`](Self::get_batch), for callers that keep the tokens and call
+            /// [`done`](Self::done) or [`done_all`](Self::done_all). Empty once the queue is shut
+            /// down and empty.
+            pub fn take_batch(&self, most: ::std::num::NonZeroUsize) -> Vec<(Token, K)> {
+                self.monitor.call($crate::queue::GetBatch { most, call: $crate::queue::Get })
+            }
+
+            /// As [`get_batch`](Self::get_batch), for tasks: to drop the future is to stop
+            /// waiting.
+            pub async fn get_batch_async(
+                &self,
+                most: ::std::num::NonZeroUsize,
+            ) -> Option<$crate::queue::Batch<'_, Self>> {
+                $crate::queue::Batch::new(self, self.take_batch_async(most).await)
+            }
+
+            /// As [`take_batch`](Self::take_batch), for tasks. A future that is dropped takes
+            /// nothing, and a wake-up that was meant for it goes to another consumer.
+            pub fn take_batch_async(
+                &self,
+                most: ::std::num::NonZeroUsize,
+            ) -> impl Future<Output = Vec<(Token, K)>> + Send {
+                self.monitor.call_async($crate::queue::GetBatch { most, call: $crate::queue::Get })
+            }
+
+            /// Ends deliveries in their order, as so many calls of [`done`](Self::done) would.
+            /// Returns how many of them had not ended before.
+            pub fn done_all(&self, tokens: impl IntoIterator<Item = Token>) -> usize {
+                let all = tokens.into_iter().map($crate::queue::Done).collect();
+                let finished = self.monitor.call($crate::machine::Many::<$crate::queue::Done>(all));
+                $crate::queue::ended(&finished)
+            }
+        }
+    };
+}
+
+pub(crate) use batch_calls;

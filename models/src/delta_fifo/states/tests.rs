@@ -1,0 +1,54 @@
+//! The models hold, and notice what is forgotten.
+
+use seatrial_core::delta_fifo::{POPPERS, SYNC};
+
+use super::*;
+use crate::engine::Engine;
+use crate::engine::state::{Callers, Limits, search};
+use crate::trial::TERMINATES;
+use crate::trial::component_tests::comes_out_as_expected;
+
+#[test]
+fn every_model_of_the_catalogue_comes_out_as_expected() {
+    let models = all();
+    assert!(models.len() >= 2);
+    for model in models {
+        comes_out_as_expected::<DeltaFifo>(Engine::State, model.name());
+    }
+}
+
+/// Returns the invariants that a world breaks.
+fn broken(world: AtDeltaFifo) -> Vec<&'static str> {
+    let model = Callers { world, rules: May::default() };
+    let space = search(&model, Limits { go_on: true, ..Limits::default() });
+    assert!(space.exhausted);
+    space.wrong.iter().map(|found| found.wrong.invariant).collect()
+}
+
+fn world() -> AtDeltaFifo {
+    use Call::{Close, Consume, List, Put, WaitForSync};
+    let lists: &[Call] = &[List(&[(0, 1)]), Put((1, 1)), Close];
+    AtDeltaFifo::new(&[lists, &[Consume], &[Consume], &[WaitForSync], &[WaitForSync]], |_| true)
+}
+
+#[test]
+fn wake_ups_that_are_forgotten_leave_somebody_asleep() {
+    assert_eq!(broken(world()), [""; 0]);
+    let edits: [fn(&mut Wakes); 3] = [
+        |wakes| wakes.set(POPPERS, 0),
+        |wakes| wakes.set(SYNC, 0),
+        |wakes| wakes.set(POPPERS, wakes.get(POPPERS).min(1)),
+    ];
+    for edit in edits {
+        assert_eq!(broken(AtDeltaFifo { edit, ..world() }), [TERMINATES]);
+    }
+}
+
+#[test]
+fn versions_out_of_order_are_noticed() {
+    use Call::{Close, Consume, Put};
+    let skips: &[Call] = &[Put((0, 1)), Put((0, 3)), Close];
+    assert_eq!(broken(AtDeltaFifo::new(&[skips, &[Consume]], |_| true)), ["nothing_is_lost"]);
+    let nobody_takes: &[Call] = &[Put((0, 1)), Close];
+    assert_eq!(broken(AtDeltaFifo::new(&[nobody_takes], |_| true)), ["nothing_is_lost"]);
+}

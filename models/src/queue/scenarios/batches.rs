@@ -1,0 +1,73 @@
+//! Several items in one critical section.
+
+use std::num::NonZeroUsize;
+
+use seatrial_core::queue::Token;
+use seatrial_core::runtime::Runtime;
+
+use super::{adds, caller, queue, some};
+use crate::queue::{History, Queue};
+use crate::trial::{Scenario, World};
+
+const TWO: NonZeroUsize = NonZeroUsize::MIN.saturating_add(1);
+
+fn tokens(taken: &[(Token, u8)]) -> impl Iterator<Item = Token> {
+    taken.iter().map(|(token, _)| *token)
+}
+
+/// Two consumers wait, each for one item, while two come at once.
+pub(super) struct BatchForWaiters;
+
+impl Scenario<Queue> for BatchForWaiters {
+    const NAME: &'static str = "batch_for_waiters";
+    const SAYS: &'static str = "two consumers wait, each for one item, while two are added at once";
+
+    fn run<R: Runtime>(&self, world: &World<R, Queue>) {
+        let queue = queue(world);
+        let taker = |name| {
+            let queue = std::sync::Arc::clone(&queue);
+            world.spawn(name, move || queue.take_batch(NonZeroUsize::MIN))
+        };
+        let (first, second) = (taker("first"), taker("second"));
+        queue.add_all([1, 2]);
+        world.quiesce();
+        for taker in [first, second] {
+            queue.done_all(tokens(&world.join(taker)));
+        }
+    }
+
+    /// Both consumers sleep when the items come.
+    fn reaches(history: &History) -> bool {
+        some(history, |before, event| adds(event).is_some() && before.getters.len() == 2)
+    }
+}
+
+/// Items of one batch are added again, and others with them, while they are processed.
+pub(super) struct BatchWhileProcessing;
+
+impl Scenario<Queue> for BatchWhileProcessing {
+    const NAME: &'static str = "batch_while_processing";
+    const SAYS: &'static str =
+        "items of a batch are added again, beside new ones, while they are processed";
+
+    fn run<R: Runtime>(&self, world: &World<R, Queue>) {
+        let queue = queue(world);
+        queue.add_all([1, 2]);
+        let taken = queue.take_batch(TWO);
+        let consumer = caller(world, "consumer", &queue, |queue| {
+            while let Some(batch) = queue.get_batch(TWO) {
+                batch.done();
+            }
+        });
+        let producer = caller(world, "producer", &queue, |queue| queue.add_all([1, 2, 1, 3]));
+        queue.done_all(tokens(&taken));
+        world.join(producer);
+        world.quiesce();
+        queue.shut_down();
+        world.join(consumer);
+    }
+
+    fn reaches(history: &History) -> bool {
+        some(history, |before, event| adds(event).is_some_and(|key| before.in_processing(key)))
+    }
+}
