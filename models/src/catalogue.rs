@@ -9,6 +9,7 @@ use crate::fifo::Fifo;
 use crate::heap::Heap;
 use crate::indexed_store::IndexedStore;
 use crate::limited_queue::LimitedQueue;
+use crate::limiter::Limiter;
 use crate::ordered_fifo::OrderedFifo;
 use crate::priority_queue::PriorityQueue;
 use crate::queue::Queue;
@@ -35,7 +36,7 @@ pub const CATALOGUE: Catalogue = Catalogue {
         subject::<Fifo>(),
         subject::<LimitedQueue>(),
         subject::<PriorityQueue>(),
-        subject::<sequential::Limiter>(),
+        subject::<Limiter>(),
         subject::<sequential::TokenBucket>(),
         subject::<sequential::Backoff>(),
         subject::<OrderedFifo>(),

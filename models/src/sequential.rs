@@ -47,9 +47,6 @@ macro_rules! sequential {
 }
 
 sequential! {
-    /// The limiters.
-    Limiter, "limiter", "how long to wait after a failure, per item and shared",
-        vec![crate::limiter::conformance()];
     /// The token bucket.
     TokenBucket, "token_bucket", "so many events a second, and so many at once",
         vec![crate::token_bucket::conformance()];
