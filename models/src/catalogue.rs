@@ -11,6 +11,7 @@ use crate::indexed_store::IndexedStore;
 use crate::limited_queue::LimitedQueue;
 use crate::limiter::Limiter;
 use crate::ordered_fifo::OrderedFifo;
+use crate::pool::Pool;
 use crate::priority_queue::PriorityQueue;
 use crate::queue::Queue;
 use crate::sequential;
@@ -35,6 +36,7 @@ pub const CATALOGUE: Catalogue = Catalogue {
         subject::<DelayingQueue>(),
         subject::<Fifo>(),
         subject::<LimitedQueue>(),
+        subject::<Pool>(),
         subject::<PriorityQueue>(),
         subject::<Limiter>(),
         subject::<sequential::TokenBucket>(),

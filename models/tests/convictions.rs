@@ -51,7 +51,8 @@ fn made_up_calls_convict_nine_in_ten_bugs_of_the_rules() {
 
 #[test]
 fn made_up_calls_do_not_convict_what_is_equivalent() {
-    let rows = mutants(&["add_wakes_everybody", "every_"], &[Engine::Fuzz], 1);
+    let mut rows = mutants(&["wakes_everybody", "every_done"], &[Engine::Fuzz], 1);
+    rows.retain(|row| row.kind == "equivalent");
     assert!(rows.len() > 3);
     for row in rows {
         assert!(row.kills.is_empty(), "{}+{}", row.component, row.name);

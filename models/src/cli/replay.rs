@@ -101,6 +101,11 @@ fn text(witness: &Witness, replayed: &Replayed, same: bool, colour: Colour) -> S
     let mutant = witness.mutant.as_ref().map_or(String::new(), |name| format!(" with {name}"));
     let head = format!("{component}/{scenario}{mutant} on {engine}");
     let mut text = format!("{}\n\n", colour.head(&head));
+    if replayed.lines.is_empty() && replayed.picture.is_none() {
+        text.push_str("  calls of one caller, read from the bytes of the witness\n");
+        text.push_str(&verdict(replayed, same, colour));
+        return text;
+    }
     let at = replayed.findings.first().and_then(|finding| finding.violation.at);
     let drawn = replayed.picture.clone().unwrap_or_else(|| picture(&replayed.lines, at));
     for line in drawn.lines() {
@@ -109,7 +114,13 @@ fn text(witness: &Witness, replayed: &Replayed, same: bool, colour: Colour) -> S
     if let Some(end) = replayed.transcript.lines().next_back() {
         let _infallible = writeln!(text, "  {}", colour.dim(end));
     }
-    text.push('\n');
+    text.push_str(&verdict(replayed, same, colour));
+    text
+}
+
+/// Says what an execution violates, and whether it is the one that the witness was taken of.
+fn verdict(replayed: &Replayed, same: bool, colour: Colour) -> String {
+    let mut text = "\n".to_owned();
     for finding in &replayed.findings {
         let name = colour.bad(finding.invariant);
         let _infallible = writeln!(text, "{name}: {}", finding.violation.because);

@@ -100,6 +100,7 @@ pub(super) fn call(op: &Call<u8>) -> Option<InnerCall> {
         Call::Len(len) => InnerCall::Len(len.clone()),
         Call::ShuttingDown(ask) => InnerCall::ShuttingDown(ask.clone()),
         Call::Retries(ask) => InnerCall::Retries(ask.clone()),
+        Call::Refresh(refresh) => InnerCall::Refresh(refresh.clone()),
         Call::AddRateLimited(_) | Call::Forget(_) | Call::NumRequeues(_) => return None,
     })
 }
@@ -124,6 +125,7 @@ pub(super) fn outcome(outcome: &Step<Ret<u8>>) -> Option<InnerStep> {
         Ret::Len(len) => inner::Ret::Len(*len),
         Ret::ShuttingDown(says) => inner::Ret::ShuttingDown(*says),
         Ret::Retries(count) => inner::Ret::Retries(*count),
+        Ret::Refresh(()) => inner::Ret::Refresh(()),
         Ret::AddRateLimited(()) | Ret::Forget(()) | Ret::NumRequeues(_) => return None,
     }))
 }

@@ -236,7 +236,7 @@ fn fuzzed(group: &[MutantRow]) -> String {
         (all.iter().filter(|row| convicted(row)).count(), all.len())
     };
     let ((rules, of_rules), (wakes, of_wakes)) = (count(false), count(true));
-    let share = if of_rules == 0 { 100 } else { rules * 100 / of_rules };
+    let share = (rules * 100).checked_div(of_rules).unwrap_or(100);
     format!(
         "fuzz convicts {rules} of {of_rules} bugs of the rules ({share} %), {wakes} of {of_wakes} of waking"
     )

@@ -65,27 +65,41 @@ impl Seen {
         Alone { component: self.subject.name(), invariant: name, mutant, because }
     }
 
-    /// Returns which of the component's own invariants a mutant breaks, in a look at every scenario.
+    /// Returns which of the component's own invariants a mutant breaks, in a look at every scenario;
+    /// no more than the first two that show.
     fn broken_by(&mut self, mutant: &'static str) -> &BTreeSet<&'static str> {
         let subject = self.subject;
-        self.broken.entry(mutant).or_insert_with(|| {
-            let engines = [Engine::Trace, Engine::Sample, Engine::Cluster];
-            let built = engines.into_iter().filter(|engine| engine.missing().is_none());
-            built.flat_map(|engine| broken_on(subject, mutant, engine)).collect()
-        })
+        self.broken.entry(mutant).or_insert_with(|| broken(subject, mutant))
     }
 }
 
-/// Enough for a mutant to show all that it breaks in most scenarios.
+/// Enough for a mutant to show most of what it breaks in a scenario.
 fn budget() -> Budget {
-    Budget { trace_executions: 300, schedules: 100, simulated_runs: 20, ..Budget::smoke() }
+    Budget { trace_executions: 100, schedules: 50, simulated_runs: 20, ..Budget::smoke() }
 }
 
-fn broken_on(
+fn broken(subject: &'static dyn Subject, mutant: &'static str) -> BTreeSet<&'static str> {
+    let mut broken = BTreeSet::new();
+    let engines = [Engine::Trace, Engine::Sample, Engine::Cluster];
+    for engine in engines.into_iter().filter(|engine| engine.missing().is_none()) {
+        for scenario in subject.scenarios() {
+            if subject.cannot_run(scenario.name, engine).is_none() {
+                broken.extend(broken_in(subject, scenario.name, mutant, engine));
+            }
+            if broken.len() > 1 {
+                return broken;
+            }
+        }
+    }
+    broken
+}
+
+fn broken_in(
     subject: &'static dyn Subject,
-    mutant: &'static str,
+    scenario: &str,
+    mutant: &str,
     engine: Engine,
-) -> BTreeSet<&'static str> {
+) -> Vec<&'static str> {
     let plan = Plan {
         engine,
         budget: budget(),
@@ -94,17 +108,8 @@ fn broken_on(
         minimise: false,
         time: None,
     };
-    let mut broken = BTreeSet::new();
-    for scenario in subject.scenarios() {
-        if subject.cannot_run(scenario.name, engine).is_some() {
-            continue;
-        }
-        let trial =
-            subject.run(scenario.name, Some(mutant), &plan).expect("the catalogue named it");
-        let judged = subject.judged_in(scenario.name);
-        let own = judged.iter().filter(|info| info.expect == Expect::Holds).map(|info| info.name);
-        let found = |name: &&str| trial.findings.iter().any(|finding| finding.invariant == *name);
-        broken.extend(own.filter(found));
-    }
-    broken
+    let trial = subject.run(scenario, Some(mutant), &plan).expect("the catalogue named it");
+    let judged = subject.judged_in(scenario).into_iter();
+    let own = judged.filter(|info| info.expect == Expect::Holds).map(|info| info.name);
+    own.filter(|name| trial.findings.iter().any(|finding| finding.invariant == *name)).collect()
 }

@@ -4,6 +4,8 @@ mod budget;
 mod case;
 mod component;
 pub(crate) mod component_tests;
+#[cfg(test)]
+mod determinism;
 mod edited;
 mod finding;
 mod fuzzing;

@@ -82,6 +82,78 @@ fn sarif_names_each_bug_once_with_a_flow_per_thread() {
 }
 
 #[test]
+fn sarif_is_as_the_official_schema_says() {
+    let schema = include_str!("sarif-2.1.0.json");
+    let schema: Value = serde_json::from_str(schema).expect("JSON");
+    let validator = jsonschema::validator_for(&schema).expect("a schema");
+    for report in [canary().to_owned(), violated(&folder("sarif_schema"))] {
+        let log = parsed(&report, "sarif");
+        let errors: Vec<_> = validator.iter_errors(&log).map(|error| error.to_string()).collect();
+        assert!(errors.is_empty(), "{errors:?}");
+        for damage in [
+            |log: &mut Value| log["version"] = "2.0.0".into(),
+            |log: &mut Value| drop(log["runs"][0]["tool"].take()),
+            |log: &mut Value| log["runs"][0]["colour"] = 1.into(),
+            |log: &mut Value| log["runs"][0]["results"] = 1.into(),
+        ] {
+            let mut damaged = log.clone();
+            damage(&mut damaged);
+            assert!(!validator.is_valid(&damaged), "{damaged}");
+        }
+    }
+}
+
+/// Returns the numbers of one attribute of all elements of a name.
+fn attributes(xml: &str, element: &str, attribute: &str) -> Vec<usize> {
+    let (opened, named) = (format!("<{element} "), format!(" {attribute}=\""));
+    let tags = xml.split(&opened).skip(1).map(|rest| rest.split('>').next().unwrap_or_default());
+    let value = |tag: &str| format!(" {tag}").split(&named).nth(1)?.split('"').next()?.parse().ok();
+    tags.map(|tag| value(tag).expect("a number")).collect()
+}
+
+#[test]
+fn junit_counts_what_it_lists() {
+    // There is no one schema: these are the elements and attributes that CI systems read.
+    for (report, fails) in [(canary().to_owned(), false), (violated(&folder("junit")), true)] {
+        let xml = rendered(&report, "junit");
+        assert!(xml.starts_with("<?xml version=\"1.0\""), "{xml}");
+        let cases = xml.matches("<testcase ").count();
+        let failures = xml.matches("<failure ").count();
+        assert!(cases > 0 && (failures > 0) == fails, "{cases} cases, {failures} failures");
+        for (attribute, count) in [("tests", cases), ("failures", failures), ("errors", 0)] {
+            assert_eq!(attributes(&xml, "testsuites", attribute), [count], "{attribute}");
+            let suites = attributes(&xml, "testsuite", attribute);
+            assert_eq!(suites.iter().sum::<usize>(), count, "{attribute}");
+        }
+        for case in xml.split("<testcase ").skip(1) {
+            let tag = case.split('>').next().expect("an end");
+            assert!(tag.contains("name=\"") && tag.contains("classname=\"canary."), "{tag}");
+        }
+        let with_text = xml.matches("<failure message=\"").count();
+        assert_eq!(with_text, failures, "every failure says what is wrong");
+    }
+}
+
+#[test]
+fn a_page_shows_how_much_is_left_and_what_simulations_come_to() {
+    let folder = folder("shown");
+    let report = folder.join("report.json");
+    let to = format!("json={}", path(&report));
+    let output = seatrial(&["run", "queue/two_getters", "--budget", "300", "--report", &to]);
+    assert_eq!(code(&output), 0, "{}", text(&output.stdout));
+    let mut value = json(&report);
+    let svg = "<svg xmlns=\"http://www.w3.org/2000/svg\"><script>alert(1)</script></svg>";
+    value["pictures"] =
+        serde_json::json!([{"component": "queue", "title": "a <b>title", "svg": svg}]);
+    std::fs::write(&report, value.to_string()).expect("the test folder can be written");
+    let page = rendered(&report, "html");
+    balanced(&page);
+    assert!(page.contains(" traces, unseen ") && page.contains("with a confidence of 95 %"));
+    assert!(page.contains("<img alt=\"a &lt;b&gt;title\" src=\"data:image/svg+xml,%3Csvg"));
+    assert!(!page.contains("<script") && !page.contains("<svg"), "a picture stays an image");
+}
+
+#[test]
 fn annotations_are_one_line_each() {
     let annotations = rendered(&violated(&folder("github")), "github");
     let lines: Vec<_> = annotations.lines().collect();
@@ -136,7 +208,7 @@ fn a_page_is_well_formed_and_needs_nothing_else() {
 
 /// Asserts that every element is closed where it was opened.
 fn balanced(page: &str) {
-    const EMPTY: [&str; 2] = ["meta", "!DOCTYPE"];
+    const EMPTY: [&str; 4] = ["meta", "!DOCTYPE", "br", "img"];
     let mut open: Vec<&str> = Vec::new();
     for (at, _) in page.match_indices('<') {
         let tag = page[at + 1..].split('>').next().expect("an end");

@@ -68,7 +68,7 @@ pub(super) fn config(identity: &str) -> Config {
     }
 }
 
-fn elector(store: &Store, config: Config) -> Arc<Elector<LeaseLock<Store>>> {
+pub(super) fn elector(store: &Store, config: Config) -> Arc<Elector<LeaseLock<Store>>> {
     let lock = LeaseLock::new(Arc::clone(store), "ns", "lease");
     Arc::new(Elector::new(&System::new(), lock, config).unwrap())
 }
@@ -77,9 +77,13 @@ pub(super) fn token() -> CancelToken {
     CancelToken::new(&System::new())
 }
 
-type Ran = <System as Runtime>::Join<Result<bool, AlreadyRunning>>;
+pub(super) type Ran = <System as Runtime>::Join<Result<bool, AlreadyRunning>>;
 
-fn run(elector: &Arc<Elector<LeaseLock<Store>>>, token: &CancelToken, log: &Arc<Log>) -> Ran {
+pub(super) fn run(
+    elector: &Arc<Elector<LeaseLock<Store>>>,
+    token: &CancelToken,
+    log: &Arc<Log>,
+) -> Ran {
     let (elector, token, log) = (Arc::clone(elector), token.clone(), Arc::clone(log));
     System::new().spawn("run", move || elector.run(&token, &log))
 }

@@ -22,6 +22,7 @@ use crate::trial::{DynScenario, What, World};
 pub(super) fn all() -> Vec<Box<dyn DynScenario<DelayingQueue>>> {
     vec![
         Box::new(times::EarlierTime),
+        Box::new(times::DueAtAnyTime),
         Box::new(times::BroughtForward),
         Box::new(times::AddWhileDelayed),
         Box::new(times::DueTogether),

@@ -4,11 +4,12 @@ use std::time::Duration;
 
 use seatrial_core::delaying_queue::AddAfter;
 use seatrial_core::queue::Add;
-use seatrial_core::runtime::Runtime;
+use seatrial_core::runtime::{Instant, Runtime};
 
 use super::{Call, caller, calls, due, earlier_time, end, millis, queue, sleep, some, worker};
 use crate::delaying_queue::as_queue::moment;
 use crate::delaying_queue::{DelayingQueue, History};
+use crate::engine::Engine;
 use crate::trial::{Scenario, World};
 
 /// Two consumers sleep until a time, and two earlier ones are given.
@@ -56,6 +57,36 @@ impl Scenario<DelayingQueue> for BroughtForward {
             let gives_again = matches!(calls(event), Some(Call::AddAfter(_)));
             gives_again && before.times.retries == 2 && !before.times.later.is_empty()
         })
+    }
+}
+
+/// The time of an item comes in the middle of other work.
+pub(super) struct DueAtAnyTime;
+
+impl Scenario<DelayingQueue> for DueAtAnyTime {
+    const NAME: &'static str = "due_at_any_time";
+    const SAYS: &'static str = "the time of an item comes while a producer can still move";
+    const FREE_DEADLINES: u32 = 1;
+
+    fn run<R: Runtime>(&self, world: &World<R, DelayingQueue>) {
+        let queue = queue(world);
+        let consumer = worker(world, "consumer", &queue, Duration::ZERO);
+        queue.add_after(1, millis(2));
+        queue.add(2);
+        world.quiesce();
+        queue.shut_down();
+        world.join(consumer);
+    }
+
+    /// An item is added at once although nobody has slept that long.
+    fn reaches(history: &History) -> bool {
+        some(history, |_, event| {
+            matches!(calls(event), Some(Call::Add(_))) && event.at >= Instant::ZERO + millis(2)
+        })
+    }
+
+    fn cannot_run_on(engine: Engine) -> Option<&'static str> {
+        (engine == Engine::Threads).then_some("real time does not choose when it passes")
     }
 }
 

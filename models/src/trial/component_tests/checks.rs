@@ -4,7 +4,7 @@ use ::proptest::test_runner::{FailurePersistence, FileFailurePersistence};
 
 use crate::catalogue::Catalogue;
 use crate::conformance::carried;
-use crate::engine::{Engine, Kind};
+use crate::engine::Engine;
 use crate::objects::random_bytes;
 use crate::report::{Colour, NOT_HELD, Summary, rows_text};
 use crate::runner::{Progress, Request, run};
@@ -94,11 +94,10 @@ pub(crate) fn kept_in(path: &'static str) -> Option<Box<dyn FailurePersistence>>
 pub(crate) fn nothing_goes_untested<C: Component>(scenarios: &[&str], others: &[&str]) {
     let has: Vec<_> = C::scenarios().iter().map(|scenario| scenario.name()).collect();
     assert_eq!(scenarios, has, "the scenarios of the page and of the component");
-    let on_threads =
-        Engine::ALL.iter().any(|it| it.runs() == Kind::Program && C::shows_mutants(*it));
+    let simulates = !C::simulations().is_empty();
     let wanted = [
-        ("mutants", !C::mutants().is_empty() && on_threads),
-        ("simulated_mutants", !C::mutants().is_empty() && !on_threads),
+        ("mutants", !C::mutants().is_empty() && !simulates),
+        ("simulated_mutants", !C::mutants().is_empty() && simulates),
         ("conformance", !C::conformance().is_empty()),
         ("fuzz", C::fuzz().is_some()),
     ];
