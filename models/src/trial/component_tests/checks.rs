@@ -64,6 +64,18 @@ pub(crate) fn replays_every_trace<C: Component>() {
     }
 }
 
+/// Holds a property against the mistakes that one may make: it notices each, but for those that
+/// random calls of a single thread cannot see.
+pub(crate) fn every_mistake_is_noticed<M: Copy + PartialEq + std::fmt::Debug>(
+    all: &'static [M],
+    unseen: &[M],
+    noticed: impl Fn(&'static [M]) -> bool,
+) {
+    for mistake in all.chunks(1).filter(|mistake| !unseen.contains(&mistake[0])) {
+        assert!(noticed(mistake), "{mistake:?} stays unnoticed");
+    }
+}
+
 /// Feeds the component's property.
 pub(crate) fn random_bytes_find_nothing<C: Component>() {
     let check = C::fuzz().expect("the page says that there is a property");
