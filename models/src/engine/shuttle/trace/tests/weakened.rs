@@ -4,7 +4,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use super::program::Instruction::{self, *};
-use super::random::{Covered, KINDS, agree};
+use super::random::{Covered, KINDS, Kind, agree};
 use super::{Config, WakeUps};
 use crate::engine::quietly;
 use crate::engine::shuttle::trace::weak::Weakness;
@@ -74,7 +74,7 @@ fn is_found_out(weakness: Weakness) -> bool {
     let found = move || {
         weakness.choose();
         let panics = |compare: &mut dyn FnMut()| {
-            quietly(|| catch_unwind(AssertUnwindSafe(|| compare())).is_err())
+            quietly(|| catch_unwind(AssertUnwindSafe(compare)).is_err())
         };
         if weakness == Weakness::Disarming {
             return panics(&mut agree_on_a_longer_program);
@@ -82,10 +82,14 @@ fn is_found_out(weakness: Weakness) -> bool {
         let by_small = programs().any(|(program, config)| {
             panics(&mut || agree(&program, 2, false, &config, MOST, &mut Covered::default()))
         });
-        by_small
-            || KINDS.iter().any(|(_, kind)| {
-                (0..60).any(|seed| panics(&mut || drop(kind.compare(seed..seed + 1, MOST))))
+        let by_random = |kind: &Kind| {
+            (0..60).any(|seed| {
+                panics(&mut || {
+                    let _covered = kind.compare(seed..seed + 1, MOST);
+                })
             })
+        };
+        by_small || KINDS.iter().any(|(_, kind)| by_random(kind))
     };
     // What a panic leaves behind in the engine must not meet the next one.
     std::thread::spawn(found).join().expect("panics are caught")
