@@ -2,8 +2,8 @@
 //! delay, fail, take, give up and shut down at random, one queue after the other.
 //!
 //! A ledger outside the queue counts: nothing is lost, nothing comes twice or to two consumers at a
-//! time, and when a queue is gone so is its memory. `SEATRIAL_SOAK_SECONDS` says how long, two seconds
-//! unless it does:
+//! time, and when a queue is gone so is its memory. `SEATRIAL_SOAK_SECONDS` says how long, two
+//! seconds unless it does:
 //!
 //! ```text
 //! SEATRIAL_SOAK_SECONDS=300 cargo test --release -p seatrial-core --test soak
