@@ -13,4 +13,7 @@ ci/fuzz.sh nightly
 ci/report.sh
 # What is too much for a submission: the engines against each other on thousands of programs.
 cargo test --release -p seatrial-models --features loom,shuttle --lib -- engine:: toy::
+# Everything at once on one queue after the other, with a ledger beside them.
+SEATRIAL_SOAK_SECONDS=$(ci/budget.sh nightly soak_seconds) \
+  cargo test --release -p seatrial-core --test soak -- --ignored --nocapture
 cargo bench --workspace

@@ -13,6 +13,7 @@
 //! | [`wait`] | loops that run again and again until a token ends |
 //! | [`polling`] | back-off steps, loops with a period, polls |
 //! | [`pool`] | workers at a queue: retries, panics, an orderly end |
+//! | [`metrics`] | what queues tell about themselves |
 //! | [`parallel`] | the bounded parallel loop |
 //! | [`limiter`] | how long to wait: per item, shared, token bucket, back-off |
 //! | [`store`] | stores of objects, with indices, expiry or an order; keys and tombstones |
@@ -32,6 +33,7 @@ pub mod fifo;
 pub mod limited_queue;
 pub mod limiter;
 pub mod machine;
+pub mod metrics;
 pub mod monitor;
 pub mod ordered_fifo;
 pub mod parallel;

@@ -34,6 +34,7 @@ pub mod limiter;
 pub mod objects;
 pub mod ordered_fifo;
 pub mod picture;
+pub mod pool;
 pub mod priority_queue;
 pub mod queue;
 pub mod report;

@@ -41,6 +41,36 @@ fn json_says_the_same_and_the_picture_is_written() {
 }
 
 #[test]
+fn without_slack_no_drift_is_safe_and_the_timeline_shows_two_leaders() {
+    let output = boundary(&["--renew", "14s", "--retry", "5s"]);
+    let text = text(&output.stdout);
+    assert_eq!(output.status.code(), Some(0), "found as computed: {text}");
+    for says in ["no drift is safe, not even none", "NOT SAFE", "two leaders"] {
+        assert!(text.contains(says), "{says}: {text}");
+    }
+}
+
+#[test]
+fn the_rows_of_simulations_depend_on_the_seed_alone() {
+    let run = |seed: &str| {
+        let output = Command::new(env!("CARGO_BIN_EXE_seatrial"))
+            .args(["run", "elector/random_", "elector/cx_1", "--engine", "cluster"])
+            .args(["--budget", "60", "--seed", seed, "--format", "json"])
+            .output()
+            .expect("the program starts");
+        let mut report: serde_json::Value =
+            serde_json::from_slice(&output.stdout).expect("a report");
+        let timing = report.as_object_mut().and_then(|report| report.remove("timing"));
+        assert!(timing.is_some(), "the clock of the machine is kept apart");
+        report.to_string()
+    };
+    let first = run("7");
+    assert!(first.contains("random_pauses_strict") && first.contains("witness"), "{first}");
+    assert_eq!(first, run("7"), "byte for byte");
+    assert_ne!(first, run("8"), "other seeds are other runs");
+}
+
+#[test]
 fn bad_durations_are_refused_in_one_line_that_says_what_to_do() {
     for (arguments, says) in [
         (&["--lease", "15"][..], "e.g. 15s"),

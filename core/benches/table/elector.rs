@@ -8,8 +8,11 @@ use seatrial_core::elector::{
 };
 use seatrial_core::runtime::{Ambient, Instant, System};
 
-use crate::Row;
 use crate::measure::duel;
+use crate::{Measure, Row};
+
+pub(crate) const ROWS: &[Measure] =
+    &[("elector", "attempt, renewing", renewing), ("elector", "attempt, following", following)];
 
 const ATTEMPTS: usize = 100_000;
 const LEASE_NANOS: u64 = 15_000_000_000;
@@ -131,8 +134,8 @@ fn repeat(mut attempt: impl FnMut() -> bool, expected: bool) -> impl FnMut() {
     }
 }
 
-/// The rows of the elector.
-pub(crate) fn rows() -> Vec<Row> {
+/// A leader and a follower, ours and plain, each pair at one object.
+fn measure(renews: bool) -> (f64, f64) {
     let system = System::new();
     let store: Arc<MemoryStore<System, LeaseSpec>> = Arc::new(MemoryStore::new(&system));
     let elector = |identity: &str| {
@@ -143,27 +146,20 @@ pub(crate) fn rows() -> Vec<Row> {
     let plain = plain_store();
     let mut plain_leader = Plain::new(&plain, "controller-0_9f0d");
     let mut plain_follower = Plain::new(&plain, "controller-1_4a55");
+    let attempt = |elector: &Elector<_>| elector.attempt().expect("it does not run");
     assert!(plain_leader.attempt() && !plain_follower.attempt());
+    assert!(attempt(&leader) && !attempt(&follower));
     let object = plain.lock().clone();
     assert_eq!((object.namespace.len(), object.name.len(), object.uid.len()), (7, 10, 36));
+    let (ours, mut other) =
+        if renews { (leader, plain_leader) } else { (follower, plain_follower) };
+    duel(ATTEMPTS, repeat(|| attempt(&ours), renews), repeat(|| other.attempt(), renews))
+}
 
-    let row = |row, (ours_ns, plain_ns), gate| Row {
-        part: "elector",
-        row,
-        ours_ns,
-        against: "plain",
-        plain_ns,
-        bytes_per_item: None,
-        gate: Some(gate),
-    };
-    let attempt = |elector: &Elector<_>| elector.attempt().expect("it does not run");
-    let renewing =
-        duel(ATTEMPTS, repeat(|| attempt(&leader), true), repeat(|| plain_leader.attempt(), true));
-    assert!(!attempt(&follower));
-    let following = duel(
-        ATTEMPTS,
-        repeat(|| attempt(&follower), false),
-        repeat(|| plain_follower.attempt(), false),
-    );
-    vec![row("attempt, renewing", renewing, 1.0), row("attempt, following", following, 2.0)]
+fn renewing(part: &'static str, row: &'static str) -> Row {
+    Row::new(part, row, measure(true)).gate(1.0)
+}
+
+fn following(part: &'static str, row: &'static str) -> Row {
+    Row::new(part, row, measure(false)).gate(2.0)
 }

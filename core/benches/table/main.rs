@@ -3,12 +3,22 @@
 //! *Plain* is the reference's own algorithm over the same lock, the same hasher and the same keys.
 //! *By hand* is our algorithm with a lock and a condition variable written around it by hand: what
 //! the monitor costs. Rounds alternate between the contestants and medians are printed, so a ratio
-//! holds on a noisy machine. `--json PATH` writes the rows as well.
+//! holds on a noisy machine. Bytes are those beside key and object.
+//!
+//! `--json PATH` writes the rows as well; a word limits them to those whose part or name holds it.
 
+mod asynchronous;
+mod delaying;
+mod delta_fifo;
 mod elector;
+mod limiter;
 mod measure;
+mod objects;
+mod ordered_fifo;
 mod plain;
+mod priority;
 mod queue;
+mod store;
 
 use std::fmt::Write as _;
 
@@ -19,51 +29,109 @@ static MEMORY: PeakAlloc = PeakAlloc;
 
 /// One line of the table.
 pub(crate) struct Row {
-    pub(crate) part: &'static str,
-    pub(crate) row: &'static str,
-    pub(crate) ours_ns: f64,
+    part: &'static str,
+    row: &'static str,
+    ours_ns: f64,
     /// What ours is compared with, and its time.
-    pub(crate) against: &'static str,
-    pub(crate) plain_ns: f64,
-    pub(crate) bytes_per_item: Option<f64>,
+    against: &'static str,
+    plain_ns: f64,
+    bytes_per_item: Option<f64>,
     /// The ratio that must be reached.
-    pub(crate) gate: Option<f64>,
+    gate: Option<f64>,
+    /// The bytes that must not be exceeded.
+    most_bytes: Option<f64>,
 }
 
 impl Row {
+    /// Makes a row of our time and that of the plain implementation.
+    pub(crate) fn new(
+        part: &'static str,
+        row: &'static str,
+        (ours_ns, plain_ns): (f64, f64),
+    ) -> Self {
+        let (against, bytes_per_item, gate, most_bytes) = ("plain", None, None, None);
+        Self { part, row, ours_ns, against, plain_ns, bytes_per_item, gate, most_bytes }
+    }
+
+    pub(crate) fn against(self, against: &'static str) -> Self {
+        Self { against, ..self }
+    }
+
+    pub(crate) fn gate(self, gate: f64) -> Self {
+        Self { gate: Some(gate), ..self }
+    }
+
+    pub(crate) fn bytes(self, bytes_per_item: f64) -> Self {
+        Self { bytes_per_item: Some(bytes_per_item), ..self }
+    }
+
+    pub(crate) fn most_bytes(self, most_bytes: f64) -> Self {
+        Self { most_bytes: Some(most_bytes), ..self }
+    }
+
     fn ratio(&self) -> f64 {
         self.plain_ns / self.ours_ns
     }
 }
 
+/// A row that has not been measured: its part, its name, and how to measure it.
+pub(crate) type Measure = (&'static str, &'static str, fn(&'static str, &'static str) -> Row);
+
 fn main() {
-    let arguments: Vec<String> = std::env::args().collect();
-    let json = arguments.iter().position(|argument| argument == "--json");
-    let path = json.map(|at| match arguments.get(at + 1) {
-        Some(path) => path.clone(),
-        None => {
-            eprintln!("--json needs a path");
-            std::process::exit(2);
-        }
-    });
+    let (path, wanted) = arguments();
     println!("one uncontended lock pair: {:.1} ns\n", measure::lock_pair());
-    let head = ["part", "row", "ours ns", "other ns", "ratio", "gate", "bytes", "against"];
     println!(
-        "{:<10} {:<34} {:>9} {:>9} {:>6} {:>6} {:>7}  {}",
-        head[0], head[1], head[2], head[3], head[4], head[5], head[6], head[7]
+        "{:<13} {:<34} {:>9} {:>9} {:>6} {:>6} {:>7} {:>5}  against",
+        "part", "row", "ours ns", "other ns", "ratio", "gate", "bytes", "most"
     );
+    let all = [
+        queue::ROWS,
+        delaying::ROWS,
+        limiter::ROWS,
+        priority::ROWS,
+        asynchronous::ROWS,
+        delta_fifo::ROWS,
+        ordered_fifo::ROWS,
+        store::ROWS,
+        elector::ROWS,
+    ];
     let mut rows = Vec::new();
-    let parts = queue::ROWS.iter().map(|measure| vec![measure()]);
-    for row in parts.chain(std::iter::once_with(elector::rows)).flatten() {
-        print(&row);
-        rows.push(row);
+    for (part, name, measure) in all.into_iter().flatten() {
+        let is_wanted = |word: &String| part.contains(word) || name.contains(word);
+        if wanted.is_empty() || wanted.iter().any(is_wanted) {
+            let row = measure(part, name);
+            print(&row);
+            rows.push(row);
+        }
     }
     if let Some(path) = path
         && let Err(error) = std::fs::write(&path, to_json(&rows))
     {
-        eprintln!("cannot write {path}: {error}");
-        std::process::exit(2);
+        fail(&format!("cannot write {path}: {error}"));
     }
+}
+
+/// Returns where to write the rows, and the words that limit them.
+fn arguments() -> (Option<String>, Vec<String>) {
+    let (mut path, mut wanted) = (None, Vec::new());
+    let mut arguments = std::env::args().skip(1);
+    while let Some(argument) = arguments.next() {
+        match argument.as_str() {
+            "--json" => match arguments.next() {
+                Some(given) => path = Some(given),
+                None => fail("--json needs a path"),
+            },
+            "--bench" => {} // cargo says so
+            unknown if unknown.starts_with('-') => fail(&format!("unknown option {unknown}")),
+            _ => wanted.push(argument),
+        }
+    }
+    (path, wanted)
+}
+
+fn fail(why: &str) -> ! {
+    eprintln!("{why}");
+    std::process::exit(2)
 }
 
 fn print(row: &Row) {
@@ -71,7 +139,7 @@ fn print(row: &Row) {
         value.map_or("-".to_owned(), |value| format!("{value:.digits$}"))
     };
     println!(
-        "{:<10} {:<34} {:>9.1} {:>9.1} {:>6.2} {:>6} {:>7}  {}",
+        "{:<13} {:<34} {:>9.1} {:>9.1} {:>6.2} {:>6} {:>7} {:>5}  {}",
         row.part,
         row.row,
         row.ours_ns,
@@ -79,6 +147,7 @@ fn print(row: &Row) {
         row.ratio(),
         optional(row.gate, 2),
         optional(row.bytes_per_item, 1),
+        optional(row.most_bytes, 0),
         row.against,
     );
 }
@@ -87,17 +156,21 @@ fn to_json(rows: &[Row]) -> String {
     let mut text = String::from("[");
     for (at, row) in rows.iter().enumerate() {
         let comma = if at > 0 { "," } else { "" };
-        let bytes = row.bytes_per_item.map_or("null".to_owned(), |bytes| format!("{bytes:.1}"));
+        let number = |value: Option<f64>| value.map_or("null".to_owned(), |it| format!("{it:.2}"));
         let _infallible = write!(
             text,
             "{comma}\n  {{\"part\": \"{}\", \"row\": \"{}\", \"against\": \"{}\", \"ours_ns\": \
-             {:.2}, \"plain_ns\": {:.2}, \"ratio\": {:.3}, \"bytes_per_item\": {bytes}}}",
+             {:.2}, \"plain_ns\": {:.2}, \"ratio\": {:.3}, \"gate\": {}, \"bytes_per_item\": {}, \
+             \"most_bytes\": {}}}",
             row.part,
             row.row,
             row.against,
             row.ours_ns,
             row.plain_ns,
             row.ratio(),
+            number(row.gate),
+            number(row.bytes_per_item),
+            number(row.most_bytes),
         );
     }
     text.push_str("\n]\n");

@@ -1,15 +1,22 @@
 //! How things are measured: alternating rounds, medians.
+//!
+//! What runs on one thread is measured by that thread's own clock, which stands while others have
+//! the processor; what runs on several by the clock on the wall.
 
 #![expect(clippy::disallowed_types, reason = "a bench measures the machine itself")]
 
 use std::hint::black_box;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
+
+use rustix::time::{ClockId, clock_gettime};
 
 use crate::MEMORY;
 
 /// Rounds of each contestant.
 const ROUNDS: usize = 9;
+/// Rounds where one takes a good part of a second.
+const FEW_ROUNDS: usize = 5;
 
 /// A key as controllers have them: 32 bytes, shared, cheap to copy.
 pub(crate) type Key = Arc<str>;
@@ -20,12 +27,50 @@ pub(crate) fn keys(count: usize) -> Vec<Key> {
         .map(|number| Key::from(format!("namespace-{number:08}/object-name-0")))
         .collect();
     assert!(keys.iter().all(|key| key.len() == 32));
-    let mut state = 0x9E37_79B9_7F4A_7C15_u64;
-    for at in (1..keys.len()).rev() {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-        keys.swap(at, (state >> 33) as usize % (at + 1));
-    }
+    shuffle(&mut keys);
     keys
+}
+
+/// Puts things into an order that is always the same and looks like none.
+pub(crate) fn shuffle<T>(things: &mut [T]) {
+    let mut random = Random::default();
+    for at in (1..things.len()).rev() {
+        things.swap(at, random.below(at as u64 + 1) as usize);
+    }
+}
+
+/// Numbers that look random and are always the same.
+pub(crate) struct Random(u64);
+
+impl Default for Random {
+    fn default() -> Self {
+        Self(0x9E37_79B9_7F4A_7C15)
+    }
+}
+
+impl Random {
+    pub(crate) fn below(&mut self, end: u64) -> u64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        (self.0 >> 33) % end
+    }
+}
+
+/// Returns how long this thread runs for something.
+pub(crate) fn timed(work: impl FnOnce()) -> Duration {
+    let now = || {
+        let now = clock_gettime(ClockId::ThreadCPUTime);
+        Duration::new(now.tv_sec.unsigned_abs(), now.tv_nsec as u32)
+    };
+    let began = now();
+    work();
+    now() - began
+}
+
+/// Returns how long something takes that runs on several threads.
+pub(crate) fn wall(work: impl FnOnce()) -> Duration {
+    let began = Instant::now();
+    work();
+    began.elapsed()
 }
 
 /// Runs two contestants in turn and returns the median nanoseconds per operation of each.
@@ -34,17 +79,81 @@ pub(crate) fn duel(
     mut ours: impl FnMut(),
     mut other: impl FnMut(),
 ) -> (f64, f64) {
-    let time = |work: &mut dyn FnMut()| {
-        let began = Instant::now();
-        work();
-        began.elapsed().as_nanos() as f64 / operations as f64
-    };
-    time(&mut ours);
-    time(&mut other);
+    rounds(ROUNDS, operations, || timed(&mut ours), || timed(&mut other))
+}
+
+/// As [`duel`], for contestants that prepare something first and measure themselves.
+pub(crate) fn prepared_duel(
+    operations: usize,
+    ours: impl FnMut() -> Duration,
+    other: impl FnMut() -> Duration,
+) -> (f64, f64) {
+    rounds(FEW_ROUNDS, operations, ours, other)
+}
+
+/// As [`prepared_duel`], for contestants that take many seconds: one round each.
+pub(crate) fn single_duel(
+    operations: usize,
+    ours: impl FnMut() -> Duration,
+    other: impl FnMut() -> Duration,
+) -> (f64, f64) {
+    rounds(1, operations, ours, other)
+}
+
+/// Measures how long it takes to make something; what was made before is dropped between.
+pub(crate) fn filling_duel<A, B>(
+    operations: usize,
+    ours: impl Fn() -> A,
+    other: impl Fn() -> B,
+) -> (f64, f64) {
+    let (mut first, mut second) = (None, None);
+    prepared_duel(
+        operations,
+        || {
+            first = None;
+            timed(|| first = Some(ours()))
+        },
+        || {
+            second = None;
+            timed(|| second = Some(other()))
+        },
+    )
+}
+
+/// Measures how long it takes to empty something that was filled before.
+pub(crate) fn emptying_duel<A, B>(
+    operations: usize,
+    (fill_ours, ours): (impl Fn() -> A, impl Fn(&A)),
+    (fill_other, other): (impl Fn() -> B, impl Fn(&B)),
+) -> (f64, f64) {
+    prepared_duel(
+        operations,
+        || {
+            let filled = fill_ours();
+            timed(|| ours(&filled))
+        },
+        || {
+            let filled = fill_other();
+            timed(|| other(&filled))
+        },
+    )
+}
+
+fn rounds(
+    rounds: usize,
+    operations: usize,
+    mut ours: impl FnMut() -> Duration,
+    mut other: impl FnMut() -> Duration,
+) -> (f64, f64) {
     let (mut first, mut second) = (Vec::new(), Vec::new());
-    for _ in 0..ROUNDS {
-        first.push(time(&mut ours));
-        second.push(time(&mut other));
+    let nanos = |took: Duration| took.as_nanos() as f64 / operations as f64;
+    if rounds > 1 {
+        ours(); // both warm up
+        other();
+    }
+    for _ in 0..rounds {
+        first.push(nanos(ours()));
+        second.push(nanos(other()));
     }
     (median(first), median(second))
 }
@@ -57,10 +166,16 @@ fn median(mut times: Vec<f64>) -> f64 {
 /// Returns the bytes that filling something costs per item, at the worse of two sizes: just before
 /// and just after a table of the usual kind grows.
 pub(crate) fn bytes_per_item<T>(fill: impl Fn(&[Key]) -> T) -> f64 {
+    bytes_of(keys, fill)
+}
+
+/// As [`bytes_per_item`], for items of another kind. They are alive before, so only what is added to
+/// them counts.
+pub(crate) fn bytes_of<I, T>(make: impl Fn(usize) -> Vec<I>, fill: impl Fn(&[I]) -> T) -> f64 {
     let bytes = |count: usize| {
-        let keys = keys(count);
+        let items = make(count);
         let before = MEMORY.current_usage();
-        let filled = fill(&keys);
+        let filled = fill(&items);
         let after = MEMORY.current_usage();
         drop(filled);
         (after - before) as f64 / count as f64

@@ -8,9 +8,59 @@ use seatrial_core::machine::{Cx, Operation as _, Step};
 use seatrial_core::queue::{Add, Done, GETTERS, Get, Queue, Token, WorkQueue};
 use seatrial_core::runtime::System;
 
-use crate::Row;
-use crate::measure::{Key, bytes_per_item, duel, keys};
-use crate::plain::Plain;
+use crate::measure::{Key, bytes_per_item, duel, keys, prepared_duel, single_duel, timed, wall};
+use crate::plain::queue::Plain;
+use crate::{MEMORY, Measure, Row};
+
+pub(crate) const ROWS: &[Measure] = &[
+    ("queue", "add+get+done, one in flight", by_hand),
+    ("queue", "add+get+done, one in flight", one_in_flight),
+    ("queue", "64k queued, distinct keys", backlog),
+    ("queue", "64k queued, in batches of 64", batches),
+    ("queue", "4 producers, 4 consumers", many_threads),
+    ("queue", "10,000,000 keys, in and out", ten_million),
+    ("queue", "10,000,000 keys, against 1,000,000", linear),
+];
+
+/// What is measured: a queue as its users see it.
+pub(crate) trait Contestant: Sync {
+    fn add(&self, key: Key);
+    /// Takes an item and ends its delivery; false once the queue is shut down.
+    fn take_and_end(&self) -> bool;
+    fn shut_down(&self);
+}
+
+impl Contestant for WorkQueue<Key> {
+    #[inline(always)]
+    fn add(&self, key: Key) {
+        Self::add(self, key);
+    }
+
+    #[inline(always)]
+    fn take_and_end(&self) -> bool {
+        self.take().is_some_and(|(token, _)| self.done(token))
+    }
+
+    fn shut_down(&self) {
+        Self::shut_down(self);
+    }
+}
+
+impl Contestant for Plain<Key> {
+    #[inline(always)]
+    fn add(&self, key: Key) {
+        Self::add(self, key);
+    }
+
+    #[inline(always)]
+    fn take_and_end(&self) -> bool {
+        self.get().inspect(|key| self.done(key)).is_some()
+    }
+
+    fn shut_down(&self) {
+        Self::shut_down(self);
+    }
+}
 
 /// The rules that ship, with a lock and a condition variable around them by hand.
 struct ByHand {
@@ -25,18 +75,6 @@ impl ByHand {
         let rules = Mutex::new((Queue::default(), 0));
         let (changed, hasher) = (Condvar::new(), RandomState::default());
         Self { rules, changed, hasher, system: System::new() }
-    }
-
-    fn add(&self, key: Key) {
-        let hash = self.hasher.hash_one(&key);
-        let mut add = Add { key: Some(key), hash };
-        let mut rules = self.rules.lock();
-        let mut cx = Cx::new(&self.system);
-        let _done = add.step(&mut rules.0, &mut cx);
-        if cx.wakes.get(GETTERS) > 0 && rules.1 > 0 {
-            self.changed.notify_one();
-        }
-        drop(rules);
     }
 
     fn take(&self) -> Option<(Token, Key)> {
@@ -66,179 +104,136 @@ impl ByHand {
     }
 }
 
-pub(crate) const ROWS: &[fn() -> Row] =
-    &[one_in_flight_by_hand, one_in_flight, backlog, many_threads];
+impl Contestant for ByHand {
+    #[inline(always)]
+    fn add(&self, key: Key) {
+        let hash = self.hasher.hash_one(&key);
+        let mut add = Add { key: Some(key), hash };
+        let mut rules = self.rules.lock();
+        let mut cx = Cx::new(&self.system);
+        let _done = add.step(&mut rules.0, &mut cx);
+        if cx.wakes.get(GETTERS) > 0 && rules.1 > 0 {
+            self.changed.notify_one();
+        }
+        drop(rules);
+    }
+
+    #[inline(always)]
+    fn take_and_end(&self) -> bool {
+        self.take().map(|(token, _)| self.done(token)).is_some()
+    }
+
+    fn shut_down(&self) {}
+}
 
 const OPERATIONS: usize = 200_000;
+const QUEUED: usize = 65_536;
 
-fn one_in_flight_by_hand() -> Row {
-    let (ours, other) = (WorkQueue::<Key>::new(&System::new()), ByHand::new());
-    let keys = keys(1_000);
-    let (ours_ns, plain_ns) = duel(
-        OPERATIONS,
-        || {
-            for key in keys.iter().cycle().take(OPERATIONS) {
-                ours.add(key.clone());
-                if let Some((token, _)) = ours.take() {
-                    ours.done(token);
-                }
-            }
-        },
-        || {
-            for key in keys.iter().cycle().take(OPERATIONS) {
-                other.add(key.clone());
-                if let Some((token, _)) = other.take() {
-                    other.done(token);
-                }
-            }
-        },
-    );
-    Row {
-        part: "queue",
-        row: "add+get+done, one in flight",
-        ours_ns,
-        against: "by hand",
-        plain_ns,
-        bytes_per_item: None,
-        gate: Some(0.95),
+/// Adds, takes and ends one item after the other.
+pub(crate) fn one_by_one(keys: &[Key], queue: &impl Contestant) {
+    for key in keys.iter().cycle().take(OPERATIONS) {
+        queue.add(key.clone());
+        queue.take_and_end();
     }
 }
 
-fn one_in_flight() -> Row {
-    let (ours, plain) = (WorkQueue::<Key>::new(&System::new()), Plain::default());
-    let keys = keys(1_000);
-    let (ours_ns, plain_ns) = duel(
-        OPERATIONS,
-        || {
-            for key in keys.iter().cycle().take(OPERATIONS) {
-                ours.add(key.clone());
-                if let Some((token, _)) = ours.take() {
-                    ours.done(token);
-                }
-            }
-        },
-        || {
-            for key in keys.iter().cycle().take(OPERATIONS) {
-                plain.add(key.clone());
-                if let Some(key) = plain.get() {
-                    plain.done(&key);
-                }
-            }
-        },
-    );
-    Row {
-        part: "queue",
-        row: "add+get+done, one in flight",
-        ours_ns,
-        against: "plain",
-        plain_ns,
-        bytes_per_item: None,
-        gate: Some(1.5),
-    }
+/// Adds all items, then takes and ends them.
+pub(crate) fn in_and_out(keys: &[Key], queue: &impl Contestant) {
+    keys.iter().for_each(|key| queue.add(key.clone()));
+    keys.iter().for_each(|_| assert!(queue.take_and_end()));
 }
 
-fn backlog() -> Row {
-    const QUEUED: usize = 65_536;
-    let (ours, plain) = (WorkQueue::<Key>::new(&System::new()), Plain::default());
-    let keys = keys(QUEUED);
-    let (ours_ns, plain_ns) = duel(
-        QUEUED,
-        || {
-            keys.iter().for_each(|key| ours.add(key.clone()));
-            for _ in 0..QUEUED {
-                if let Some((token, _)) = ours.take() {
-                    ours.done(token);
-                }
-            }
-        },
-        || {
-            keys.iter().for_each(|key| plain.add(key.clone()));
-            for _ in 0..QUEUED {
-                if let Some(key) = plain.get() {
-                    plain.done(&key);
-                }
-            }
-        },
-    );
+fn queue() -> WorkQueue<Key> {
+    WorkQueue::new(&System::new())
+}
+
+fn by_hand(part: &'static str, row: &'static str) -> Row {
+    let (ours, other, keys) = (queue(), ByHand::new(), keys(1_000));
+    let times = duel(OPERATIONS, || one_by_one(&keys, &ours), || one_by_one(&keys, &other));
+    Row::new(part, row, times).against("by hand").gate(0.95)
+}
+
+fn one_in_flight(part: &'static str, row: &'static str) -> Row {
+    let (ours, plain, keys) = (queue(), Plain::default(), keys(1_000));
+    let times = duel(OPERATIONS, || one_by_one(&keys, &ours), || one_by_one(&keys, &plain));
+    Row::new(part, row, times).gate(1.5)
+}
+
+fn backlog(part: &'static str, row: &'static str) -> Row {
+    let (ours, plain, keys) = (queue(), Plain::default(), keys(QUEUED));
+    let times = duel(QUEUED, || in_and_out(&keys, &ours), || in_and_out(&keys, &plain));
     let filled = bytes_per_item(|keys| {
-        let queue = WorkQueue::<Key>::new(&System::new());
+        let queue = queue();
         keys.iter().for_each(|key| queue.add(key.clone()));
         queue
     });
-    Row {
-        part: "queue",
-        row: "64k queued, distinct keys",
-        ours_ns,
-        against: "plain",
-        plain_ns,
-        bytes_per_item: Some(filled - size_of::<Key>() as f64),
-        gate: Some(2.0),
-    }
+    Row::new(part, row, times).gate(2.0).bytes(filled - size_of::<Key>() as f64).most_bytes(37.0)
 }
 
-fn many_threads() -> Row {
-    const ITEMS: usize = 200_000;
+fn batches(part: &'static str, row: &'static str) -> Row {
+    let (ours, plain, keys) = (queue(), Plain::default(), keys(QUEUED));
+    let most = std::num::NonZeroUsize::MIN.saturating_add(63);
+    let in_batches = || {
+        for some in keys.chunks(most.get()) {
+            ours.add_all(some.iter().cloned());
+        }
+        for _ in keys.chunks(most.get()) {
+            ours.done_all(ours.take_batch(most).into_iter().map(|(token, _)| token));
+        }
+    };
+    Row::new(part, row, duel(QUEUED, in_batches, || in_and_out(&keys, &plain)))
+}
+
+fn many_threads(part: &'static str, row: &'static str) -> Row {
+    const ITEMS: usize = 1_000_000;
     let keys = keys(ITEMS);
-    let (ours_ns, plain_ns) = duel(
-        ITEMS,
-        || {
-            let queue = WorkQueue::<Key>::new(&System::new());
-            four_by_four(
-                &keys,
-                |key| queue.add(key),
-                || queue.shut_down(),
-                || {
-                    while let Some((token, _)) = queue.take() {
-                        queue.done(token);
-                    }
-                },
-            );
-        },
-        || {
-            let queue = Plain::default();
-            four_by_four(
-                &keys,
-                |key| queue.add(key),
-                || queue.shut_down(),
-                || {
-                    while let Some(key) = queue.get() {
-                        queue.done(&key);
-                    }
-                },
-            );
-        },
-    );
-    Row {
-        part: "queue",
-        row: "4 producers, 4 consumers",
-        ours_ns,
-        against: "plain",
-        plain_ns,
-        bytes_per_item: None,
-        gate: Some(2.0),
-    }
+    let ours = || wall(|| four_by_four(&keys, &queue()));
+    let plain = || wall(|| four_by_four(&keys, &Plain::default()));
+    Row::new(part, row, prepared_duel(ITEMS, ours, plain)).gate(2.0)
 }
 
-fn four_by_four(
-    keys: &[Key],
-    add: impl Fn(Key) + Sync,
-    shut_down: impl Fn(),
-    consume: impl Fn() + Sync,
-) {
-    let (add, consume) = (&add, &consume);
+/// Four threads add the items, four take and end them.
+pub(crate) fn four_by_four(keys: &[Key], queue: &impl Contestant) {
     std::thread::scope(|scope| {
         for _ in 0..4 {
-            scope.spawn(consume);
+            scope.spawn(|| while queue.take_and_end() {});
         }
+        let add = |part: &[Key]| part.iter().for_each(|key| queue.add(key.clone()));
         let producers: Vec<_> = keys
             .chunks(keys.len().div_ceil(4))
-            .map(|part| scope.spawn(move || part.iter().for_each(|key| add(key.clone()))))
+            .map(|part| scope.spawn(move || add(part)))
             .collect();
         for producer in producers {
-            if producer.join().is_err() {
-                panic!("a producer panicked");
-            }
+            assert!(producer.join().is_ok(), "a producer panicked");
         }
-        shut_down();
+        queue.shut_down();
     });
+}
+
+const MANY: usize = 10_000_000;
+
+fn ten_million(part: &'static str, row: &'static str) -> Row {
+    let keys = keys(MANY);
+    let times = single_duel(
+        MANY,
+        || timed(|| in_and_out(&keys, &queue())),
+        || timed(|| in_and_out(&keys, &Plain::default())),
+    );
+    let before = MEMORY.current_usage();
+    let queue = queue();
+    in_and_out(&keys, &queue);
+    let kept = (MEMORY.current_usage() - before) as f64 / MANY as f64;
+    drop(queue);
+    Row::new(part, row, times).gate(2.0).bytes(kept)
+}
+
+/// The same number of calls on a tenth of the keys: a cost that grows with the keys shows.
+fn linear(part: &'static str, row: &'static str) -> Row {
+    let keys = keys(MANY);
+    let times = single_duel(
+        MANY,
+        || timed(|| in_and_out(&keys, &queue())),
+        || timed(|| keys.chunks(MANY / 10).for_each(|some| in_and_out(some, &queue()))),
+    );
+    Row::new(part, row, times).against("fewer keys").gate(0.5)
 }

@@ -34,6 +34,7 @@ use std::time::Duration;
 use foldhash::fast::SeedableRandomState;
 
 use crate::machine::Host;
+use crate::metrics::Metrics;
 use crate::monitor::Monitor;
 use crate::queue::{Add, Deliver, Done, DoneKey, DrainUntil, Fifo, Finished, Get, Key, Len};
 use crate::queue::{ShuttingDown, Storage, Token, Work, batch_calls};
@@ -68,6 +69,11 @@ impl<K: Key + Hash, R: Runtime, S: Storage<K>> DelayingQueue<K, R, S> {
     /// Makes an empty queue with an order of delivery of your own (`workqueue:ST-1`).
     pub fn with_storage(runtime: &R, storage: S) -> Self {
         Self::with_host(runtime, hasher(runtime), Delaying::new(storage))
+    }
+
+    /// As [`with_storage`](Self::with_storage), measured (`workqueue:MX-3`).
+    pub fn with_metrics(runtime: &R, storage: S, metrics: &Metrics) -> Self {
+        Self::with_host(runtime, hasher(runtime), Delaying::measured(storage, metrics))
     }
 }
 

@@ -4,7 +4,9 @@ use std::time::Duration;
 
 use crate::machine::{Cx, Operation, Step};
 use crate::queue::{self, DrainUntil, Finished, GETTERS, Key, Queue, Storage, Token};
-use crate::queue::{Add, AddAll, Done, DoneAll, DoneKey, Get, GetBatch, Len, ShuttingDown};
+use crate::queue::{
+    Add, AddAll, Done, DoneAll, DoneKey, Get, GetBatch, Len, Refresh, ShuttingDown,
+};
 use crate::runtime::Instant;
 
 use super::state::Delaying;
@@ -77,6 +79,7 @@ crate::operations! {
         DoneAll(DoneAll) -> Vec<Finished<K>>,
         ShutDown(ShutDown<K>) -> (),
         Drain(Drain<K>) -> (),
+        Refresh(Refresh) -> (),
         Len(Len) -> usize,
         ShuttingDown(ShuttingDown) -> bool,
         Retries(Retries) -> u64,
@@ -95,7 +98,7 @@ impl<K: Key, S: Storage<K>> Operation<Delaying<K, S>> for AddAfter<K> {
     #[inline(always)]
     fn step(&mut self, machine: &mut Delaying<K, S>, cx: &mut Cx<'_>) -> Step<()> {
         let now = self.called.unwrap_or_else(|| cx.now());
-        machine.add_after(&mut self.key, self.hash, now, self.delay, &mut cx.wakes);
+        machine.add_after(&mut self.key, self.hash, now, self.delay, cx);
         Step::Done(())
     }
 }
@@ -152,6 +155,12 @@ impl<K: Key, S: Storage<K>> Operation<Delaying<K, S>> for Drain<K> {
             self.discarded = machine.discard_later(); // when the drain begins (DQ-21)
         }
         Operation::<Queue<K, S>>::step(&mut self.inner, &mut machine.queue, cx)
+    }
+}
+
+impl<K: Key, S: Storage<K>> Operation<Delaying<K, S>> for Refresh {
+    fn step(&mut self, machine: &mut Delaying<K, S>, cx: &mut Cx<'_>) -> Step<()> {
+        Operation::<Queue<K, S>>::step(self, &mut machine.queue, cx)
     }
 }
 

@@ -3,7 +3,8 @@
 use std::fmt;
 use std::time::Duration;
 
-use crate::machine::{Cx, Wakes};
+use crate::machine::Cx;
+use crate::metrics::Metrics;
 use crate::queue::{Fifo, GETTERS, Key, Queue, Storage};
 use crate::runtime::Instant;
 use crate::slab::{Ranked, Slot, SlotHeap};
@@ -47,7 +48,16 @@ impl<K: Key, S: Storage<K> + Default> Default for Delaying<K, S> {
 impl<K: Key, S: Storage<K>> Delaying<K, S> {
     /// Makes an empty, running queue.
     pub fn new(storage: S) -> Self {
-        Self { queue: Queue::new(storage), later: SlotHeap::new(), sequence: 0, retries: 0 }
+        Self::around(Queue::new(storage))
+    }
+
+    /// Makes an empty, running queue that is measured, retries too (`workqueue:MX-2`).
+    pub fn measured(storage: S, metrics: &Metrics) -> Self {
+        Self::around(Queue::measured(storage, metrics))
+    }
+
+    fn around(queue: Queue<K, S>) -> Self {
+        Self { queue, later: SlotHeap::new(), sequence: 0, retries: 0 }
     }
 
     /// Adds the items whose time has come, in the order of their times (`workqueue:DQ-10`).
@@ -55,18 +65,18 @@ impl<K: Key, S: Storage<K>> Delaying<K, S> {
     pub(super) fn move_due(&mut self, cx: &mut Cx<'_>) {
         if !self.later.is_empty() {
             let now = cx.now();
-            self.move_due_at(now, &mut cx.wakes);
+            self.move_due_at(now, cx);
         }
     }
 
     #[inline]
-    pub(super) fn move_due_at(&mut self, now: Instant, wakes: &mut Wakes) {
+    pub(super) fn move_due_at(&mut self, now: Instant, cx: &mut Cx<'_>) {
         while let Some(due) = self.later.first() {
             if due.deadline > now || due.deadline == Instant::NEVER {
                 break;
             }
             if let Some(due) = self.later.pop() {
-                self.queue.ripen(due.slot, wakes);
+                self.queue.ripen(due.slot, cx);
             }
         }
     }
@@ -78,17 +88,18 @@ impl<K: Key, S: Storage<K>> Delaying<K, S> {
         hash: u64,
         now: Instant,
         delay: Duration,
-        wakes: &mut Wakes,
+        cx: &mut Cx<'_>,
     ) {
         if self.queue.is_shutting_down() {
             return;
         }
         self.retries += 1;
-        self.move_due_at(now, wakes);
+        self.queue.count_retry();
+        self.move_due_at(now, cx);
         if delay.is_zero() {
-            self.queue.add(key, hash, wakes);
+            self.queue.add(key, hash, cx);
         } else if let Some((slot, kept)) = self.queue.keep(key, hash) {
-            self.wait_until(slot, kept, now + delay, wakes);
+            self.wait_until(slot, kept, now + delay, cx);
         }
     }
 
@@ -98,23 +109,24 @@ impl<K: Key, S: Storage<K>> Delaying<K, S> {
         slot: Slot,
         now: Instant,
         delay: Duration,
-        wakes: &mut Wakes,
+        cx: &mut Cx<'_>,
     ) {
         if self.queue.is_shutting_down() {
             return;
         }
         self.retries += 1;
-        self.move_due_at(now, wakes);
+        self.queue.count_retry();
+        self.move_due_at(now, cx);
         if delay.is_zero() {
-            self.queue.make_dirty(slot, wakes);
+            self.queue.make_dirty(slot, cx);
         } else {
             let kept = self.queue.keep_slot(slot);
-            self.wait_until(slot, kept, now + delay, wakes);
+            self.wait_until(slot, kept, now + delay, cx);
         }
     }
 
     /// Gives an item a deadline; one that has an earlier one keeps it (`workqueue:DQ-9`).
-    fn wait_until(&mut self, slot: Slot, kept: bool, deadline: Instant, wakes: &mut Wakes) {
+    fn wait_until(&mut self, slot: Slot, kept: bool, deadline: Instant, cx: &mut Cx<'_>) {
         self.sequence = self.sequence.wrapping_add(1);
         let due = Due { deadline, sequence: self.sequence, slot };
         if !kept {
@@ -127,7 +139,7 @@ impl<K: Key, S: Storage<K>> Delaying<K, S> {
         // Every sleeper must learn of an earlier deadline: one alone might be off with another
         // item when the time comes, while all others sleep until the deadline they know.
         if self.later.first().is_some_and(|first| first.slot == slot) {
-            wakes.all(GETTERS);
+            cx.wakes.all(GETTERS);
         }
     }
 

@@ -42,6 +42,7 @@ use foldhash::fast::SeedableRandomState;
 use crate::delaying_queue::{AddAfter, Drain, Retries, ShutDown};
 use crate::limiter::{DefaultLimiter, Limiter, default_controller};
 use crate::machine::Host;
+use crate::metrics::Metrics;
 use crate::monitor::Monitor;
 use crate::queue::{Add, Deliver, Done, DoneKey, DrainUntil, Fifo, Finished, Get, Key, Len};
 use crate::queue::{ShuttingDown, Storage, Token, Work, batch_calls};
@@ -86,6 +87,11 @@ impl<K: Key + Hash, R: Runtime, L: Limiter<K>, S: Storage<K>> LimitedQueue<K, R,
     /// Makes an empty queue with an order of delivery of your own (`workqueue:ST-1`).
     pub fn with_storage(runtime: &R, limiter: L, storage: S) -> Self {
         Self::with_host(runtime, hasher(runtime), Limited::new(limiter, storage))
+    }
+
+    /// As [`with_storage`](Self::with_storage), measured (`workqueue:MX-3`).
+    pub fn with_metrics(runtime: &R, limiter: L, storage: S, metrics: &Metrics) -> Self {
+        Self::with_host(runtime, hasher(runtime), Limited::measured(limiter, storage, metrics))
     }
 }
 

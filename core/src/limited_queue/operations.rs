@@ -5,7 +5,7 @@ use crate::delaying_queue::{AddAfter, Delaying, Drain, Retries, ShutDown};
 use crate::limiter::{Item, Limiter};
 use crate::machine::{Cx, Operation, Step};
 use crate::queue::{Add, AddAll, Done, DoneAll, DoneKey, Finished, Get, GetBatch, Key, Len};
-use crate::queue::{ShuttingDown, Storage, Token};
+use crate::queue::{Refresh, ShuttingDown, Storage, Token};
 use crate::runtime::Instant;
 
 use super::state::{Limited, Outcome};
@@ -64,6 +64,7 @@ crate::operations! {
         NumRequeues(NumRequeues<K>) -> u32,
         ShutDown(ShutDown<K>) -> (),
         Drain(Drain<K>) -> (),
+        Refresh(Refresh) -> (),
         Len(Len) -> usize,
         ShuttingDown(ShuttingDown) -> bool,
         Retries(Retries) -> u64,
@@ -94,6 +95,7 @@ pass_on! {
     DoneKey<K> => Finished<K>,
     ShutDown<K> => (),
     Drain<K> => (),
+    Refresh => (),
     Len => usize,
     ShuttingDown => bool,
     Retries => u64,
@@ -103,7 +105,7 @@ impl<K: Key, L: Limiter<K>, S: Storage<K>> Operation<Limited<K, L, S>> for AddRa
     #[inline(always)]
     fn step(&mut self, machine: &mut Limited<K, L, S>, cx: &mut Cx<'_>) -> Step<()> {
         let now = self.called.unwrap_or_else(|| cx.now());
-        machine.add_rate_limited(&mut self.key, self.hash, now, &mut cx.wakes);
+        machine.add_rate_limited(&mut self.key, self.hash, now, cx);
         Step::Done(())
     }
 }

@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use crate::delaying_queue::Delaying;
 use crate::limiter::{Item, Limiter};
-use crate::machine::{Cx, Wakes};
+use crate::machine::Cx;
+use crate::metrics::Metrics;
 use crate::queue::{Fifo, Key, Storage, Token};
 use crate::runtime::Instant;
 
@@ -36,6 +37,11 @@ impl<K: Key, L: Limiter<K>, S: Storage<K>> Limited<K, L, S> {
         Self { delaying: Delaying::new(storage), limiter }
     }
 
+    /// Makes an empty, running queue that is measured.
+    pub fn measured(limiter: L, storage: S, metrics: &Metrics) -> Self {
+        Self { delaying: Delaying::measured(storage, metrics), limiter }
+    }
+
     /// Counts a failure and adds the item when the limiter says so. The limiter comes first and
     /// advances also after shutdown, when nothing is added (`workqueue:RQ-1`).
     pub(super) fn add_rate_limited(
@@ -43,11 +49,11 @@ impl<K: Key, L: Limiter<K>, S: Storage<K>> Limited<K, L, S> {
         key: &mut Option<K>,
         hash: u64,
         now: Instant,
-        wakes: &mut Wakes,
+        cx: &mut Cx<'_>,
     ) {
         if let Some(known) = key {
             let delay = self.limiter.when(Item::new(known, hash), now);
-            self.delaying.add_after(key, hash, now, delay, wakes);
+            self.delaying.add_after(key, hash, now, delay, cx);
         }
     }
 
@@ -66,7 +72,7 @@ impl<K: Key, L: Limiter<K>, S: Storage<K>> Limited<K, L, S> {
                 (cx.now(), delay)
             }
         };
-        self.delaying.add_slot_after(slot, now, delay, &mut cx.wakes);
+        self.delaying.add_slot_after(slot, now, delay, cx);
     }
 
     /// Returns the delaying queue inside.

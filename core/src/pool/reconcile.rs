@@ -8,6 +8,7 @@ use crate::limited_queue::Outcome;
 use crate::runtime::Panic;
 
 use super::Source;
+use super::span::Span;
 
 /// What is to become of an item that was processed without an error.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -79,8 +80,12 @@ pub(super) fn process<Q: Source, F: Reconcile<Q::Key>>(
     delivery: Q::Delivery,
 ) {
     let held = Held { queue, delivery: Some(delivery) };
-    let result = caught(|| reconciler.reconcile(key));
-    held.settle(result, |failure| reconciler.failed(key, failure));
+    let span = Span::new(key);
+    let result = span.within(|| caught(|| reconciler.reconcile(key)));
+    held.settle(result, |failure| {
+        span.failed(&failure);
+        reconciler.failed(key, failure);
+    });
 }
 
 /// Runs foreign code. It may leave broken what it shares; that is its own business, and the

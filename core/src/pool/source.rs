@@ -1,5 +1,6 @@
 //! Where the workers of a pool get their items.
 
+use std::fmt;
 use std::hash::{BuildHasher, Hash};
 
 use crate::limited_queue::{Limited, LimitedQueue, Outcome};
@@ -15,7 +16,7 @@ use crate::runtime::Runtime;
 /// shut down (`workqueue:CL-1`, `CL-5`).
 pub trait Source: Send + Sync + 'static {
     /// What it hands out.
-    type Key: Send + Sync + 'static;
+    type Key: fmt::Debug + Send + Sync + 'static;
     /// Names a delivery that has not ended.
     type Delivery: Copy + Send + Sync + 'static;
 

@@ -31,6 +31,7 @@ use std::time::Duration;
 use tokio::task::JoinSet;
 
 use super::reconcile::Held;
+use super::span::Span;
 use super::{Action, End, Failure, Source};
 
 /// Processes items in tasks. A function `Fn(K) -> impl Future<Output = Result<Action, E>>` is one
@@ -127,22 +128,31 @@ impl<Q: Source> fmt::Debug for TaskPool<Q> {
 async fn work<Q: Source, F: ReconcileAsync<Q::Key>>(queue: Arc<Q>, reconciler: Arc<F>) {
     while let Some((key, delivery)) = queue.next_async().await {
         let held = Held { queue: &*queue, delivery: Some(delivery) };
-        let processing = Caught(Box::pin(async { reconciler.reconcile(&key).await }));
-        let result = processing.await;
-        held.settle(result, |failure| reconciler.failed(&key, failure));
+        let span = Span::new(&key);
+        let work = Box::pin(async { reconciler.reconcile(&key).await });
+        let result = Caught { span: &span, work }.await;
+        held.settle(result, |failure| {
+            span.failed(&failure);
+            reconciler.failed(&key, failure);
+        });
         // A queue that is never empty would keep the thread to itself.
         tokio::task::coop::consume_budget().await;
     }
 }
 
 /// A future whose panic is a result.
-struct Caught<'a, T>(Pin<Box<dyn Future<Output = T> + Send + 'a>>);
+struct Caught<'a, T> {
+    span: &'a Span,
+    work: Pin<Box<dyn Future<Output = T> + Send + 'a>>,
+}
 
 impl<T, E> Future for Caught<'_, Result<T, E>> {
     type Output = Result<T, Failure<E>>;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        match catch_unwind(AssertUnwindSafe(|| self.0.as_mut().poll(context))) {
+        let Self { span, work } = &mut *self;
+        let poll = || span.within(|| work.as_mut().poll(context));
+        match catch_unwind(AssertUnwindSafe(poll)) {
             Ok(Poll::Pending) => Poll::Pending,
             Ok(Poll::Ready(result)) => Poll::Ready(result.map_err(Failure::Error)),
             Err(panic) => Poll::Ready(Err(Failure::Panic(panic))),

@@ -3,7 +3,7 @@
 //! Such an item keeps its slot; it may wait, be processed or be added at the same time
 //! (`workqueue:DQ-12`). When its time comes is the delaying queue's business.
 
-use crate::machine::Wakes;
+use crate::machine::Cx;
 use crate::slab::{Item, Slot};
 
 use super::items::{DELAYED, DIRTY, Token};
@@ -29,9 +29,9 @@ impl<K: Key, S: Storage<K>> Queue<K, S> {
 
     /// Adds a kept item whose time has come (`workqueue:DQ-10`).
     #[inline]
-    pub(crate) fn ripen(&mut self, slot: Slot, wakes: &mut Wakes) {
+    pub(crate) fn ripen(&mut self, slot: Slot, cx: &mut Cx<'_>) {
         *self.items.marked(slot).1 &= !DELAYED;
-        self.make_dirty(slot, wakes);
+        self.make_dirty(slot, cx);
     }
 
     /// Ends the waiting of a kept item without adding it (`workqueue:DQ-19`). Returns the item if

@@ -67,6 +67,7 @@ use std::hash::{BuildHasher, Hash};
 use foldhash::fast::SeedableRandomState;
 
 use crate::machine::Host;
+use crate::metrics::Metrics;
 use crate::monitor::Monitor;
 use crate::runtime::{Runtime, System};
 use crate::slab::hasher;
@@ -77,10 +78,10 @@ pub(crate) use batch::batch_calls;
 pub use items::Token;
 pub(crate) use operations::ended;
 pub use operations::{
-    Add, AddAll, Done, DoneAll, DoneKey, Drain, Finished, Get, GetBatch, Len, Op, Ret, ShutDown,
-    ShuttingDown,
+    Add, AddAll, Done, DoneAll, DoneKey, Drain, Finished, Get, GetBatch, Len, Op, Refresh, Ret,
+    ShutDown, ShuttingDown,
 };
-pub use state::{Contents, DRAINS, DrainUntil, GETTERS, Key, Queue};
+pub use state::{DRAINS, DrainUntil, GETTERS, Key, Queue, UPDATERS};
 pub use storage::{Fifo, Storage};
 pub use work::{Deliver, Work};
 
@@ -112,6 +113,11 @@ impl<K: Key + Hash, R: Runtime, S: Storage<K>> WorkQueue<K, R, S> {
     /// Makes an empty queue with an order of delivery of your own (`workqueue:ST-1`).
     pub fn with_storage(runtime: &R, storage: S) -> Self {
         Self::with_host(runtime, hasher(runtime), Queue::new(storage))
+    }
+
+    /// As [`with_storage`](Self::with_storage), measured (`workqueue:WQ-1`).
+    pub fn with_metrics(runtime: &R, storage: S, metrics: &Metrics) -> Self {
+        Self::with_host(runtime, hasher(runtime), Queue::measured(storage, metrics))
     }
 }
 

@@ -1,9 +1,12 @@
 //! The calls on a queue, each one critical section per step.
 
+use std::time::Duration;
+
 use crate::machine::{Cx, Many, Operation, Step, UpTo};
+use crate::runtime::Instant;
 
 use super::items::Token;
-use super::state::{DRAINS, DrainUntil, GETTERS, Key, Queue};
+use super::state::{DRAINS, DrainUntil, GETTERS, Key, Queue, UPDATERS};
 use super::storage::Storage;
 
 /// Adds an item; the hash is computed by the caller, outside the lock.
@@ -54,6 +57,19 @@ pub struct Drain {
     pub began: Option<u64>,
 }
 
+/// How often metrics are refreshed at most: without a pause nobody else would run.
+const LEAST: Duration = Duration::from_millis(1);
+
+/// Tells the metrics again and again how much is unfinished, until shutdown begins
+/// (`workqueue:MX-10`).
+#[derive(Clone, Debug)]
+pub struct Refresh {
+    /// How often.
+    pub every: Duration,
+    /// When next; `None` before its first step.
+    pub next: Option<Instant>,
+}
+
 /// Counts the waiting items.
 #[derive(Clone, Debug)]
 pub struct Len;
@@ -73,6 +89,7 @@ crate::operations! {
         DoneAll(DoneAll) -> Vec<Finished<K>>,
         ShutDown(ShutDown) -> (),
         Drain(Drain) -> (),
+        Refresh(Refresh) -> (),
         Len(Len) -> usize,
         ShuttingDown(ShuttingDown) -> bool,
     } valid = Queue::check
@@ -95,15 +112,15 @@ pub(crate) fn ended<K>(finished: &[Finished<K>]) -> usize {
 impl<K: Key, S: Storage<K>> Operation<Queue<K, S>> for Add<K> {
     #[inline(always)]
     fn step(&mut self, queue: &mut Queue<K, S>, cx: &mut Cx<'_>) -> Step<()> {
-        queue.add(&mut self.key, self.hash, &mut cx.wakes);
+        queue.add(&mut self.key, self.hash, cx);
         Step::Done(())
     }
 }
 
 impl<K: Key, S: Storage<K>> Operation<Queue<K, S>> for Get {
     #[inline(always)]
-    fn step(&mut self, queue: &mut Queue<K, S>, _: &mut Cx<'_>) -> Step<Option<(Token, K)>> {
-        match queue.pop() {
+    fn step(&mut self, queue: &mut Queue<K, S>, cx: &mut Cx<'_>) -> Step<Option<(Token, K)>> {
+        match queue.pop(cx) {
             None if !queue.is_shutting_down() => Step::Wait { on: GETTERS, until: None },
             found => Step::Done(found),
         }
@@ -114,7 +131,7 @@ impl<K: Key, S: Storage<K>> Operation<Queue<K, S>> for Done {
     #[inline(always)]
     fn step(&mut self, queue: &mut Queue<K, S>, cx: &mut Cx<'_>) -> Step<Finished<K>> {
         Step::Done(match queue.slot_of(self.0) {
-            Some(slot) => Finished::Ended(queue.finish(slot, &mut cx.wakes)),
+            Some(slot) => Finished::Ended(queue.finish(slot, cx)),
             None => Finished::NotInProcessing,
         })
     }
@@ -123,7 +140,7 @@ impl<K: Key, S: Storage<K>> Operation<Queue<K, S>> for Done {
 impl<K: Key, S: Storage<K>> Operation<Queue<K, S>> for DoneKey<K> {
     fn step(&mut self, queue: &mut Queue<K, S>, cx: &mut Cx<'_>) -> Step<Finished<K>> {
         Step::Done(match queue.slot_in_processing(&self.key, self.hash) {
-            Some(slot) => Finished::Ended(queue.finish(slot, &mut cx.wakes)),
+            Some(slot) => Finished::Ended(queue.finish(slot, cx)),
             None => Finished::NotInProcessing,
         })
     }
@@ -148,6 +165,22 @@ impl<K: Key, S: Storage<K>> Operation<Queue<K, S>> for Drain {
         } else {
             Step::Wait { on: DRAINS, until: None }
         }
+    }
+}
+
+impl<K: Key, S: Storage<K>> Operation<Queue<K, S>> for Refresh {
+    fn step(&mut self, queue: &mut Queue<K, S>, cx: &mut Cx<'_>) -> Step<()> {
+        if queue.is_shutting_down() {
+            return Step::Done(()); // the gauges keep what they said last (MX-12)
+        }
+        let now = cx.now();
+        if self.next.is_some_and(|next| now >= next) {
+            queue.tell_unfinished(now);
+        }
+        // A tick that was missed is not made up for (MX-10).
+        let next = self.next.filter(|next| now < *next).unwrap_or(now + self.every.max(LEAST));
+        self.next = Some(next);
+        Step::Wait { on: UPDATERS, until: self.next }
     }
 }
 

@@ -10,7 +10,9 @@
 
 use std::fmt;
 
-use crate::machine::{Channel, Wakes};
+use crate::machine::{Channel, Cx, Wakes};
+use crate::metrics::{Meter, Metrics};
+use crate::runtime::Instant;
 use crate::slab::Slot;
 
 use super::items::{DELAYED, DIRTY, Items, PROCESSING, Token};
@@ -21,6 +23,9 @@ pub const GETTERS: Channel = 0;
 /// Where callers of the two drains sleep. Apart from the getters, so that a wake meant for a
 /// getter is never used up by a drain (`workqueue:WQ-18`).
 pub const DRAINS: Channel = 1;
+
+/// Where those sleep who tell the metrics what is unfinished.
+pub const UPDATERS: Channel = 2;
 
 /// What the queue can hold: equal values are the same item (`workqueue:CV-2`).
 pub trait Key: Eq + Clone + Send + fmt::Debug + 'static {}
@@ -51,6 +56,8 @@ pub struct Queue<K: Key, S: Storage<K> = Fifo> {
     /// it has changed; a plain flag would lose the release when a new drain sets it again before
     /// the sleepers look (`workqueue:WQ-36`).
     shutdowns: u64,
+    /// Who measures; `None` costs a look.
+    meter: Option<Box<Meter>>,
 }
 
 impl<K: Key, S: Storage<K> + Default> Default for Queue<K, S> {
@@ -69,60 +76,75 @@ impl<K: Key, S: Storage<K>> Queue<K, S> {
             reprocess: 0,
             shutting_down: false,
             shutdowns: 0,
+            meter: None,
         }
+    }
+
+    /// Makes an empty, running queue that is measured (`workqueue:MX-1`).
+    pub fn measured(storage: S, metrics: &Metrics) -> Self {
+        Self { meter: metrics.meter().map(Box::new), ..Self::new(storage) }
     }
 
     /// Accepts an item, in the order of checks of `workqueue:WQ-4`.
     #[inline]
-    pub(crate) fn add(&mut self, key: &mut Option<K>, hash: u64, wakes: &mut Wakes) {
+    pub(crate) fn add(&mut self, key: &mut Option<K>, hash: u64, cx: &mut Cx<'_>) {
         if self.shutting_down {
             return;
         }
         if let Some(slot) = self.items.intern(key, hash) {
-            self.make_dirty(slot, wakes);
+            self.make_dirty(slot, cx);
         }
     }
 
     /// Adds an item that is held already.
     #[inline]
-    pub(crate) fn make_dirty(&mut self, slot: Slot, wakes: &mut Wakes) {
+    pub(crate) fn make_dirty(&mut self, slot: Slot, cx: &mut Cx<'_>) {
         let (key, mark) = self.items.marked(slot);
         match *mark & (DIRTY | PROCESSING) {
             0 => {
                 *mark |= DIRTY;
                 self.waiting.push(slot, key);
-                wakes.one(GETTERS);
+                cx.wakes.one(GETTERS);
             }
-            DIRTY => self.waiting.touch(slot, key),
+            DIRTY => return self.waiting.touch(slot, key),
             PROCESSING => {
                 *mark |= DIRTY;
                 self.reprocess += 1;
             }
-            _ => {} // dirty and in processing: the second add is a no-op (WQ-5)
+            _ => return, // dirty and in processing: the second add is a no-op (WQ-5)
+        }
+        if let Some(meter) = &mut self.meter {
+            meter.added(slot, cx.now());
         }
     }
 
     /// Hands out the next waiting item. It leaves the dirty set here, not at done (`WQ-11`).
-    #[inline]
-    pub(super) fn pop(&mut self) -> Option<(Token, K)> {
+    #[inline(always)]
+    pub(super) fn pop(&mut self, cx: &mut Cx<'_>) -> Option<(Token, K)> {
         if self.waiting.is_empty() {
             return None;
         }
         let slot = self.waiting.pop().expect("a storage that holds items hands one out (ST-4)");
         self.in_flight += 1;
+        if let Some(meter) = &mut self.meter {
+            meter.handed_out(slot, cx.now());
+        }
         Some(self.items.hand_out(slot))
     }
 
     /// Ends a delivery. Returns the item if it left the queue, so that it drops outside the lock.
-    #[inline]
-    pub(super) fn finish(&mut self, slot: Slot, wakes: &mut Wakes) -> Option<K> {
+    #[inline(always)]
+    pub(super) fn finish(&mut self, slot: Slot, cx: &mut Cx<'_>) -> Option<K> {
         self.in_flight -= 1;
+        if let Some(meter) = &mut self.meter {
+            meter.done(slot, cx.now());
+        }
         let (key, mark) = self.items.marked(slot);
         *mark &= !PROCESSING;
         let left = if *mark & DIRTY != 0 {
             self.reprocess -= 1;
             self.waiting.push(slot, key); // also while shutting down (WQ-17)
-            wakes.one(GETTERS);
+            cx.wakes.one(GETTERS);
             None
         } else if *mark & DELAYED != 0 {
             None
@@ -130,7 +152,7 @@ impl<K: Key, S: Storage<K>> Queue<K, S> {
             self.items.remove(slot)
         };
         if self.in_flight == 0 && self.shutting_down {
-            wakes.all(DRAINS); // every drain, in both branches (WQ-18)
+            cx.wakes.all(DRAINS); // every drain, in both branches (WQ-18)
         }
         left
     }
@@ -139,6 +161,21 @@ impl<K: Key, S: Storage<K>> Queue<K, S> {
         self.shutting_down = true;
         wakes.all(GETTERS);
         wakes.all(DRAINS);
+        wakes.all(UPDATERS);
+    }
+
+    /// Counts that an item was given a delay.
+    pub(crate) fn count_retry(&self) {
+        if let Some(meter) = &self.meter {
+            meter.retried();
+        }
+    }
+
+    /// Tells the metrics how long what is in processing has been there.
+    pub(super) fn tell_unfinished(&self, now: Instant) {
+        if let Some(meter) = &self.meter {
+            meter.tell_unfinished(now);
+        }
     }
 
     pub(super) fn release_drains(&mut self) {
@@ -209,28 +246,16 @@ impl<K: Key, S: Storage<K>> Queue<K, S> {
     }
 }
 
-/// What a queue holds, told apart from how it holds it: two queues of equal contents cannot be told
-/// apart by calls, but for the numbers in their tokens.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub struct Contents<K> {
-    /// The waiting items, in the order of delivery.
-    pub waiting: Vec<K>,
-    /// The items in processing, in any order, and whether they were added meanwhile.
-    pub processing: Vec<(K, bool)>,
-    /// Whether the queue refuses new items.
-    pub shutting_down: bool,
-}
-
 impl<K: Key> Queue<K> {
-    /// Returns what the queue holds.
-    pub fn contents(&self) -> Contents<K> {
-        let key = |slot| self.items.item(slot).key().clone();
+    /// Visits the waiting items in the order of delivery.
+    pub fn waiting(&self) -> impl Iterator<Item = &K> {
+        self.waiting.slots().map(|slot| self.items.item(slot).key())
+    }
+
+    /// Visits the items in processing, in any order; tells whether they were added meanwhile.
+    pub fn processing(&self) -> impl Iterator<Item = (&K, bool)> {
         let processing = self.items.iter().filter(|(_, state)| state & PROCESSING != 0);
-        Contents {
-            waiting: self.waiting.slots().map(key).collect(),
-            processing: processing.map(|(slot, state)| (key(slot), state & DIRTY != 0)).collect(),
-            shutting_down: self.shutting_down,
-        }
+        processing.map(|(slot, state)| (self.items.item(slot).key(), state & DIRTY != 0))
     }
 }
 

@@ -107,7 +107,10 @@ fn text(survey: &Survey, colour: Colour) -> String {
     }
     waits(&region.timing, &mut text);
     if let Some(worst) = &survey.worst {
-        let _infallible = writeln!(text, "\nTwo leaders, a tenth beyond the boundary:\n");
+        let _infallible = writeln!(
+            text,
+            "\nTwo leaders, a hundredth beyond the boundary, at the worst moment of the search:\n"
+        );
         text.push_str(&timeline_of(worst, &survey.terms));
     }
     let verdict = match (survey.is_violated(), survey.agrees()) {

@@ -10,7 +10,11 @@ pub struct NodeClock {
     stalled: bool,
 }
 
-const MILLION: u128 = 1_000_000;
+const MILLION: u64 = 1_000_000;
+
+fn narrow(wide: u128) -> u64 {
+    u64::try_from(wide).unwrap_or(u64::MAX)
+}
 
 impl NodeClock {
     /// Makes a clock that reads `local` at the beginning of the simulation and gains `rate_ppm`
@@ -20,8 +24,8 @@ impl NodeClock {
         Self { real: 0, local, rate_ppm: rate_ppm.max(-999_999), stalled: false }
     }
 
-    fn rate(&self) -> u128 {
-        (1_000_000 + self.rate_ppm) as u128
+    fn rate(&self) -> u64 {
+        MILLION.saturating_add_signed(self.rate_ppm)
     }
 
     /// Reads the clock.
@@ -34,8 +38,7 @@ impl NodeClock {
         } else if self.rate_ppm == 0 {
             self.local.saturating_add(passed)
         } else {
-            let gained = u128::from(passed) * self.rate() / MILLION;
-            self.local.saturating_add(u64::try_from(gained).unwrap_or(u64::MAX))
+            self.local.saturating_add(self.gained(passed))
         }
     }
 
@@ -47,8 +50,24 @@ impl NodeClock {
         if self.rate_ppm == 0 || ahead == 0 {
             return self.real.saturating_add(ahead);
         }
-        let passes = (u128::from(ahead) * MILLION).div_ceil(self.rate());
-        self.real.saturating_add(u64::try_from(passes).unwrap_or(u64::MAX))
+        self.real.saturating_add(self.passes(ahead))
+    }
+
+    /// Returns how far the clock moves while so much time passes; the wide numbers, which are slow,
+    /// only for hours.
+    fn gained(&self, passed: u64) -> u64 {
+        match passed.checked_mul(self.rate()) {
+            Some(scaled) => scaled / MILLION,
+            None => narrow(u128::from(passed) * u128::from(self.rate()) / u128::from(MILLION)),
+        }
+    }
+
+    /// Returns how much time passes until the clock has moved so far.
+    fn passes(&self, ahead: u64) -> u64 {
+        match ahead.checked_mul(MILLION) {
+            Some(scaled) => scaled.div_ceil(self.rate()),
+            None => narrow((u128::from(ahead) * u128::from(MILLION)).div_ceil(self.rate().into())),
+        }
     }
 
     /// Stops the clock, as a suspended machine does (`election:CX-6`).
@@ -75,7 +94,7 @@ mod tests {
     fn a_moment_is_the_first_at_which_the_clock_has_got_there() {
         for rate in [-900_000, -10_000, -1, 0, 1, 10_000, 3_000_000] {
             let clock = NodeClock::new(77, rate);
-            for local in [0, 77, 78, 1_000, 999_999_937] {
+            for local in [0, 77, 78, 1_000, 999_999_937, 40_000_000_000_000_000] {
                 let real = clock.when(local);
                 assert!(clock.read(real) >= local, "{rate} {local}");
                 assert!(real == 0 || clock.read(real - 1) < local, "{rate} {local}");

@@ -1,6 +1,9 @@
 //! The `cluster` engine: a discrete-event simulation of an election.
 
+#[cfg(test)]
+mod any_set_up;
 pub mod boundary;
+mod calls;
 mod campaign;
 mod clock;
 mod drive;

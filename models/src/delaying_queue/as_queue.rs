@@ -35,6 +35,7 @@ pub(super) fn call(op: &Call<u8>) -> Option<core::Op<u8>> {
         Call::ShutDown(_) => core::Op::ShutDown(core::ShutDown),
         Call::Drain(drain) => core::Op::Drain(drain.inner.clone()),
         Call::Len(len) => core::Op::Len(len.clone()),
+        Call::Refresh(refresh) => core::Op::Refresh(refresh.clone()),
         Call::ShuttingDown(ask) => core::Op::ShuttingDown(ask.clone()),
         Call::AddAfter(_) | Call::Retries(_) => return None,
     })
@@ -56,6 +57,7 @@ pub(super) fn outcome(outcome: &Step<Ret<u8>>) -> Option<Step<core::Ret<u8>>> {
         Ret::DoneAll(finished) => core::Ret::DoneAll(finished.clone()),
         Ret::ShutDown(()) => core::Ret::ShutDown(()),
         Ret::Drain(()) => core::Ret::Drain(()),
+        Ret::Refresh(()) => core::Ret::Refresh(()),
         Ret::Len(len) => core::Ret::Len(*len),
         Ret::ShuttingDown(says) => core::Ret::ShuttingDown(*says),
         Ret::Retries(_) => return None,

@@ -120,6 +120,7 @@ component_tests! {
     DelayingQueue;
     scenarios:
         earlier_time,
+        due_at_any_time,
         brought_forward,
         add_while_delayed,
         due_together,

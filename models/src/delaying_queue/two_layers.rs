@@ -222,6 +222,7 @@ fn outer(ret: core::Ret<u8>) -> Ret<u8> {
         core::Ret::DoneAll(finished) => Ret::DoneAll(finished),
         core::Ret::ShutDown(()) => Ret::ShutDown(()),
         core::Ret::Drain(()) => Ret::Drain(()),
+        core::Ret::Refresh(()) => Ret::Refresh(()),
         core::Ret::Len(len) => Ret::Len(len),
         core::Ret::ShuttingDown(says) => Ret::ShuttingDown(says),
     }
@@ -281,6 +282,7 @@ impl Machine for TwoLayers {
                     other => outer(other),
                 })
             }
+            Op::Refresh(refresh) => self.inner(core::Op::Refresh(refresh.clone()), cx).map(outer),
             Op::ShuttingDown(ask) => self.inner(core::Op::ShuttingDown(ask.clone()), cx).map(outer),
             Op::Retries(_) => Step::Done(Ret::Retries(self.retries)),
         }

@@ -5,11 +5,12 @@ use seatrial_core::elector::{
     Look, Next, Op, Profile, Reply, Report, Rest, Ret, Runs, StoreError, Stored, Timing, Try, Turn,
     Watch, WorkEnded,
 };
-use seatrial_core::machine::{Cx, Step};
+use seatrial_core::machine::{Boxed, Cx, Step};
 use seatrial_core::runtime::{Ambient, Instant, WallTime};
 
 use super::mutants::Make;
 use super::part::Rules;
+use super::plain::Plain;
 use crate::cluster::{Random, Server, Writer};
 
 /// One thing that happens.
@@ -194,6 +195,15 @@ fn call(which: u8) -> Op {
         14 => Op::Report(Report),
         _ => Op::Runs(Runs),
     }
+}
+
+/// The property on the bytes of a fuzzer: at every step the rules that ship decide what the rules
+/// written down again decide.
+///
+/// # Panics
+/// If they differ.
+pub fn check_bytes(bytes: &[u8]) {
+    decides_as_ours(bytes, |config| Boxed(Plain::unchecked(&[], config)));
 }
 
 /// Returns the set-ups in which electors are compared.

@@ -1,8 +1,8 @@
 //! Follows a history event by event: what each elector has asked, learned and been told.
 
 use seatrial_core::elector::{
-    Config, Fence, Io, LeaseSpec, Name, Next, Object, Observed, Op, Record, Ret, StoreError,
-    Stored, Turn,
+    Config, Fence, Io, LeaseSpec, Name, Next, Object, Observed, Op, Profile, Record, Ret,
+    StoreError, Stored, Turn,
 };
 use seatrial_core::machine::Step;
 use seatrial_core::runtime::Instant;
@@ -55,6 +55,8 @@ pub(super) struct Elector {
     pub(super) led: bool,
     /// Whether the end of leading was told in this run, and the lease is to be freed.
     pub(super) winding_down: bool,
+    /// Until when its work may go on, while the lease is to be freed.
+    pub(super) patience: Option<Instant>,
     pub(super) call: Option<Sent>,
     /// When its attempt began.
     pub(super) began: Instant,
@@ -89,6 +91,7 @@ impl Elector {
             cancelled: false,
             led: false,
             winding_down: false,
+            patience: None,
             call: None,
             began: Instant::ZERO,
             valid_until: None,
@@ -217,6 +220,7 @@ fn step(elector: &mut Elector, thread: u8, now: Instant, asked: &Asked<'_>) {
             elector.cancelled = begin.cancelled;
             (elector.led, elector.winding_down, elector.unsure) = (false, false, false);
             elector.stops = 0;
+            elector.patience = None;
         }
         if let Op::Try(_) = asked.op {
             // What it holds from now on, it holds by attempts, and in no term of a run.
@@ -301,6 +305,10 @@ fn turned(elector: &mut Elector, now: Instant, asked: &Asked<'_>, turn: &Turn) {
     if turn.notes.metric_off && elector.is_strict() {
         elector.end_term(now, "its term was ended");
         elector.winding_down = elector.config.release_on_cancel;
+        elector.patience = match elector.config.profile {
+            Profile::Strict(bounds) if elector.winding_down => Some(now + bounds.work),
+            _ => None,
+        };
     }
     match &turn.next {
         Next::Call { io, deadline, .. } => {
@@ -310,6 +318,7 @@ fn turned(elector: &mut Elector, now: Instant, asked: &Asked<'_>, turn: &Turn) {
                 elector.unsure = false;
             }
             elector.unsure &= *io != Io::Get;
+            elector.patience = None;
             elector.call = Some(Sent { io: io.clone(), deadline: *deadline, first });
         }
         Next::Lead { term, fence } => {

@@ -2,7 +2,7 @@
 
 mod asked;
 pub mod conformance;
-mod decisions;
+pub mod decisions;
 mod describe;
 pub mod hunt;
 mod invariants;
@@ -17,6 +17,7 @@ mod scene;
 mod simulations;
 pub mod spec;
 mod store;
+pub mod text;
 mod timeline;
 
 #[cfg(test)]
@@ -69,9 +70,14 @@ impl Component for Elector {
         mutants::of_the_page()
     }
 
-    /// Nearly all of them need a lost message, a late timer or a drifting clock.
+    /// Many need a drifting clock or bad luck with messages, and most of the others one execution:
+    /// the engines that repeat what `trace` exhausts are not asked.
     fn shows_mutants(engine: Engine) -> bool {
-        engine == Engine::Cluster
+        engine == Engine::Cluster || engine == Engine::Trace
+    }
+
+    fn shows_mutant(engine: Engine, mutant: &str) -> bool {
+        mutants::is_shown_by(mutant, engine == Engine::Cluster)
     }
 
     fn pictures() -> Vec<Picture> {
@@ -87,17 +93,23 @@ impl Component for Elector {
     }
 
     fn fuzz() -> Option<fn(&[u8])> {
-        Some(op::check_bytes)
+        Some(check_bytes)
     }
 
     fn fuzz_mutant(mutant: &Mutant<Self>) -> Option<Property> {
-        let all = mutants::all();
+        let all = mutants::of_the_rules();
         let make = all.iter().find(|known| known.name == mutant.name)?.make;
         Some(Box::new(move |bytes| {
             op::check_on(&op::decode(bytes), |election| make(election.config().clone()));
             decisions::decides_as_ours(bytes, make);
         }))
     }
+}
+
+/// The properties that fuzzers feed, on the same bytes.
+fn check_bytes(bytes: &[u8]) {
+    op::check_bytes(bytes);
+    decisions::check_bytes(bytes);
 }
 
 component_tests! {
@@ -109,11 +121,16 @@ component_tests! {
         leader_is_asked,
         leader_hangs,
         loses_to_another,
+        renewals_are_refused,
         cancelled_anywhere,
         release_races_a_renewal,
         contested_release,
         abandoned_acquisition,
         client_breaks,
+        awaited_run,
+        dropped_run,
+        work_hangs,
+        work_breaks,
         lease_is_taken_away,
         late_release,
         late_acquisition,

@@ -8,7 +8,9 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::task::Poll;
 use std::time::Duration;
 
-use seatrial_core::elector::{Call, LeaseSpec, Object, ObjectName, ObjectStore, StoreError};
+use seatrial_core::elector::{
+    AsyncObjectStore, Call, LeaseSpec, Object, ObjectName, ObjectStore, StoreError,
+};
 use seatrial_core::machine::Boxed;
 use seatrial_core::monitor::Monitor;
 use seatrial_core::runtime::{Instant, Runtime};
@@ -36,6 +38,8 @@ pub(super) enum Fate {
     Slow(Duration, Duration),
     /// Served so much later, whether its caller has given up or not, and never answered.
     Astray(Duration),
+    /// Refused at once.
+    Refused,
     /// Not served, and the client hangs for so long, whatever its deadline.
     Hangs(Duration),
     /// The client panics.
@@ -67,14 +71,13 @@ pub(super) struct Connection<R: Runtime> {
 impl<R: Runtime> Connection<R> {
     fn carry(&self, request: Request, call: Call<'_>) -> Served {
         let runtime = self.store.runtime();
-        let nth = self.calls.fetch_add(1, Ordering::Relaxed);
         let now = runtime.now();
-        let passing = Passing { nth, at: now, writes: !matches!(request, Request::Get) };
-        let serve = Serve { by: Some(self.number), call: nth, request };
+        let (serve, fate) = self.set_out(request);
         let limit = now + CLIENT_TIMEOUT;
         let limit = call.deadline.map_or(limit, |deadline| deadline.min(limit));
-        match (self.road)(runtime, passing) {
+        match fate {
             Fate::Prompt => self.store.call(serve),
+            Fate::Refused => Err(StoreError::Other("refused".into())),
             Fate::LostRequest => self.wait_for_nothing(limit, call),
             Fate::LostReply => {
                 let _nobody_learns_it = self.store.call(serve);
@@ -82,17 +85,64 @@ impl<R: Runtime> Connection<R> {
             }
             Fate::Slow(request, reply) => self.carry_slowly(serve, request, reply, call.deadline),
             Fate::Astray(late) => {
-                let store = Arc::clone(&self.store);
-                let network = runtime.spawn("network", move || {
-                    store.runtime().sleep_until(now + late);
-                    let _nobody_learns_it = store.call(serve);
-                });
-                drop(network); // nobody waits for it
+                self.send_astray(serve, now + late);
                 self.wait_for_nothing(limit, call)
             }
             Fate::Hangs(long) => self.time_out(now + long),
             Fate::Panics => panic!("the client breaks"),
         }
+    }
+
+    /// Numbers a call, and decides what becomes of it.
+    fn set_out(&self, request: Request) -> (Serve, Fate) {
+        let runtime = self.store.runtime();
+        let nth = self.calls.fetch_add(1, Ordering::Relaxed);
+        let writes = !matches!(request, Request::Get);
+        let fate = (self.road)(runtime, Passing { nth, at: runtime.now(), writes });
+        (Serve { by: Some(self.number), call: nth, request }, fate)
+    }
+
+    /// Lets a request arrive at a time at which nobody waits for it.
+    fn send_astray(&self, serve: Serve, at: Instant) {
+        let store = Arc::clone(&self.store);
+        let network = self.store.runtime().spawn("network", move || {
+            store.runtime().sleep_until(at);
+            let _nobody_learns_it = store.call(serve);
+        });
+        drop(network); // nobody waits for it
+    }
+
+    /// As [`carry`](Self::carry), for a task: whoever gives the call up drops it.
+    async fn carry_async(&self, request: Request) -> Served {
+        let now = self.store.runtime().now();
+        let (serve, fate) = self.set_out(request);
+        let limit = now + CLIENT_TIMEOUT;
+        match fate {
+            Fate::Prompt => return self.store.call(serve),
+            Fate::Refused => return Err(StoreError::Other("refused".into())),
+            Fate::LostRequest => self.until(limit).await,
+            Fate::LostReply => {
+                let _nobody_learns_it = self.store.call(serve);
+                self.until(limit).await;
+            }
+            Fate::Slow(request, reply) => {
+                self.until(now + request).await;
+                let served = self.store.call(serve);
+                self.until(now + request + reply).await;
+                return served;
+            }
+            Fate::Astray(late) => {
+                self.send_astray(serve, now + late);
+                self.until(limit).await;
+            }
+            Fate::Hangs(long) => self.until(now + long).await,
+            Fate::Panics => panic!("the client breaks"),
+        }
+        Err(StoreError::Timeout)
+    }
+
+    async fn until(&self, at: Instant) {
+        sleep_until(self.store.runtime(), at).await;
     }
 
     fn carry_slowly(
@@ -151,6 +201,33 @@ impl<R: Runtime> ObjectStore<LeaseSpec> for Connection<R> {
     fn update(&self, lease: &Object<LeaseSpec>, call: Call<'_>) -> Served {
         self.carry(Request::Update(Box::new(lease.clone())), call)
     }
+}
+
+impl<R: Runtime> AsyncObjectStore<LeaseSpec> for Connection<R> {
+    async fn get(&self, _: &ObjectName) -> Served {
+        self.carry_async(Request::Get).await
+    }
+
+    async fn create(&self, lease: &Object<LeaseSpec>) -> Served {
+        self.carry_async(Request::Create(Box::new(lease.clone()))).await
+    }
+
+    async fn update(&self, lease: &Object<LeaseSpec>) -> Served {
+        self.carry_async(Request::Update(Box::new(lease.clone()))).await
+    }
+}
+
+/// Sleeps without a thread.
+pub(super) async fn sleep_until<R: Runtime>(runtime: &R, at: Instant) {
+    let mut alarm = None;
+    poll_fn(|task| {
+        if runtime.now() >= at {
+            return Poll::Ready(());
+        }
+        alarm = Some(runtime.wake_at(at, task.waker().clone()));
+        Poll::Pending
+    })
+    .await;
 }
 
 impl<R: Runtime> fmt::Debug for Connection<R> {

@@ -9,8 +9,8 @@ use std::time::Duration;
 use seatrial_core::cancel::CancelToken;
 use seatrial_core::elector::Elector as CoreElector;
 use seatrial_core::elector::{
-    Bounds, Callbacks, Config, ConfigError, Leadership, LeaseLock, LeaseSpec, Meta, Name, Object,
-    ObjectName, Profile, Timing, Version,
+    AsyncCallbacks, Bounds, Callbacks, Config, ConfigError, Leadership, LeaseLock, LeaseSpec, Meta,
+    Name, Object, ObjectName, Profile, Timing, Version,
 };
 use seatrial_core::monitor::Monitor;
 use seatrial_core::runtime::Runtime;
@@ -214,11 +214,64 @@ impl<R: Runtime> Participant<R> {
         Self { token: CancelToken::new(self.world.runtime()), ..self.clone() }
     }
 
+    /// As [`lead`](Self::lead), as a task: the work is part of it.
+    pub(super) async fn lead_async<F: Future<Output = ()> + Send>(
+        &self,
+        work: impl Fn(Self, Leads<R>) -> F + Send + Sync,
+    ) -> bool {
+        let task = Task { of: self.clone(), work };
+        let led = self.elector.run_async(&self.token, &task).await.expect("it does not run yet");
+        self.returned();
+        led
+    }
+
+    /// Writes down that a run has returned.
+    pub(super) fn returned(&self) {
+        self.world.note(RETURNS, self.number.into());
+    }
+
+    /// Returns the runtime that everything lives on.
+    pub(super) fn runtime(&self) -> &R {
+        self.world.runtime()
+    }
+
     fn run_as(&self, worker: Worker<R>) -> bool {
         let worker = Arc::new(worker);
         let led = self.elector.run(&self.token, &worker).expect("it does not run yet");
-        self.world.note(RETURNS, self.number.into());
+        self.returned();
         led
+    }
+}
+
+/// Writes down what the callbacks of a task are told.
+struct Task<R: Runtime, W> {
+    of: Participant<R>,
+    work: W,
+}
+
+/// Writes down that the work of a task has ended, or was dropped.
+struct NotesItsEnd<'a, R: Runtime>(&'a Participant<R>);
+
+impl<R: Runtime> Drop for NotesItsEnd<'_, R> {
+    fn drop(&mut self) {
+        self.0.world.note(ENDS, self.0.number.into());
+    }
+}
+
+impl<R: Runtime, W, F> AsyncCallbacks<R, Seat> for Task<R, W>
+where
+    W: Fn(Participant<R>, Leads<R>) -> F + Send + Sync,
+    F: Future<Output = ()> + Send,
+{
+    async fn started_leading(&self, leadership: Leads<R>) {
+        self.of.world.note(STARTS, self.of.number.into());
+        let ends = NotesItsEnd(&self.of);
+        (self.work)(self.of.clone(), leadership).await;
+        drop(ends);
+    }
+
+    fn stopped_leading(&self) {
+        self.of.world.note(STOPS, self.of.number.into());
     }
 }
 

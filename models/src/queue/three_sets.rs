@@ -9,6 +9,7 @@ use std::collections::{BTreeSet, VecDeque};
 use seatrial_core::machine::{Cx, Machine, Step, Wakes};
 use seatrial_core::queue::{
     Add, DRAINS, Done, DoneKey, Drain, DrainUntil, Finished, GETTERS, Key, Op, Queue, Ret, Token,
+    UPDATERS,
 };
 
 use crate::by_hand::row::{in_a_row, up_to};
@@ -228,6 +229,7 @@ impl<K: Key + Ord> ThreeSets<K> {
         }
         wakes.all(GETTERS);
         wakes.all(DRAINS);
+        wakes.all(UPDATERS);
     }
 
     fn is_drained(&self, until: DrainUntil) -> bool {
@@ -320,6 +322,10 @@ impl<K: Key + Ord> Machine for ThreeSets<K> {
                 Ret::Len(self.storage.len() + self.processing.len())
             }
             Op::Len(_) => Ret::Len(self.storage.len()),
+            Op::Refresh(_) if !self.shutting_down => {
+                return Step::Wait { on: UPDATERS, until: None }; // it has nothing to tell
+            }
+            Op::Refresh(_) => Ret::Refresh(()),
             Op::ShuttingDown(_) => Ret::ShuttingDown(self.shutting_down),
         })
     }

@@ -258,7 +258,7 @@ fn cases(catalogue: &Catalogue, request: &Request) -> Vec<Case> {
         }
         for mutant in subject.mutants() {
             for &engine in &request.engines {
-                let convicts = can_convict(subject, engine);
+                let convicts = can_convict(subject, engine, mutant.name);
                 if mutant.kind == MutantKind::Exhibit && convicts {
                     cases.push(Case::Exhibit { subject, exhibit: mutant.name, engine });
                 }
@@ -285,12 +285,12 @@ fn is_of_its_kind(subject: &dyn Subject, scenario: &str, engine: Engine) -> bool
     scenarios.any(|info| info.name == scenario && info.kind == engine.runs())
 }
 
-/// Tells whether an engine can convict mutants of a component.
-fn can_convict(subject: &dyn Subject, engine: Engine) -> bool {
+/// Tells whether an engine can convict a mutant of a component.
+fn can_convict(subject: &dyn Subject, engine: Engine, mutant: &str) -> bool {
     let holds = |info: &ScenarioInfo| subject.cannot_run(info.name, engine).is_none();
     !engine.depends_on_the_machine()
         && engine.runs() != Kind::States // a model of states has a machine of its own
-        && subject.shows_mutants(engine)
+        && subject.shows_mutant(engine, mutant)
         && subject.scenarios().iter().any(holds)
 }
 

@@ -145,7 +145,7 @@ fn try_mutant(case: &MutantCase, request: &Request, cases: usize) -> MutantRow {
     for &engine in &request.engines {
         let made_up = engine.makes_up_calls();
         if made_up && !mutant.is_fuzzed
-            || !made_up && !request.by_name && !can_convict(*subject, engine)
+            || !made_up && !request.by_name && !can_convict(*subject, engine, mutant.name)
         {
             continue;
         }

@@ -4,6 +4,7 @@
 //! own, which is taken for every single access, so that each access is one step.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use seatrial_core::runtime::Runtime;
 
@@ -193,4 +194,27 @@ pub(super) fn string_buffer<R: Runtime>(runtime: &R) -> Result<u64, String> {
         return Err(format!("{length} characters are to be copied, and {left} are left"));
     }
     Ok(u64::from(length))
+}
+
+/// One thread waits a millisecond for another, which comes without waiting for anything. The bug
+/// shows if it gives up.
+pub(super) fn impatient<R: Runtime>(runtime: &R) -> Result<u64, String> {
+    let place = Arc::new((runtime.mutex(false), runtime.condvar()));
+    let comes = {
+        let (runtime, place) = (runtime.clone(), Arc::clone(&place));
+        runtime.clone().spawn("comes", move || {
+            let mut is_here = runtime.lock(&place.0);
+            *is_here = true;
+            runtime.notify_one(&place.1);
+        })
+    };
+    let deadline = runtime.now() + Duration::from_millis(1);
+    let (mut is_here, mut gave_up) = (runtime.lock(&place.0), false);
+    while !*is_here && !gave_up {
+        (is_here, gave_up) = runtime.wait_until(&place.1, is_here, deadline);
+    }
+    let met = *is_here;
+    drop(is_here);
+    heard(runtime.join(comes));
+    if met { Ok(1) } else { Err("gave up waiting for somebody who could come".to_owned()) }
 }

@@ -193,6 +193,7 @@ const BUGGY: &[Buggy] = &[
     buggy("twostage_100", Program::TwoStage(100), false, "99 derive a value, one looks between"),
     buggy("stack", Program::Stack, true, "one pushes, one pops what is not there"),
     buggy("bluetooth", Program::Bluetooth, true, "a driver is stopped before it counts a request"),
+    buggy("impatient", Program::Impatient, true, "a deadline passes while somebody is on the way"),
     buggy("stringbuffer", Program::StringBuffer, true, "a text shrinks while it is copied"),
 ];
 
@@ -254,6 +255,10 @@ scenario! { Counted of Toy;
 }
 
 scenario! { Buggy of ToyBugs;
+    fn free_deadlines(&self) -> u32 {
+        u32::from(self.program == Program::Impatient)
+    }
+
     fn cannot_run_on(&self, engine: Engine) -> Option<&'static str> {
         match engine {
             Engine::Threads => Some("the window is nanoseconds wide: real threads rarely meet in it"),

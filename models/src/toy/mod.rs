@@ -13,6 +13,7 @@
 //! | `twostage_100` | 99 threads set a value and then one derived from it, one looks in between |
 //! | `stack` | one thread pushes, one pops although nothing is left |
 //! | `bluetooth` | a driver is stopped between the question whether it is and the request |
+//! | `impatient` | a deadline passes although somebody is about to come |
 //! | `stringbuffer` | a text shrinks between the question for its length and the copy |
 
 mod bugs;
@@ -72,6 +73,9 @@ pub enum Program {
     Bluetooth,
     /// A text is appended to another while it shrinks.
     StringBuffer,
+    /// A thread gives up waiting for one that can come: only a deadline that passes in the middle
+    /// of other work shows it.
+    Impatient,
 }
 
 impl Program {
@@ -104,6 +108,7 @@ impl Program {
             Self::Stack => bugs::stack(runtime),
             Self::Bluetooth => bugs::bluetooth(runtime),
             Self::StringBuffer => bugs::string_buffer(runtime),
+            Self::Impatient => bugs::impatient(runtime),
         }
     }
 }

@@ -22,6 +22,7 @@ impl fmt::Display for Program {
             Self::Stack => f.write_str("stack"),
             Self::Bluetooth => f.write_str("bluetooth"),
             Self::StringBuffer => f.write_str("stringbuffer"),
+            Self::Impatient => f.write_str("impatient"),
         }
     }
 }
@@ -42,6 +43,7 @@ impl FromStr for Program {
             "stack" => return Ok(Self::Stack),
             "bluetooth" => return Ok(Self::Bluetooth),
             "stringbuffer" => return Ok(Self::StringBuffer),
+            "impatient" => return Ok(Self::Impatient),
             _ => {}
         }
         if let Some(threads) = text.strip_prefix("twostage_") {

@@ -26,6 +26,7 @@ fn a_program_is_known_by_its_name() {
         "stack",
         "bluetooth",
         "stringbuffer",
+        "impatient",
     ] {
         assert_eq!(name.parse::<Program>().unwrap().to_string(), name);
     }
@@ -122,7 +123,7 @@ fn samplers_find_every_bug() {
 #[cfg(feature = "shuttle")]
 #[test]
 fn a_search_finds_every_bug_of_a_small_program() {
-    for name in ["reorder_5", "stack", "bluetooth", "stringbuffer"] {
+    for name in ["reorder_5", "stack", "bluetooth", "stringbuffer", "impatient"] {
         let trial = run::<ToyBugs>(name, Engine::Trace, StopAt::End);
         assert!(trial.exploration.exhausted, "{name}");
         let found = trial.findings.iter().map(|finding| finding.invariant).collect::<Vec<_>>();

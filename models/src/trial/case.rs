@@ -14,6 +14,8 @@ use super::looming;
 use super::recorder::Log;
 use super::scenario::DynScenario;
 use super::tally::Left;
+#[cfg(test)]
+use super::witness::digest;
 use super::world::{MachineMaker, Observed, World};
 #[cfg(feature = "shuttle")]
 use super::{minimise, shuttling};
@@ -132,6 +134,19 @@ impl<C: Component> Case<C> {
         }
     }
 
+    /// Runs the case and returns the digest of every history.
+    #[cfg(test)]
+    pub(crate) fn histories(&self, plan: &Plan) -> Vec<u32> {
+        let mut digests = Vec::new();
+        let _explored = self.explore(plan, &mut |execution, left| {
+            let history = left.log.close(execution.end.clone());
+            let lines = lines::<C>(&history, &*left.thread_name);
+            digests.push(digest(&transcript(&lines, &history.end)));
+            ControlFlow::Continue(())
+        });
+        digests
+    }
+
     /// Runs the engine of a plan, handing every execution on with what its body left.
     fn explore(&self, plan: &Plan, judge: &mut JudgeLeft<'_, C>) -> Exploration {
         let slot: Slot<C> = Arc::default();
@@ -163,7 +178,7 @@ impl<C: Component> Case<C> {
             #[cfg(feature = "loom")]
             Engine::Loom => {
                 let body = self.body(&slot, |scenario, world| scenario.on_loom(world));
-                looming::explore(plan, body, &mut judge)
+                looming::explore(plan, self.scenario.free_deadlines(), body, &mut judge)
             }
             #[cfg(not(feature = "loom"))]
             Engine::Loom => unavailable(plan.engine),
@@ -175,7 +190,7 @@ impl<C: Component> Case<C> {
     /// Returns what the scenario may meet on the runtime over shuttle.
     #[cfg(feature = "shuttle")]
     fn config(&self) -> crate::engine::shuttle::Config {
-        shuttling::config(self.scenario.wakes_in_order())
+        shuttling::config(&*self.scenario)
     }
 
     /// Returns the body of one execution over the runtime `R`.
@@ -311,7 +326,7 @@ impl<C: Component> Case<C> {
             #[cfg(feature = "loom")]
             Engine::Loom => {
                 let body = self.body(&slot, |scenario, world| scenario.on_loom(world));
-                looming::replay(schedule, body, &mut judge);
+                looming::replay(schedule, self.scenario.free_deadlines(), body, &mut judge);
             }
             // Real threads follow no schedule.
             _ => {

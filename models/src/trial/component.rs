@@ -62,6 +62,11 @@ pub trait Component: Sized + Send + Sync + 'static {
         true
     }
 
+    /// Tells whether an engine that is asked to convict mutants is asked to convict this one.
+    fn shows_mutant(_engine: Engine, _mutant: &str) -> bool {
+        true
+    }
+
     /// Draws what its simulations come to, for the report.
     fn pictures() -> Vec<Picture> {
         Vec::new()

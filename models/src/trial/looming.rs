@@ -18,8 +18,14 @@ impl Observed for LoomRuntime {
 }
 
 /// Explores what the plan's bound and budget allow.
-pub(super) fn explore(plan: &Plan, body: Body, judge: &mut Judge<'_>) -> Exploration {
+pub(super) fn explore(
+    plan: &Plan,
+    free_jumps: u32,
+    body: Body,
+    judge: &mut Judge<'_>,
+) -> Exploration {
     let config = Config {
+        free_jumps,
         preemption_bound: plan.budget.loom_preemptions,
         max_executions: plan.budget.loom_executions,
         max_duration: plan.time,
@@ -29,6 +35,7 @@ pub(super) fn explore(plan: &Plan, body: Body, judge: &mut Judge<'_>) -> Explora
 }
 
 /// Runs the execution of a schedule.
-pub(super) fn replay(schedule: &Schedule, body: Body, judge: &mut Judge<'_>) {
-    loom::replay(&Config::default(), schedule, body, judge);
+pub(super) fn replay(schedule: &Schedule, free_jumps: u32, body: Body, judge: &mut Judge<'_>) {
+    let config = Config { free_jumps, ..Config::default() };
+    loom::replay(&config, schedule, body, judge);
 }

@@ -23,6 +23,10 @@ pub trait Scenario<C: Component>: Send + Sync + 'static {
     /// at least must, else the scenario proves nothing.
     fn reaches(history: &HistoryOf<C>) -> bool;
 
+    /// How many deadlines may pass in the middle of other work, wherever one is armed, where the
+    /// engine decides on the time; all others pass when nobody can move.
+    const FREE_DEADLINES: u32 = 0;
+
     /// Says why an engine cannot hold the scenario, if it cannot.
     fn cannot_run_on(engine: crate::engine::Engine) -> Option<&'static str> {
         let _ = engine;
@@ -43,6 +47,10 @@ pub trait DynScenario<C: Component>: Send + Sync {
     /// Whether condition variables wake who has waited longest, where the engine can choose.
     fn wakes_in_order(&self) -> bool {
         false
+    }
+    /// How many deadlines may pass in the middle of other work.
+    fn free_deadlines(&self) -> u32 {
+        0
     }
     /// How many traces it has, if that is known: an engine that explores all of them does not begin
     /// with a budget for fewer.
@@ -84,6 +92,10 @@ impl<C: Component, S: Scenario<C>> DynScenario<C> for S {
             return Some(RUNS_NO_SCENARIO);
         }
         S::cannot_run_on(engine)
+    }
+
+    fn free_deadlines(&self) -> u32 {
+        S::FREE_DEADLINES
     }
 
     fn on_system(&self, world: &World<System, C>) {

@@ -3,6 +3,8 @@
 use std::sync::Arc;
 
 use super::case::Plan;
+use super::component::Component;
+use super::scenario::DynScenario;
 use super::world::Observed;
 use crate::engine::shuttle::{Config, ShuttleRuntime, Strategy, WakeUps, explore as run};
 use crate::engine::{Exploration, Judge, Schedule};
@@ -20,9 +22,9 @@ impl Observed for ShuttleRuntime {
 }
 
 /// Returns what a scenario may meet.
-pub(super) fn config(wakes_in_order: bool) -> Config {
-    let wake_ups = if wakes_in_order { WakeUps::InOrder } else { WakeUps::Any };
-    Config { wake_ups, ..Config::default() }
+pub(super) fn config<C: Component>(scenario: &dyn DynScenario<C>) -> Config {
+    let wake_ups = if scenario.wakes_in_order() { WakeUps::InOrder } else { WakeUps::Any };
+    Config { wake_ups, free_jumps: scenario.free_deadlines(), ..Config::default() }
 }
 
 type Body = Arc<dyn Fn(&ShuttleRuntime) + Send + Sync>;

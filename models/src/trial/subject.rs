@@ -85,6 +85,8 @@ pub trait Subject: Send + Sync {
     fn never_alone(&self) -> &'static [(&'static str, &'static str)];
     /// Tells whether an engine is asked to convict the mutants.
     fn shows_mutants(&self, engine: Engine) -> bool;
+    /// Tells whether an engine is asked to convict a mutant.
+    fn shows_mutant(&self, engine: Engine, mutant: &str) -> bool;
     /// Why an engine cannot hold one of its scenarios, if it cannot.
     fn cannot_run(&self, scenario: &str, engine: Engine) -> Option<&'static str>;
     /// How many traces a scenario has, if that is known.
@@ -118,6 +120,9 @@ pub trait Subject: Send + Sync {
         mutant: Option<&str>,
         bytes: &[u8],
     ) -> Option<Vec<Finding>>;
+    /// Returns the digests of all histories that a plan leads to; `None` if it has no such program.
+    #[cfg(test)]
+    fn histories(&self, scenario: &str, plan: &Plan) -> Option<Vec<u32>>;
     /// How recorded traces are replayed on it.
     fn conformance(&self) -> Vec<Conformance>;
     /// The property that fuzzers feed.
@@ -233,6 +238,10 @@ impl<C: Component> Subject for Of<C> {
         C::shows_mutants(engine)
     }
 
+    fn shows_mutant(&self, engine: Engine, mutant: &str) -> bool {
+        C::shows_mutants(engine) && C::shows_mutant(engine, mutant)
+    }
+
     fn cannot_run(&self, scenario: &str, engine: Engine) -> Option<&'static str> {
         if engine.makes_up_calls() {
             return Some(RUNS_NO_SCENARIO);
@@ -297,6 +306,11 @@ impl<C: Component> Subject for Of<C> {
         bytes: &[u8],
     ) -> Option<Vec<Finding>> {
         Some(Self::case(scenario, mutant)?.decided_by(bytes))
+    }
+
+    #[cfg(test)]
+    fn histories(&self, scenario: &str, plan: &Plan) -> Option<Vec<u32>> {
+        Some(Self::case(scenario, None)?.histories(plan))
     }
 
     fn conformance(&self) -> Vec<Conformance> {

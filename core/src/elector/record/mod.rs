@@ -93,6 +93,15 @@ impl Record {
         Ok(record)
     }
 
+    /// As [`from_json`](Self::from_json), of bytes that may be no text: within a string, what is no
+    /// UTF-8 becomes the replacement character.
+    ///
+    /// # Errors
+    /// As [`from_json`](Self::from_json).
+    pub fn from_json_bytes(bytes: &[u8]) -> Result<Self, JsonError> {
+        Self::from_json(&String::from_utf8_lossy(bytes))
+    }
+
     fn read_member(&mut self, key: &str, reader: &mut Reader<'_>) -> Result<(), JsonError> {
         if reader.null()? {
             self.clear_time(key);

@@ -104,6 +104,15 @@ fn what_is_no_record_is_refused_without_a_panic() {
 }
 
 #[test]
+fn bytes_that_are_no_text_are_replaced_in_names_and_refused_elsewhere() {
+    let record = Record::from_json_bytes(b"{\"holderIdentity\":\"a\xff\xc3(\"}").unwrap();
+    assert_eq!(record.holder.as_str(), "a\u{fffd}\u{fffd}(");
+    for bytes in [&b"\xff"[..], b"{\xff:1}", b"{\"transitions\":\xc3}", b"\xef\xbb\xbf{}"] {
+        assert!(Record::from_json_bytes(bytes).is_err(), "{bytes:?}");
+    }
+}
+
+#[test]
 fn half_a_surrogate_pair_becomes_the_replacement_character() {
     let holder = |text: &str| Record::from_json(text).unwrap().holder.to_string();
     assert_eq!(holder(r#"{"holderIdentity":"\ud83d\ude00"}"#), "😀");
@@ -187,4 +196,16 @@ fn times_are_ordered_and_an_optional_one_costs_nothing() {
     assert_eq!(times[2].as_micros(), -1);
     assert_eq!(size_of::<Option<Timestamp>>(), 8);
     assert_eq!(size_of::<Record>(), 56);
+}
+
+#[test]
+fn a_zone_does_not_lead_out_of_the_years_that_can_be_written() {
+    for (inside, outside) in [
+        ("0000-01-01T00:00:00Z", "0000-01-01T00:00:00+00:01"),
+        ("9999-12-31T23:59:59.999999Z", "9999-12-31T23:59:59-00:01"),
+    ] {
+        let time = Timestamp::parse(inside).unwrap();
+        assert_eq!(Timestamp::parse(&time.to_string()), Some(time));
+        assert_eq!(Timestamp::parse(outside), None);
+    }
 }

@@ -11,6 +11,8 @@ const MICROS: i64 = 1_000_000;
 const DAY_SECONDS: i64 = 86_400;
 /// 0001-01-01T00:00:00Z, which the reference takes for "no time" and writes as `null`.
 const NO_TIME_SECONDS: i64 = -62_135_596_800;
+/// The years 0 to 9999, in seconds since 1970: only these can be written in RFC 3339.
+const WRITABLE_SECONDS: std::ops::Range<i64> = -62_167_219_200..253_402_300_800;
 
 /// A wall-clock time in whole microseconds since 1970-01-01T00:00:00Z.
 // The number is kept with its sign bit turned over, which keeps its order and leaves zero for the
@@ -68,7 +70,9 @@ impl Timestamp {
         let (fraction, zone) = split_fraction(rest)?;
         let of_day = hour * 3600 + minute * 60 + second - offset_seconds(zone)?;
         let seconds = days_since_1970(year, month, day) * DAY_SECONDS + of_day;
-        Some(Self::from_micros(seconds * MICROS + fraction))
+        // A zone may lead out of the years that can be written.
+        let writable = WRITABLE_SECONDS.contains(&seconds);
+        writable.then(|| Self::from_micros(seconds * MICROS + fraction))
     }
 
     /// Tells whether this is the time that the reference takes for "none".

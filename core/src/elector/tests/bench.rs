@@ -81,6 +81,11 @@ impl Bench {
         self.clock.nanos.fetch_add(time.as_nanos() as u64, Ordering::Relaxed);
     }
 
+    /// Sets the clock back.
+    pub(super) fn back(&self, time: Duration) {
+        self.clock.nanos.fetch_sub(time.as_nanos() as u64, Ordering::Relaxed);
+    }
+
     pub(super) fn set_entropy(&self, entropy: u64) {
         self.clock.entropy.store(entropy, Ordering::Relaxed);
     }

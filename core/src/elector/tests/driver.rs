@@ -68,7 +68,7 @@ pub(super) fn config(identity: &str) -> Config {
     }
 }
 
-fn elector(store: &Store, config: Config) -> Arc<Elector<LeaseLock<Store>>> {
+pub(super) fn elector(store: &Store, config: Config) -> Arc<Elector<LeaseLock<Store>>> {
     let lock = LeaseLock::new(Arc::clone(store), "ns", "lease");
     Arc::new(Elector::new(&System::new(), lock, config).unwrap())
 }
@@ -77,9 +77,13 @@ pub(super) fn token() -> CancelToken {
     CancelToken::new(&System::new())
 }
 
-type Ran = <System as Runtime>::Join<Result<bool, AlreadyRunning>>;
+pub(super) type Ran = <System as Runtime>::Join<Result<bool, AlreadyRunning>>;
 
-fn run(elector: &Arc<Elector<LeaseLock<Store>>>, token: &CancelToken, log: &Arc<Log>) -> Ran {
+pub(super) fn run(
+    elector: &Arc<Elector<LeaseLock<Store>>>,
+    token: &CancelToken,
+    log: &Arc<Log>,
+) -> Ran {
     let (elector, token, log) = (Arc::clone(elector), token.clone(), Arc::clone(log));
     System::new().spawn("run", move || elector.run(&token, &log))
 }
@@ -302,7 +306,7 @@ fn a_health_check_finds_a_leader_that_neither_renews_nor_stops() {
 }
 
 /// Stores at least one second, so that a server accepts a lease of less.
-struct AnySeconds<L>(L);
+pub(super) struct AnySeconds<L>(pub(super) L);
 
 impl<L: Lock> Lock for AnySeconds<L> {
     fn get(&mut self, call: Call<'_>) -> Result<Stored, StoreError> {

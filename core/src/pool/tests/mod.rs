@@ -1,5 +1,7 @@
 //! Workers under a clock that is moved by hand, one behaviour a test.
 
+#[cfg(feature = "tracing")]
+mod spans;
 #[cfg(feature = "tokio")]
 mod tasks;
 

@@ -108,6 +108,21 @@ macro_rules! batch_calls {
                 self.monitor.call_async($crate::queue::GetBatch { most, call: $crate::queue::Get })
             }
 
+            /// Tells the metrics so often how much is unfinished, until shutdown begins, which it
+            /// then returns from: the loop of a thread of its own (`workqueue:MX-10`). See
+            /// [`Updater`](crate::metrics::Updater).
+            pub fn refresh_metrics(&self, every: ::std::time::Duration) {
+                self.monitor.call($crate::queue::Refresh { every, next: None });
+            }
+
+            /// As [`refresh_metrics`](Self::refresh_metrics), for tasks.
+            pub fn refresh_metrics_async(
+                &self,
+                every: ::std::time::Duration,
+            ) -> impl Future<Output = ()> + Send {
+                self.monitor.call_async($crate::queue::Refresh { every, next: None })
+            }
+
             /// Ends deliveries in their order, as so many calls of [`done`](Self::done) would.
             /// Returns how many of them had not ended before.
             pub fn done_all(&self, tokens: impl IntoIterator<Item = Token>) -> usize {

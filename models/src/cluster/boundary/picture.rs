@@ -1,4 +1,4 @@
-//! A survey as a picture: SVG that stands alone or within a page.
+//! A survey as a picture: SVG that stands alone or within a page, whose own styles it leaves alone.
 
 use std::fmt::Write as _;
 use std::time::Duration;
@@ -102,11 +102,11 @@ fn head(region: &Region) -> String {
     let profile = if region.strict { "strict" } else { "classic" };
     let title = format!("{profile} profile, lease {lease:?}, renew {renew:?}, retry {retry:?}");
     format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" \
+        "<svg class=\"boundary\" xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" \
          width=\"{WIDTH}\" height=\"{HEIGHT}\" role=\"img\" font-family=\"sans-serif\" \
-         font-size=\"12\">\n<title>{title}</title>\n<style>.axis{{stroke:#888;fill:none}}\
-         .safe{{fill:#2a9d4a;fill-opacity:.18}}.limit{{stroke:#2a9d4a;stroke-width:2;fill:none}}\
-         .found{{fill:#fff;stroke:#c22;stroke-width:2}}.usual{{fill:#225}}text{{fill:#333}}\
+         font-size=\"12\">\n<title>{title}</title>\n<style>.boundary .axis{{stroke:#888;fill:none}}\
+         .boundary .safe{{fill:#2a9d4a;fill-opacity:.18}}.boundary .limit{{stroke:#2a9d4a;stroke-width:2;fill:none}}\
+         .boundary .found{{fill:#fff;stroke:#c22;stroke-width:2}}.boundary .usual{{fill:#225}}.boundary text{{fill:#333}}\
          </style>\n<rect width=\"{WIDTH}\" height=\"{HEIGHT}\" fill=\"#fff\"/>\n\
          <text x=\"{LEFT}\" y=\"22\" font-size=\"14\">{title}</text>\n"
     )

@@ -56,7 +56,7 @@ pub struct Survey {
     pub drift: Drift,
     /// The boundary at some drifts.
     pub points: Vec<Point>,
-    /// A run with two leaders, a tenth beyond the boundary without drift.
+    /// A run with two leaders, a hundredth beyond the boundary without drift.
     pub worst: Option<Run>,
     /// What that run may be judged by.
     pub terms: Terms,
@@ -132,7 +132,7 @@ impl Region {
             }
         }
         let question = self.question(0);
-        let beyond = points[0].boundary.unsafe_at.unwrap_or_default().mul_f64(1.1);
+        let beyond = points[0].boundary.unsafe_at.unwrap_or_default().mul_f64(1.01);
         let worst = question.worst_run_at(beyond);
         let terms = Terms { config: question.config(beyond), drift_ppm: 0 };
         let drift = self.drift();

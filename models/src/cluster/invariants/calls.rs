@@ -1,7 +1,7 @@
 //! What the electors call, and when.
 
 use super::leaders::claims;
-use seatrial_core::elector::Profile;
+use seatrial_core::elector::{Profile, Versions};
 
 use super::{Found, Terms, nanos};
 use crate::cluster::run::{Answer, Happening, Run, Verb, What};
@@ -22,7 +22,8 @@ fn per_process<S: Default>(
 }
 
 pub(super) fn updates_name_what_was_received(run: &Run, terms: &Terms) -> Found {
-    let ordered = terms.config.versions == seatrial_core::elector::Versions::Ordered;
+    // The reference knows no order of versions.
+    let ordered = terms.is_strict() && terms.config.versions == Versions::Ordered;
     per_process(run, |received: &mut u64, happening| {
         match happening.what {
             What::Learns { answer: Answer::Version(version), .. } => {

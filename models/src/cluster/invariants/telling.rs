@@ -19,13 +19,14 @@ pub(super) fn stopping_follows_leading(run: &Run, _: &Terms) -> Found {
         match happening.what {
             What::Begins if state.runs => return broken("a run began within another"),
             What::Begins => (state.runs, state.leads) = (true, 0),
-            What::Leads { .. } => {
+            // What it wins counts: the work may start late, when another run has begun.
+            What::Event { became: true } => {
                 state.leads += 1;
-                state.believes = true;
                 if state.leads > 1 {
                     return broken("a run leads twice");
                 }
             }
+            What::Leads { .. } => state.believes = true,
             What::Revoked { .. } => {
                 if state.ended_at.is_some_and(|ended| ended < happening.at) {
                     return broken("a leading token outlived its run");

@@ -237,9 +237,9 @@ fn observations_without_a_reason_are_noticed() {
 
 #[test]
 fn callbacks_metrics_and_reports_that_break_their_rules_are_noticed() {
-    let leads = |what: &What| matches!(what, What::Leads { .. });
+    let wins = |what: &What| matches!(what, What::Event { became: true });
     assert!(!after("stopping_follows_leading", |run| {
-        let index = find(run, leads);
+        let index = find(run, wins);
         let again = run.happenings[index].what;
         insert(run, index, again);
     }));

@@ -4,11 +4,12 @@ use std::time::Duration;
 
 use seatrial_core::delaying_queue::AddAfter;
 use seatrial_core::queue::Add;
-use seatrial_core::runtime::Runtime;
+use seatrial_core::runtime::{Instant, Runtime};
 
-use super::{Call, caller, calls, due, millis, queue, sleep, some, worker};
+use super::{Call, caller, calls, due, earlier_time, end, millis, queue, sleep, some, worker};
 use crate::delaying_queue::as_queue::moment;
 use crate::delaying_queue::{DelayingQueue, History};
+use crate::engine::Engine;
 use crate::trial::{Scenario, World};
 
 /// Two consumers sleep until a time, and two earlier ones are given.
@@ -19,16 +20,7 @@ impl Scenario<DelayingQueue> for EarlierTime {
     const SAYS: &'static str = "two slow consumers sleep until a time, and two earlier ones come";
 
     fn run<R: Runtime>(&self, world: &World<R, DelayingQueue>) {
-        let queue = queue(world);
-        queue.add_after(1, millis(50));
-        let first = worker(world, "first", &queue, millis(8));
-        let second = worker(world, "second", &queue, millis(8));
-        queue.add_after(2, millis(3));
-        queue.add_after(3, millis(5));
-        world.quiesce();
-        queue.shut_down();
-        world.join(first);
-        world.join(second);
+        earlier_time(world, &queue(world));
     }
 
     /// Both consumers sleep until the late time when the early one is given.
@@ -56,9 +48,7 @@ impl Scenario<DelayingQueue> for BroughtForward {
         queue.add_after(1, millis(3));
         let _counted = queue.retries();
         world.join(producer);
-        world.quiesce();
-        queue.shut_down();
-        world.join(consumer);
+        end(world, &queue, [consumer]);
     }
 
     /// The last of the three finds the item waiting for another time.
@@ -67,6 +57,36 @@ impl Scenario<DelayingQueue> for BroughtForward {
             let gives_again = matches!(calls(event), Some(Call::AddAfter(_)));
             gives_again && before.times.retries == 2 && !before.times.later.is_empty()
         })
+    }
+}
+
+/// The time of an item comes in the middle of other work.
+pub(super) struct DueAtAnyTime;
+
+impl Scenario<DelayingQueue> for DueAtAnyTime {
+    const NAME: &'static str = "due_at_any_time";
+    const SAYS: &'static str = "the time of an item comes while a producer can still move";
+    const FREE_DEADLINES: u32 = 1;
+
+    fn run<R: Runtime>(&self, world: &World<R, DelayingQueue>) {
+        let queue = queue(world);
+        let consumer = worker(world, "consumer", &queue, Duration::ZERO);
+        queue.add_after(1, millis(2));
+        queue.add(2);
+        world.quiesce();
+        queue.shut_down();
+        world.join(consumer);
+    }
+
+    /// An item is added at once although nobody has slept that long.
+    fn reaches(history: &History) -> bool {
+        some(history, |_, event| {
+            matches!(calls(event), Some(Call::Add(_))) && event.at >= Instant::ZERO + millis(2)
+        })
+    }
+
+    fn cannot_run_on(engine: Engine) -> Option<&'static str> {
+        (engine == Engine::Threads).then_some("real time does not choose when it passes")
     }
 }
 
@@ -84,9 +104,7 @@ impl Scenario<DelayingQueue> for AddWhileDelayed {
         let producer = caller(world, "producer", &queue, |queue| queue.add(1));
         queue.add_after(1, Duration::ZERO);
         world.join(producer);
-        world.quiesce();
-        queue.shut_down();
-        world.join(consumer);
+        end(world, &queue, [consumer]);
     }
 
     fn reaches(history: &History) -> bool {
@@ -114,10 +132,7 @@ impl Scenario<DelayingQueue> for DueTogether {
         let second = worker(world, "second", &queue, Duration::ZERO);
         queue.add(4);
         let _due = queue.len();
-        world.quiesce();
-        queue.shut_down();
-        world.join(first);
-        world.join(second);
+        end(world, &queue, [first, second]);
     }
 
     fn reaches(history: &History) -> bool {
@@ -146,9 +161,7 @@ impl Scenario<DelayingQueue> for DueWhileProcessing {
         sleep(world, millis(6));
         queue.done(token);
         world.join(producer);
-        world.quiesce();
-        queue.shut_down();
-        world.join(consumer);
+        end(world, &queue, [consumer]);
     }
 
     /// The item's time comes while it is processed.
@@ -184,9 +197,7 @@ impl Scenario<DelayingQueue> for DoneAfterDue {
         queue.done(token);
         let consumer = worker(world, "consumer", &queue, Duration::ZERO);
         world.join(observer);
-        world.quiesce();
-        queue.shut_down();
-        world.join(consumer);
+        end(world, &queue, [consumer]);
     }
 
     fn reaches(history: &History) -> bool {

@@ -154,7 +154,7 @@ impl World for AtDelayingQueue {
     }
 
     fn view(&self, machine: &Rules, into: &mut Bytes) {
-        view_contents(&mut machine.queue().contents(), into);
+        view_contents(machine.queue(), into);
         into.list(machine.later().into_iter(), |into, (key, time)| {
             into.number(*key);
             into.number(time.as_nanos());

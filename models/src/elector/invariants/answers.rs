@@ -92,8 +92,29 @@ fn health_check_tells(history: &History) -> Checked {
     })
 }
 
+/// A step reports nobody but the holder in the last record that its elector has read or written.
+fn reports_are_observed(history: &History) -> Checked {
+    at_every_event(history, |before, event| {
+        let Some((_, asked)) = before.asked(event) else { return Ok(()) };
+        let notes = asked.turn().map(|turn| &turn.notes);
+        let Some(reported) = notes.and_then(|notes| notes.new_leader.as_ref()) else {
+            return Ok(());
+        };
+        let mut after = before.clone();
+        after.apply(event);
+        let elector = &after.electors[usize::from(asked.number)];
+        let observed = elector.pairs.last().map(|pair| &pair.record.holder);
+        if observed == Some(reported) {
+            return Ok(());
+        }
+        let who = &elector.config.identity;
+        Err(format!("{who} reports {reported} where it has observed {observed:?}"))
+    })
+}
+
 /// In the classic profile callbacks run side by side, in any order.
 fn reports_in_order(history: &History) -> Checked {
+    reports_are_observed(history)?;
     at_every_event(history, |before, event| {
         let Some(value) = event.noted(IS_TOLD) else { return Ok(()) };
         let number = (value >> 8) as u8;

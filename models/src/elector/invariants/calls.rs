@@ -169,6 +169,15 @@ fn sleepers_wake_in_time(history: &History) -> Checked {
             return Ok(());
         }
         let sleeper = before.sleepers.iter().find(|sleeper| sleeper.thread == event.thread);
+        let patience = before.patience.filter(|_| matches!(asked.op, Op::Rest(_)));
+        if let (Some(_), Some(patience)) = (sleeper, patience)
+            && patience + SLACK < event.at
+        {
+            let (who, at) = (&before.config.identity, event.at);
+            return Err(format!(
+                "{who} waits for its work at {at:?}, which had until {patience:?}"
+            ));
+        }
         match sleeper.and_then(|sleeper| sleeper.called) {
             Some((since, because)) if since + SLACK < event.at => {
                 let (who, at) = (&before.config.identity, event.at);

@@ -41,6 +41,7 @@ shared![
     one_leader,
     takeover_waits,
     takeover_waits_in_real_time,
+    versions_form_a_chain,
     transitions_count_terms,
     acquire_time_names_the_term,
     releases_free_the_lease,

@@ -1,12 +1,13 @@
 //! Promises about terms: who is told that it leads, and until when.
 
-use seatrial_core::elector::Next;
+use seatrial_core::elector::{Next, Op};
 
 use super::Checked;
-use crate::elector::ledger::{at_every_event, at_every_step, at_the_end, lead};
+use crate::elector::ledger::{Ledger, at_every_event, at_every_step, lead};
+use crate::elector::part::Call;
 use crate::elector::scene;
 use crate::elector::timeline::{claims_the_lease, number_of};
-use crate::elector::{Elector, History};
+use crate::elector::{Elector, Event, History};
 use crate::engine::End;
 use crate::trial::{Invariant, Violation, What};
 
@@ -44,7 +45,7 @@ pub(super) fn all() -> Vec<Invariant<Elector>> {
         ),
         Invariant::always(
             "stops_once",
-            "the stop callback is called once a run, after it is over; the work starts once a term",
+            "a run leads once, its work starts once, and its stop callback is called once, after it",
             &["election:LE-46", "election:LE-47", "election:LE-49", "election:INV-12"],
             stops_once,
         ),
@@ -61,6 +62,10 @@ fn over_is_over(history: &History) -> Checked {
     at_every_step(history, |before, asked, _| {
         let Some(claimed) = asked.claims(before.is_strict()) else { return Ok(()) };
         let Some(term) = &before.term else { return Ok(()) };
+        if claimed.is_some_and(|number| number < term.number) {
+            let who = &before.config.identity;
+            return Err(format!("{who} is told that it leads in an earlier term"));
+        }
         match term.over {
             Some(because) if claimed.is_none_or(|number| number == term.number) => {
                 Err(format!("{} is told that it leads, and {because}", before.config.identity))
@@ -138,6 +143,12 @@ fn tokens_rise(history: &History) -> Checked {
 
 fn stops_once(history: &History) -> Checked {
     at_every_event(history, |before, event| {
+        if let Some((elector, asked)) = before.asked(event)
+            && elector.led
+            && lead(&asked).is_some()
+        {
+            return Err(format!("{} leads twice in a run", elector.config.identity));
+        }
         let What::Note { label, value } = &event.what else { return Ok(()) };
         let Some(elector) = before.electors.get(*value as usize) else { return Ok(()) };
         let who = &elector.config.identity;
@@ -158,7 +169,16 @@ fn stops_once(history: &History) -> Checked {
 }
 
 fn cancelled_runs_return(history: &History) -> Checked {
-    let ledger = at_the_end(history);
+    // What is stuck breaks down when the execution is given up: that is no return.
+    let gives_up = matches!(history.end, End::Deadlock(_));
+    let breaks_down = |event: &Event| {
+        let What::Step { op: Call::Ask(ask), .. } = &event.what else { return false };
+        matches!(ask.0, Op::Abort(_))
+    };
+    let mut ledger = Ledger::default();
+    for event in history.events.iter().filter(|event| !gives_up || !breaks_down(event)) {
+        ledger.apply(event);
+    }
     let stuck = ledger.electors.iter().find(|elector| elector.running && elector.cancelled);
     match (stuck, &history.end) {
         (Some(elector), End::Finished | End::Deadlock(_)) => {

@@ -27,6 +27,8 @@ pub(super) struct Mutated {
     pub(super) fast: bool,
     pub(super) failed_fast: bool,
     pub(super) leads: bool,
+    /// Whether its run was cancelled.
+    pub(super) cancelled: bool,
     /// What was last read, and what was last sent with which version.
     pub(super) read: Option<Record>,
     pub(super) written: Option<Record>,
@@ -65,6 +67,7 @@ impl Mutated {
             fast: false,
             failed_fast: false,
             leads: false,
+            cancelled: false,
             read: None,
             written: None,
             version: None,
@@ -93,6 +96,8 @@ impl Mutated {
             self.failed_fast = self.fast && reply.is_err();
         } else if matches!(op, Op::Begin(_) | Op::Try(_) | Op::Rest(_)) {
             self.began = cx.now();
+        } else if let Op::Cancel(_) = op {
+            self.cancelled = true;
         }
         let mut step = self.election.step(op, cx);
         if let Step::Done(ret) = &mut step
@@ -128,7 +133,7 @@ impl Mutated {
                 }
             }
             Next::Lead { .. } => self.leads = true,
-            Next::Ended { .. } => self.leads = false,
+            Next::Ended { .. } => (self.leads, self.cancelled) = (false, false),
             _ => {}
         }
     }

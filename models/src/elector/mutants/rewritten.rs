@@ -25,51 +25,54 @@ macro_rules! mutants {
 
 mutants! {
     Exhibit, work_outlives_the_lease: WorkOutlivesTheLease ["election:LE-50", "election:CX-2"]
-        ["one_leader_per_lease_window"]
+        ["work_ends_before_release", "one_leader_per_lease_window"]
         "museum CX-2, LE-50";
-    Exhibit, release_retries_at_once: ReleaseRetriesAtOnce ["election:LE-42"] [] "museum H13";
+    Exhibit, release_retries_at_once: ReleaseRetriesAtOnce ["election:LE-42"] ["release_retries_pause"] "museum H13";
     Exhibit, abandons_an_acquisition: AbandonsAnAcquisition ["election:LE-33"]
-        ["successor_leads_in_time"] "election:CX-10";
+        ["abandoned_acquisition_is_freed", "successor_leads_in_time"] "election:CX-10";
     Exhibit, no_duration_is_over: NoDurationIsOver ["election:LE-14"]
-        ["one_leader_per_lease_window"] "election:CX-11";
+        ["lease_without_duration_is_waited_for"] "election:CX-11";
     Exhibit, leader_without_time: LeaderWithoutTime ["election:LE-12"]
-        [] "election:LE-12, original";
+        ["leads_within_its_time", "over_is_over"] "election:LE-12, original";
     Seeded, time_written_later: TimeWrittenLater ["election:LE-9", "election:INV-16"]
-        ["observations_have_a_reason"] "museum E12";
+        ["observed_is_a_pair", "observations_have_a_reason"] "museum E12";
     Seeded, breaks_and_forgets: BreaksAndForgets ["election:LE-46", "election:ENV-8"]
-        [] "museum E14";
-    Seeded, release_without_deadline: ReleaseWithoutDeadline ["election:LE-40", "election:LV-8"] []
+        ["over_is_over", "stopping_follows_leading"] "museum E14";
+    Seeded, release_without_deadline: ReleaseWithoutDeadline ["election:LE-40", "election:LV-8"] ["calls_of_a_leader_have_deadlines"]
         "museum E16, E18";
-    Seeded, fast_path_in_another_run: FastPathInAnotherRun ["election:LE-18", "election:LE-26"] []
+    Seeded, fast_path_in_another_run: FastPathInAnotherRun ["election:LE-18", "election:LE-26"] ["tokens_rise"]
         "museum E22 (a)";
-    Seeded, leads_before_the_reply: LeadsBeforeTheReply ["election:LE-24", "election:INV-24"] []
+    Seeded, leads_before_the_reply: LeadsBeforeTheReply ["election:LE-24", "election:INV-24"] ["leader_is_in_the_record", "stopping_follows_leading"]
         "museum E22 (d)";
     Seeded, leads_twice_a_run: LeadsTwiceARun ["election:LE-49", "election:INV-12"]
-        ["rounds_are_bounded"] "museum E30";
+        ["stops_once", "stopping_follows_leading", "rounds_are_bounded"] "museum E30";
     Seeded, no_validation: NoValidation ["election:LE-2"]
         ["unsafe_set_ups_are_refused"] "museum E8";
     Exhibit, fractional_leases: FractionalLeases ["election:LE-4"]
         ["unsafe_set_ups_are_refused"] "museum H5";
-    Seeded, needs_times: NeedsTimes ["election:LK-11"] [] "museum K2";
+    Seeded, needs_times: NeedsTimes ["election:LK-11"] ["never_panics"] "museum K2";
     Seeded, no_wait: NoWait ["election:LE-22", "election:SF-6"]
-        ["one_leader_per_lease_window"] "own: the validity test forgotten";
+        ["takeover_waits", "one_leader_per_lease_window"] "own: the validity test forgotten";
     Seeded, cancel_waits_for_the_attempt: CancelWaitsForTheAttempt ["election:INV-13"]
         ["no_attempt_after_cancellation"]
         "own: the token looked at between attempts alone";
-    Seeded, round_without_deadline: RoundWithoutDeadline ["election:LE-36", "election:INV-22"] []
+    Seeded, round_without_deadline: RoundWithoutDeadline ["election:LE-36", "election:INV-22"] ["calls_of_a_leader_have_deadlines"]
         "own: the deadline of the poll not handed to its calls";
-    Seeded, polls_twice_as_often: PollsTwiceAsOften ["election:INV-22"] []
+    Seeded, polls_twice_as_often: PollsTwiceAsOften ["election:INV-22"] ["rounds_are_bounded"]
         "own: half the period in a round";
-    Seeded, token_of_the_read: TokenOfTheRead ["election:SF-14"] []
+    Seeded, token_of_the_read: TokenOfTheRead ["election:SF-14"] ["token_names_its_write"]
         "own: the version taken before the write";
     Seeded, releases_beside_the_work: ReleasesBesideTheWork ["election:LE-42"]
         ["one_leader_per_lease_window"]
         "own: the wait for the work forgotten";
-    Seeded, leads_though_cancelled: LeadsThoughCancelled ["election:LE-32", "election:ENV-5"] []
+    Seeded, waits_for_the_work_for_ever: WaitsForTheWorkForEver ["election:LE-42", "election:LE-48"]
+        ["sleepers_wake_in_time"]
+        "own: the limit of the wait for the work forgotten";
+    Seeded, leads_though_cancelled: LeadsThoughCancelled ["election:LE-32", "election:ENV-5"] ["over_is_over"]
         "own: the token not looked at after the answer";
-    Seeded, holds_any_term: HoldsAnyTerm ["election:INV-12"] [] "own: no number in the question";
+    Seeded, holds_any_term: HoldsAnyTerm ["election:INV-12"] ["over_is_over"] "own: no number in the question";
     Seeded, names_the_first_version: NamesTheFirstVersion ["election:LK-3", "election:INV-23"]
         ["updates_name_what_was_received"]
         "museum K1, K3: what was remembered is not replaced";
-    Seeded, release_does_not_observe: ReleaseDoesNotObserve ["election:LE-42"] [] "election:CX-15";
+    Seeded, release_does_not_observe: ReleaseDoesNotObserve ["election:LE-42"] ["health_check_tells"] "election:CX-15";
 }

@@ -34,13 +34,13 @@ macro_rules! mutants {
 
 mutants! {
     Seeded expiry_by_own_lease ["election:LE-13"]
-        [] "museum E10": |config| told(config, |told, reply| {
+        ["takeover_waits", "takeover_waits_in_real_time"] "museum E10": |config| told(config, |told, reply| {
         if let Ok(stored) = reply && told.reading {
             stored.record.duration_seconds = told.config.timing.lease.as_secs() as i64;
         }
     });
     Seeded expiry_at_half_time ["election:INV-3", "election:INV-4"]
-        ["one_leader_per_lease_window"] "an off-by-two in the comparison":
+        ["one_leader_per_lease_window", "one_leader", "one_actor", "takeover_waits", "takeover_waits_in_real_time"] "an off-by-two in the comparison":
         |config| told(config, |told, reply| {
             if let Ok(stored) = reply && told.reading {
                 stored.record.duration_seconds /= 2;
@@ -50,7 +50,7 @@ mutants! {
         ["one_leader_per_lease_window"]
         "compare the holder, not the record": |config| told(config, first_record_of_each_holder);
     Seeded lost_race_counts_as_won ["election:LE-24", "election:INV-25"]
-        ["one_leader_per_lease_window"] "museum E30":
+        ["one_leader_per_lease_window", "leader_is_in_the_record", "fenced_effects_never_interleave"] "museum E30":
         |config| told(config, |told, reply| {
             if let Err(StoreError::Conflict | StoreError::AlreadyExists) = reply {
                 *reply = told.as_if_accepted().ok_or(StoreError::Conflict);
@@ -64,7 +64,7 @@ mutants! {
             }
         });
     Seeded observed_loss_ignored ["election:LE-38"]
-        ["overlap_is_short"] "museum H7": |config| told(config, |told, reply| {
+        ["loss_ends_leadership", "overlap_is_short"] "museum H7": |config| told(config, |told, reply| {
         if let Ok(stored) = reply
             && told.reading
             && told.leads
@@ -75,7 +75,7 @@ mutants! {
         }
     });
     Seeded release_without_looking ["election:INV-10", "election:LE-42"]
-        ["one_leader_per_lease_window"] "museum E20, H1":
+        ["releases_are_of_the_own_lease", "one_leader_per_lease_window"] "museum E20, H1":
         |config| told(config, |told, reply| {
             if let Ok(stored) = reply
                 && told.reading
@@ -94,7 +94,7 @@ mutants! {
             }
         });
     Seeded release_resets_the_count ["election:INV-9", "election:LE-43"]
-        ["transitions_count_terms"] "museum E6, its first form":
+        ["releases_free_the_lease", "transitions_count_terms"] "museum E6, its first form":
         |config| orders(config, |_, record| {
             if record.holder.is_empty() {
                 record.transitions = 0;
@@ -121,14 +121,14 @@ mutants! {
             }
         });
     Seeded former_self_keeps_its_count ["election:LE-26", "election:LE-38"]
-        ["acquire_time_names_the_term"] "museum: LE-26 of the reference":
+        ["token_names_its_write", "acquire_time_names_the_term"] "museum: LE-26 of the reference":
         |config| orders(config, |told, record| {
             if let Some(read) = &told.read && read.holder == record.holder {
                 record.transitions = read.transitions;
             }
         });
     Seeded no_fallback_to_the_slow_path ["election:LE-18"]
-        ["never_panics"] "museum E22 (b)": |config| {
+        ["fast_path_falls_back", "never_panics"] "museum E22 (b)": |config| {
         wrap(config, |mutated, op, cx| {
             let step = mutated.inner(op, cx);
             if !matches!(op, Op::Reply(_)) || !mutated.failed_fast {
@@ -139,7 +139,7 @@ mutants! {
         })
     };
     Seeded no_watchdog ["election:SF-10", "election:SF-11"]
-        ["one_leader_per_lease_window"] "a deadline for rounds alone": |config| {
+        ["leads_within_its_time", "one_leader_per_lease_window"] "a deadline for rounds alone": |config| {
         let bounds = match config.profile {
             Profile::Strict(bounds) => bounds,
             Profile::Classic => Bounds::default(),
@@ -155,14 +155,14 @@ mutants! {
         ["one_leader_per_lease_window"] "museum: observed_time as the deadline":
         |config| wrap(config, acting_time_from_the_reply);
     Seeded renew_deadline_is_the_lease ["election:SF-9", "election:INV-5"]
-        ["one_leader_per_lease_window"] "give up when the lease is over":
+        ["calls_of_a_leader_have_deadlines", "one_leader_per_lease_window"] "give up when the lease is over":
         |config| {
             let mut config = config;
             config.timing.renew = config.timing.lease;
             wrap(config, Mutated::inner)
         };
     Seeded hot_renew_loop ["election:INV-21", "election:LE-36"]
-        ["one_leader_per_lease_window"] "museum E2": |config| {
+        ["renewals_keep_their_distance", "one_leader_per_lease_window"] "museum E2": |config| {
         wrap(config, |mutated, op, cx| {
             if !matches!(op, Op::Rest(_)) {
                 return mutated.inner(op, cx);
@@ -174,13 +174,13 @@ mutants! {
             ))
         })
     };
-    Seeded healthy_whatever_happens ["election:LE-55"] [] "museum E4": |config| {
+    Seeded healthy_whatever_happens ["election:LE-55"] ["health_check_tells"] "museum E4": |config| {
         wrap(config, |mutated, op, cx| match mutated.inner(op, cx) {
             Step::Done(Ret::Check(_)) => Step::Done(Ret::Check(true)),
             step => step,
         })
     };
-    Seeded tolerance_is_ignored ["election:LE-55"] [] "museum E4": |config| {
+    Seeded tolerance_is_ignored ["election:LE-55"] ["health_check_tells"] "museum E4": |config| {
         wrap(config, |mutated, op, cx| {
             if let Op::Check(Check { tolerance }) = op {
                 *tolerance = Duration::ZERO;
@@ -189,7 +189,7 @@ mutants! {
         })
     };
     Seeded cancellation_wakes_nobody ["election:ENV-6"]
-        ["cancellation_is_prompt"] "a flag without a notification": |config| {
+        ["sleepers_wake_in_time", "cancellation_is_prompt"] "a flag without a notification": |config| {
         wrap(config, |mutated, op, cx| {
             let step = mutated.inner(op, cx);
             if matches!(op, Op::Cancel(_)) {
@@ -199,10 +199,19 @@ mutants! {
         })
     };
     Seeded revocation_wakes_nobody ["election:INV-12", "election:LE-46"]
-        ["one_leader_per_lease_window"] "a flag without a notification":
+        ["sleepers_wake_in_time", "one_leader_per_lease_window"] "a flag without a notification":
         |config| wrap(config, |mutated, op, cx| {
             let step = mutated.inner(op, cx);
             cx.wakes.set(TERM, 0);
+            step
+        });
+    Seeded end_of_work_wakes_nobody ["election:LE-42"]
+        ["sleepers_wake_in_time"] "a flag without a notification":
+        |config| wrap(config, |mutated, op, cx| {
+            let step = mutated.inner(op, cx);
+            if matches!(op, Op::WorkEnded(_)) {
+                cx.wakes.set(RUN, 0);
+            }
             step
         });
     Seeded every_sighting_is_reported ["election:INV-20", "election:LE-52"]
@@ -220,6 +229,17 @@ mutants! {
             }
             step
         });
+    Seeded reports_what_was_read ["election:INV-20", "election:LE-52"]
+        ["reports_in_order"] "report the record of the read, not that of the write after it":
+        |config| wrap(config, |mutated, op, cx| {
+            let mut step = mutated.inner(op, cx);
+            if let Step::Done(Ret::Reply(turn)) = &mut step
+                && let (Some(leader), Some(read)) = (&mut turn.notes.new_leader, &mutated.read)
+            {
+                *leader = read.holder.clone();
+            }
+            step
+        });
     Seeded metric_stays_on ["election:INV-19", "election:LE-39"]
         ["metrics_alternate"] "museum H9": |config| {
         wrap(config, |mutated, op, cx| {
@@ -230,8 +250,16 @@ mutants! {
             step
         })
     };
+    Seeded cancelled_run_sleeps_for_ever ["election:ENV-6", "election:LE-34"]
+        ["cancelled_runs_return"] "wait for the token after it has ended":
+        |config| wrap(config, |mutated, op, cx| {
+            if mutated.cancelled && matches!(op, Op::Rest(_)) {
+                return Step::Wait { on: RUN, until: None };
+            }
+            mutated.inner(op, cx)
+        });
     Seeded cancelled_run_tries_once_more ["election:INV-13"]
-        ["successor_leads_in_time"] "look at the token after the attempt": |config| {
+        ["no_attempt_after_cancellation", "successor_leads_in_time"] "look at the token after the attempt": |config| {
         wrap(config, |mutated, op, cx| {
             if let Op::Cancel(_) = op {
                 // The sleep goes on, and the attempt after it is made.

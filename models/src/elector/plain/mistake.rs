@@ -44,6 +44,8 @@ pub(in crate::elector) enum Mistake {
     PollsTwiceAsOften,
     /// The token carries the version that was read before the acquisition.
     TokenOfTheRead,
+    /// The release waits for the work for ever.
+    WaitsForTheWorkForEver,
     /// The release does not wait for the work.
     ReleasesBesideTheWork,
     /// A run that acquires while it is cancelled leads nevertheless.

@@ -129,7 +129,9 @@ impl Plain {
         if !self.term.working || self.makes(ReleasesBesideTheWork) {
             return self.begin_release(Some(true), cx);
         }
-        self.stage = Stage::Drain(self.term.ended_at + self.bounds.work);
+        let patience =
+            if self.makes(WaitsForTheWorkForEver) { Duration::MAX } else { self.bounds.work };
+        self.stage = Stage::Drain(self.term.ended_at + patience);
         self.turn(Next::Rest)
     }
 

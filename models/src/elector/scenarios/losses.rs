@@ -1,5 +1,7 @@
 //! Leases that are lost, and answers that come too late.
 
+use std::time::Duration;
+
 use seatrial_core::elector::Next;
 use seatrial_core::runtime::Runtime;
 
@@ -73,6 +75,7 @@ impl Scenario<Elector> for LateRelease {
             }
         });
         a.lead(until_it_ends);
+        let _healthy = a.check(Duration::ZERO).is_ok();
         world.join(other);
     }
 

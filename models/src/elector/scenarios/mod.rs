@@ -1,5 +1,6 @@
 //! Small concurrent programs on electors, each named by the case that it must reach.
 
+mod awaited;
 mod endings;
 mod losses;
 mod races;
@@ -23,11 +24,16 @@ pub(super) fn all() -> Vec<Box<dyn DynScenario<Elector>>> {
         Box::new(renewals::LeaderIsAsked),
         Box::new(renewals::LeaderHangs),
         Box::new(renewals::LosesToAnother),
+        Box::new(renewals::RenewalsAreRefused),
         Box::new(endings::CancelledAnywhere),
         Box::new(endings::ReleaseRacesARenewal),
         Box::new(endings::ContestedRelease),
         Box::new(endings::AbandonedAcquisition),
         Box::new(endings::ClientBreaks),
+        Box::new(awaited::AwaitedRun),
+        Box::new(awaited::DroppedRun),
+        Box::new(awaited::WorkHangs),
+        Box::new(awaited::WorkBreaks),
         Box::new(losses::LeaseIsTakenAway),
         Box::new(losses::LateRelease),
         Box::new(losses::LateAcquisition),

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use seatrial_core::elector::Op;
+use seatrial_core::elector::{Next, Op};
 use seatrial_core::runtime::{Instant, Runtime};
 
 use super::races::sleeps;
@@ -142,6 +142,42 @@ impl Scenario<Elector> for LosesToAnother {
 
     fn reaches(history: &History) -> bool {
         terms(history, 0) == 1 && terms(history, 1) == 1
+    }
+
+    fn cannot_run_on(engine: Engine) -> Option<&'static str> {
+        sleeps(engine)
+    }
+}
+
+/// The store refuses every renewal from some time on, and at once.
+pub(super) struct RenewalsAreRefused;
+
+impl Scenario<Elector> for RenewalsAreRefused {
+    const NAME: &'static str = "renewals_are_refused";
+    const SAYS: &'static str = "the store refuses every renewal at once, until the leader gives up";
+
+    fn run<R: Runtime>(&self, world: &World<R, Elector>) {
+        let scene = Scene::new(world);
+        let road = |_: &R, call: Passing| {
+            if call.at >= at(1_000) { Fate::Refused } else { Fate::Prompt }
+        };
+        let a = scene.elector_on(road, strict("a"));
+        let asked = a.clone();
+        let observer = world.spawn("observer", move || {
+            scene.sleep(millis(1_500));
+            let _says = asked.is_leader();
+        });
+        a.lead(until_it_ends);
+        world.join(observer);
+    }
+
+    /// The leader has given up by itself.
+    fn reaches(history: &History) -> bool {
+        some_step(history, |before, asked, _| {
+            let ends =
+                matches!(asked.turn().map(|turn| &turn.next), Some(Next::Ended { led: true }));
+            ends && !before.cancelled
+        })
     }
 
     fn cannot_run_on(engine: Engine) -> Option<&'static str> {

@@ -27,6 +27,15 @@ enum Promise {
     Refused(ConfigError),
 }
 
+/// What no elector can break: whatever it orders, the simulated cluster carries out one order after
+/// the other. It is judged where clusters are tested.
+const OF_THE_CLUSTER: &str = "one_call_at_a_time";
+
+/// Lists the promises that an elector may break.
+fn promises() -> impl Iterator<Item = &'static Invariant> {
+    INVARIANTS.iter().filter(|invariant| invariant.name != OF_THE_CLUSTER)
+}
+
 fn holds(invariant: &'static Invariant) -> Judged {
     let Invariant { name, says, rules, .. } = *invariant;
     let info = InvariantInfo { name, says, rules, expect: Expect::Holds, stated: None };
@@ -43,7 +52,7 @@ fn breaks(name: &str) -> Judged {
 /// [`breaches`](crate::cluster::invariants::breaches).
 pub(super) fn promised(strict: bool, safety: bool) -> Vec<Judged> {
     let promised = |invariant: &&Invariant| invariant.promised.holds(strict, safety);
-    INVARIANTS.iter().filter(promised).map(holds).collect()
+    promises().filter(promised).map(holds).collect()
 }
 
 /// Lists what is promised without safety, and that the main promise breaks: else the weather is
@@ -58,7 +67,7 @@ pub(super) fn unsafe_weather(strict: bool) -> Vec<Judged> {
 pub(super) fn of_outcome(outcome: Outcome, of_strict: Outcome, strict: bool) -> Vec<Judged> {
     match (outcome, of_strict) {
         (Outcome::Breaks(names), _) => names.iter().map(|name| breaks(name)).collect(),
-        (Outcome::Holds, _) => INVARIANTS.iter().map(holds).collect(),
+        (Outcome::Holds, _) => promises().map(holds).collect(),
         (Outcome::FencedOverlap { at_most }, _) => {
             let fenced = invariant("fenced_effects_never_interleave").expect("it is listed");
             let info = InvariantInfo {

@@ -34,6 +34,10 @@ pub struct Config {
     pub max_executions: u64,
     /// The longest time; it is looked at between two executions.
     pub max_duration: Option<Duration>,
+    /// How many jumps of the clock may happen while threads can move, wherever a deadline is armed;
+    /// all others happen when nobody can move. With some, a thread of its own lets the clock jump,
+    /// so the program has one thread less.
+    pub free_jumps: u32,
     /// The most steps of one execution; one that takes more is [`End::Endless`]. loom counts in 16
     /// bits, so it is never more than 20,000.
     pub max_steps: u64,
@@ -45,6 +49,7 @@ impl Default for Config {
             preemption_bound: Some(2),
             max_executions: u64::MAX,
             max_duration: None,
+            free_jumps: 0,
             max_steps: 1_000,
         }
     }
@@ -177,11 +182,17 @@ impl Driver {
             panic::resume_unwind(Box::new(Leave));
         }
         let record = Record::new(self.max_steps(), self.script.clone());
-        let session = Arc::new(Session::new(record, Arc::clone(&self.answers)));
+        let clock_is_shared = self.config.free_jumps > 0;
+        let session = Arc::new(Session::new(record, Arc::clone(&self.answers), clock_is_shared));
         lock(&self.progress).session = Some(Arc::clone(&session));
         session.spawned(0, ::loom::thread::current());
         let runtime = LoomRuntime::new(Arc::clone(&session));
-        let returned = session.run(0, || (self.body)(&runtime));
+        let returned = session.run(0, || {
+            if clock_is_shared {
+                runtime.start_clock(self.config.free_jumps);
+            }
+            (self.body)(&runtime);
+        });
         session.end(0, returned.err().and_then(|payload| message(&*payload)));
     }
 

@@ -27,6 +27,13 @@ impl LoomRuntime {
         Self { session }
     }
 
+    /// Starts the thread that lets the clock jump so many times.
+    pub(super) fn start_clock(&self, jumps: u32) {
+        let session = Arc::clone(&self.session);
+        let clock = self.spawn("clock", move || (0..jumps).for_each(|_| session.tick()));
+        drop(clock); // it ends by itself
+    }
+
     /// Returns the number of the running thread: 0 is main, then its children in the order in
     /// which it starts them, then their children. It does not depend on the schedule.
     #[must_use]
@@ -212,6 +219,9 @@ impl Runtime for LoomRuntime {
         guard: Self::Guard<'a, T>,
         deadline: Instant,
     ) -> (Self::Guard<'a, T>, bool) {
+        if self.now() >= deadline {
+            return (guard, true);
+        }
         guard.wait(condvar, deadline)
     }
 

@@ -33,6 +33,9 @@ pub(super) struct Session {
     answers: Arc<Mutex<Answers>>,
     /// Where timers that are dropped meet timers that fire.
     timers: OnceLock<Point>,
+    /// Where those who read the time, arm a deadline or disarm one meet the thread that lets the
+    /// clock jump, if there is one.
+    clock: Option<Point>,
 }
 
 /// Locks bookkeeping. A panic of checked code never leaves it half done, so poison means nothing.
@@ -46,8 +49,9 @@ pub(super) fn message(payload: &(dyn Any + Send)) -> Option<String> {
 }
 
 impl Session {
-    pub(super) fn new(record: Record, answers: Arc<Mutex<Answers>>) -> Self {
-        Self { world: Mutex::new(World::new(record)), answers, timers: OnceLock::new() }
+    pub(super) fn new(record: Record, answers: Arc<Mutex<Answers>>, clock_is_shared: bool) -> Self {
+        let clock = clock_is_shared.then(|| Point::new(()));
+        Self { world: Mutex::new(World::new(record)), answers, timers: OnceLock::new(), clock }
     }
 
     pub(super) fn world(&self) -> MutexGuard<'_, World> {
@@ -186,6 +190,22 @@ impl Session {
         timed_out
     }
 
+    /// Lets the clock jump before or after what the running thread does with it, where it can jump
+    /// at any time.
+    fn meet_clock(&self, me: usize) {
+        if let Some(clock) = &self.clock {
+            self.pass(me, clock);
+        }
+    }
+
+    /// Lets the clock jump to the earliest deadline, if one is armed.
+    pub(super) fn tick(&self) {
+        let me = self.enter();
+        self.meet_clock(me);
+        self.world().jump_early(me);
+        self.pause(me); // if it is called to run wakers
+    }
+
     /// Begins a call that has a lock to give back first.
     fn enter_released(&self, lock: usize) -> usize {
         self.world().release(lock);
@@ -194,6 +214,7 @@ impl Session {
 
     pub(super) fn sleep_until(&self, until: Instant) {
         let me = self.enter();
+        self.meet_clock(me);
         self.sleep(me, Asleep::Until(until));
     }
 
@@ -208,11 +229,15 @@ impl Session {
 
     pub(super) fn notify(&self, condvar: usize, at_most: usize) {
         let me = self.enter();
+        if self.world().has_deadlines(condvar) {
+            self.meet_clock(me);
+        }
         self.world().notify(me, condvar, at_most);
     }
 
     pub(super) fn arm(&self, deadline: Instant, waker: Waker) -> (Instant, u64) {
-        self.enter();
+        let me = self.enter();
+        self.meet_clock(me);
         self.timers.get_or_init(|| Point::new(()));
         self.world().arm(deadline, waker)
     }
@@ -226,12 +251,17 @@ impl Session {
         if !over {
             let point = self.timers.get().expect("a waker was armed");
             self.pass(me, point);
+            self.meet_clock(me);
         }
         let waker = self.world().disarm(key);
         drop(waker); // outside the bookkeeping: dropping a waker runs foreign code
     }
 
     pub(super) fn now(&self) -> Instant {
+        if self.clock.is_some() {
+            let me = self.enter();
+            self.meet_clock(me);
+        }
         let now = self.world().now();
         self.enter(); // unless it was read too often
         now

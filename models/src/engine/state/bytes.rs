@@ -41,15 +41,48 @@ impl Bytes {
         members.for_each(|member| append(self, member));
     }
 
+    /// Appends parts whose order does not matter: their number, then each of them, the least first.
+    pub fn unordered<T>(
+        &mut self,
+        parts: impl Iterator<Item = T>,
+        mut append: impl FnMut(&mut Self, T),
+    ) {
+        let (begin, mut lengths, mut count) = (self.0.len(), [0; MOST_PARTS], 0);
+        self.0.push(0);
+        for part in parts {
+            let from = self.0.len();
+            append(self, part);
+            lengths[count] = self.0.len() - from;
+            count += 1;
+            self.settle(begin + 1, &mut lengths[..count]);
+        }
+        self.0[begin] = count as u8;
+    }
+
+    /// Moves the last of some parts, whose lengths are given, to its place among the others.
+    fn settle(&mut self, begin: usize, lengths: &mut [usize]) {
+        let Some((&mut length, others)) = lengths.split_last_mut() else { return };
+        let last = self.0.len() - length;
+        let (mut place, mut at) = (0, begin);
+        for other in others.iter() {
+            if self.0[at..at + other] > self.0[last..] {
+                break;
+            }
+            at += other;
+            place += 1;
+        }
+        self.0[at..].rotate_right(length);
+        lengths[place..].rotate_right(1);
+    }
+
     /// Forgets what was appended.
     pub(super) fn clear(&mut self) {
         self.0.clear();
     }
-
-    pub(super) fn append(&mut self, other: &Self) {
-        self.0.extend_from_slice(&other.0);
-    }
 }
+
+/// The most parts whose order does not matter.
+const MOST_PARTS: usize = 64;
 
 /// Strings of bytes, numbered in the order of their coming: an open hash table over one long
 /// string that holds them all.
@@ -160,6 +193,25 @@ mod tests {
             written(&|bytes| bytes.maybe(None::<u64>)),
             written(&|bytes| bytes.maybe(Some(0_u64)))
         );
+    }
+
+    #[test]
+    fn the_order_of_parts_does_not_matter_but_everything_else_does() {
+        let written = |parts: &[&str]| {
+            let mut bytes = Bytes::default();
+            bytes.number(7_u8);
+            bytes.unordered(parts.iter(), |bytes, part| {
+                bytes.list(part.bytes(), |bytes, letter| bytes.number(letter));
+            });
+            bytes
+        };
+        let all = written(&["b", "", "aaaa", "b", "ab"]);
+        assert_eq!(all, written(&["ab", "b", "aaaa", "b", ""]));
+        assert_eq!(all, written(&["", "ab", "aaaa", "b", "b"]));
+        for other in [&["b", "aaaa", "b", "ab"] as &[&str], &["b", "", "aaaa", "ab", "ab"]] {
+            assert_ne!(all, written(other));
+        }
+        assert_ne!(written(&[]), written(&[""]));
     }
 
     #[test]

@@ -386,19 +386,11 @@ impl<W: World> Model for Callers<W> {
         into.number(state.now.as_nanos());
         self.world.view(&state.machine, into);
         let seats = 0..state.seats.len();
-        if !self.rules.symmetric {
+        if self.rules.symmetric {
+            into.unordered(seats, |into, at| self.view_seat(state, at, into));
+        } else {
             seats.for_each(|at| self.view_seat(state, at, into));
-            return;
         }
-        let mut each: Vec<Bytes> = seats
-            .map(|at| {
-                let mut bytes = Bytes::default();
-                self.view_seat(state, at, &mut bytes);
-                bytes
-            })
-            .collect();
-        each.sort_unstable();
-        each.iter().for_each(|bytes| into.append(bytes));
     }
 
     fn reaches(&self, state: &State<W>) -> bool {

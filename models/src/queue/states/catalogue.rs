@@ -67,9 +67,20 @@ fn all_work(queue: &Rules<u8>) -> bool {
     queue.in_flight() == 3 && queue.is_shutting_down()
 }
 
-/// A model of millions of states: three producers, of which one shuts down, and three workers.
+/// Producers that add so many items each, one after the other of so many, a caller that adds one
+/// more and shuts down, and workers: a model of any size.
+#[must_use]
+pub fn sized(producers: u8, adds: u8, items: u8, workers: u8) -> AtQueue {
+    let adding = |producer| (0..adds).map(move |nth| Add((producer + nth) % items)).collect();
+    let mut programs: Vec<Vec<Call>> = (0..producers).map(adding).collect();
+    programs.push(LAST.to_vec());
+    programs.extend((0..workers).map(|_| vec![Work]));
+    let programs: Vec<&[Call]> = programs.iter().map(Vec::as_slice).collect();
+    made_for(&programs, works)
+}
+
+/// A model of millions of states.
 #[must_use]
 pub fn large() -> AtQueue {
-    let adds: &[Call] = &[Add(0), Add(1), Add(2), Add(0)];
-    made_for(&[adds, adds, &[Add(3), ShutDown], &[Work], &[Work], &[Work]], all_work)
+    sized(2, 20, 5, 2)
 }

@@ -6,7 +6,7 @@ mod tests;
 
 use seatrial_core::machine::{Step, Wakes};
 use seatrial_core::queue::{
-    Add, Contents, Done, Drain, DrainUntil, Get, Op, Queue as Rules, Ret, ShutDown, Token,
+    Add, Done, Drain, DrainUntil, Get, Op, Queue as Rules, Ret, ShutDown, Token,
 };
 
 use super::Queue;
@@ -15,7 +15,7 @@ use crate::engine::state::{Bytes, Moment, Place, Programs, World, Wrong};
 use crate::trial::Component;
 
 pub(super) use catalogue::all;
-pub use catalogue::large;
+pub use catalogue::{large, sized};
 
 /// One instruction of a caller.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -38,13 +38,31 @@ pub enum Call {
 }
 
 /// Where a caller stands.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Caller {
     at: Place,
     /// Its delivery that has not ended.
     holds: Option<(Token, u8)>,
-    /// The items it was given, if callers remember them: what it has seen of the others.
-    pub seen: Vec<u8>,
+    /// What it has seen of the others, if callers remember.
+    seen: Seen,
+}
+
+/// The items that a caller was given, the last sixteen of them.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Debug)]
+pub struct Seen(u128);
+
+impl Seen {
+    fn push(&mut self, key: u8) {
+        self.0 = self.0 << 8 | u128::from(key) + 1;
+    }
+}
+
+impl Caller {
+    /// Returns what it has seen.
+    #[must_use]
+    pub fn seen(&self) -> Seen {
+        self.seen
+    }
 }
 
 /// Callers at one queue.
@@ -70,13 +88,13 @@ impl AtQueue {
 }
 
 /// Appends what a queue holds; in which slots is nobody's business.
-pub(crate) fn view_contents(contents: &mut Contents<u8>, into: &mut Bytes) {
-    contents.processing.sort_unstable();
-    into.list(contents.waiting.iter(), |into, key| into.number(*key));
-    into.list(contents.processing.iter(), |into, (key, is_dirty)| {
-        into.number(u64::from(*key) << 1 | u64::from(*is_dirty));
+pub(crate) fn view_contents(queue: &Rules<u8>, into: &mut Bytes) {
+    into.number(queue.len() as u64);
+    queue.waiting().for_each(|key| into.number(*key));
+    into.unordered(queue.processing(), |into, (key, is_dirty)| {
+        into.number(u64::from(*key) << 1 | u64::from(is_dirty));
     });
-    into.number(contents.shutting_down);
+    into.number(queue.is_shutting_down());
 }
 
 /// Says which item two callers process at a time, if some do.
@@ -95,7 +113,7 @@ impl World for AtQueue {
     }
 
     fn callers(&self) -> Vec<Caller> {
-        let start = |at| Caller { at, holds: None, seen: Vec::new() };
+        let start = |at| Caller { at, holds: None, seen: Seen::default() };
         self.programs.places().into_iter().map(start).collect()
     }
 
@@ -137,7 +155,7 @@ impl World for AtQueue {
     }
 
     fn view(&self, machine: &Rules<u8>, into: &mut Bytes) {
-        view_contents(&mut machine.contents(), into);
+        view_contents(machine, into);
     }
 
     /// A caller is what is left to do, the item in its hands and whether it holds it still, what it
@@ -155,7 +173,8 @@ impl World for AtQueue {
                 u64::from(key) << 1 | u64::from(machine.is_in_processing(token))
             }),
         );
-        into.list(caller.seen.iter(), |into, key| into.number(*key));
+        into.number(caller.seen.0 as u64);
+        into.number((caller.seen.0 >> 64) as u64);
         into.maybe(match call {
             Some(Op::Drain(Drain { began: Some(began), .. })) => {
                 Some(*began != machine.shutdowns())

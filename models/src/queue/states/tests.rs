@@ -3,7 +3,7 @@
 use seatrial_core::queue::GETTERS;
 
 use super::Call::{self, Add, Done, Drain, Get, ShutDown, Work};
-use super::{AtQueue, large};
+use super::{AtQueue, Seen, large, sized};
 use crate::engine::Engine;
 use crate::engine::state::tests::agrees_with_the_enumeration;
 use crate::engine::state::{Callers, Limits, Rules, Space, WakeUps, World, fair_cycle, search};
@@ -75,13 +75,12 @@ fn verdicts_and_ends_do_not_depend_on_symmetry() {
 }
 
 /// Returns the ends as nobody can tell them apart who does not know who is who.
-fn ends(programs: &[&[Call]], rules: Rules) -> std::collections::BTreeSet<Vec<(bool, Vec<u8>)>> {
+fn ends(programs: &[&[Call]], rules: Rules) -> std::collections::BTreeSet<Vec<(bool, Seen)>> {
     let world = AtQueue { remembers: true, ..AtQueue::new(programs) };
     let model = Callers { world, rules };
     let space = search(&model, Limits { go_on: true, ..Limits::default() });
     let end = |end: &crate::engine::state::State<AtQueue>| {
-        let caller =
-            |caller: &super::Caller| (model.world.next(caller).is_none(), caller.seen.clone());
+        let caller = |caller: &super::Caller| (model.world.next(caller).is_none(), caller.seen());
         let mut callers: Vec<_> = end.callers().map(caller).collect();
         callers.sort_unstable();
         callers
@@ -138,6 +137,18 @@ fn every_model_of_the_catalogue_comes_out_as_expected() {
 }
 
 #[test]
+fn a_model_has_its_known_number_of_states() {
+    let count = |symmetric| {
+        let rules = Rules { symmetric, ..PLAIN };
+        let model = Callers { world: sized(2, 4, 3, 2), rules };
+        let space = search(&model, Limits::default());
+        assert!(space.exhausted && space.wrong.is_empty() && space.reached);
+        (space.states, space.steps)
+    };
+    assert_eq!([count(false), count(true)], [(6_874, 26_817), (3_932, 15_432)]);
+}
+
+#[test]
 fn the_first_states_of_the_large_model_are_in_order() {
     let model = Callers { world: large(), rules: Rules::default() };
     let space = search(&model, Limits { states: 20_000, ..Limits::default() });
@@ -161,8 +172,8 @@ mod agreement {
     use crate::engine::{End, Execution};
 
     /// What callers saw, and whether all of them came to their end.
-    type Outcomes = BTreeSet<(Vec<Vec<u8>>, bool)>;
-    type Seen = Arc<Mutex<Vec<Vec<u8>>>>;
+    type Outcomes = BTreeSet<(Vec<Seen>, bool)>;
+    type Shown = Arc<Mutex<Vec<Seen>>>;
 
     fn call<R: Runtime>(queue: &Monitor<Machine<u8>, R>, op: Op<u8>) -> Ret<u8> {
         match op {
@@ -184,16 +195,16 @@ mod agreement {
         }
     }
 
-    fn run<R: Runtime>(runtime: &R, world: &AtQueue, seen: &Seen) {
+    fn run<R: Runtime>(runtime: &R, world: &AtQueue, seen: &Shown) {
         let queue = Arc::new(Monitor::<Machine<u8>, R>::new(runtime, world.machine()));
         let callers = world.callers();
-        *seen.lock().unwrap() = vec![Vec::new(); callers.len()];
+        *seen.lock().unwrap() = vec![Seen::default(); callers.len()];
         let start = |(at, mut caller): (usize, super::super::Caller)| {
             let (world, queue, seen) = (world.clone(), Arc::clone(&queue), Arc::clone(seen));
             runtime.spawn("caller", move || {
                 while let Some(op) = world.next(&caller) {
                     world.returned(&mut caller, call(&queue, op));
-                    seen.lock().unwrap()[at].clone_from(&caller.seen);
+                    seen.lock().unwrap()[at] = caller.seen();
                 }
             })
         };
@@ -203,7 +214,7 @@ mod agreement {
         }
     }
 
-    fn note(met: &mut Outcomes, execution: &Execution<'_>, seen: &Seen) -> ControlFlow<()> {
+    fn note(met: &mut Outcomes, execution: &Execution<'_>, seen: &Shown) -> ControlFlow<()> {
         let finished = match execution.end {
             End::Finished => true,
             End::Deadlock(_) => false,
@@ -214,7 +225,7 @@ mod agreement {
     }
 
     fn by_trace(world: &AtQueue, config: &Config) -> Outcomes {
-        let (mut met, seen, theirs) = (Outcomes::new(), Seen::default(), world.clone());
+        let (mut met, seen, theirs) = (Outcomes::new(), Shown::default(), world.clone());
         let into = Arc::clone(&seen);
         let body = Arc::new(move |runtime: &ShuttleRuntime| run(runtime, &theirs, &into));
         let strategy = Strategy::Trace { executions: u64::MAX };
@@ -230,7 +241,7 @@ mod agreement {
         assert!(space.exhausted);
         let outcome = |end: &crate::engine::state::State<AtQueue>| {
             let finished = end.callers().all(|caller| model.world.next(caller).is_none());
-            (end.callers().map(|caller| caller.seen.clone()).collect(), finished)
+            (end.callers().map(|caller| caller.seen()).collect(), finished)
         };
         space.ends.iter().map(outcome).collect()
     }
@@ -238,7 +249,7 @@ mod agreement {
     #[cfg(feature = "loom")]
     fn by_loom(world: &AtQueue) -> Option<Outcomes> {
         use crate::engine::loom;
-        let (mut met, seen, theirs) = (Outcomes::new(), Seen::default(), world.clone());
+        let (mut met, seen, theirs) = (Outcomes::new(), Shown::default(), world.clone());
         let into = Arc::clone(&seen);
         let body = Arc::new(move |runtime: &loom::LoomRuntime| run(runtime, &theirs, &into));
         let config = loom::Config {

@@ -8,12 +8,13 @@ use crate::trial::{
     subject,
 };
 
-/// Runs every mutant until it has broken all that it says it breaks: `breaks` is no guess.
-pub(crate) fn convicts_every_mutant<C: Component>(engine: Engine) {
+/// Runs every mutant until it has broken all that it says it breaks: `breaks` is no guess. What one
+/// of several engines breaks is broken.
+pub(crate) fn convicts_every_mutant<C: Component>(engines: &[Engine]) {
     let subject = subject::<C>();
     let mut wrong = Vec::new();
     for mutant in subject.mutants() {
-        let broken = broken_by(subject, &mutant, engine);
+        let broken = broken_by(subject, &mutant, engines);
         let unbroken: Vec<_> =
             mutant.breaks.iter().filter(|name| !broken.contains(*name)).collect();
         match mutant.kind {
@@ -28,12 +29,16 @@ pub(crate) fn convicts_every_mutant<C: Component>(engine: Engine) {
             _ => {}
         }
     }
-    assert!(wrong.is_empty(), "{engine}: {}", wrong.join("\n"));
+    assert!(wrong.is_empty(), "{engines:?}: {}", wrong.join("\n"));
 }
 
 /// Returns what a mutant breaks, looking no longer than until all is broken that must be: first at
 /// one violation of every scenario, then at all that some executions show.
-fn broken_by(subject: &dyn Subject, mutant: &MutantInfo, engine: Engine) -> BTreeSet<&'static str> {
+fn broken_by(
+    subject: &dyn Subject,
+    mutant: &MutantInfo,
+    engines: &[Engine],
+) -> BTreeSet<&'static str> {
     use StopAt::{End, FirstViolation};
     let looks: &[(u64, StopAt)] = match mutant.kind {
         MutantKind::Equivalent(_) => &[(150, FirstViolation)],
@@ -48,12 +53,16 @@ fn broken_by(subject: &dyn Subject, mutant: &MutantInfo, engine: Engine) -> BTre
             simulated_runs: executions,
             ..Budget::smoke()
         };
-        for scenario in subject.scenarios() {
+        let scenarios = subject.scenarios();
+        for (scenario, &engine) in
+            scenarios.iter().flat_map(|it| engines.iter().map(move |e| (it, e)))
+        {
             let all_broken = mutant.breaks.iter().all(|name| broken.contains(name));
             if all_broken && !mutant.breaks.is_empty() {
                 return broken;
             }
-            if subject.cannot_run(scenario.name, engine).is_none() {
+            let asked = subject.shows_mutant(engine, mutant.name);
+            if asked && subject.cannot_run(scenario.name, engine).is_none() {
                 let budget = budget.clone();
                 let plan = Plan { engine, budget, seed: 0, stop_at, minimise: false, time: None };
                 let trial = subject.run(scenario.name, Some(mutant.name), &plan);

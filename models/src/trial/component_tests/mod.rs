@@ -6,7 +6,7 @@
 //! |---|---|
 //! | `loom::<scenario>`, and so for `shuttle`, `trace` and `threads` | every invariant comes out as expected, and the scenario reaches its case |
 //! | `mutants_are_convicted_by_loom`, and so by `shuttle` and `trace` | every mutant breaks what it says it breaks, equivalent ones break nothing |
-//! | `mutants_are_convicted_by_cluster` | the same of mutants that simulations alone show |
+//! | `mutants_are_convicted_by_cluster_and_trace` | the same of mutants that need both to show |
 //! | `conformance_replays_every_trace` | the recorded traces of the reference replay |
 //! | `random_bytes_find_nothing` | the property that fuzzers feed holds on random bytes |
 //! | `nothing_goes_untested` | the list in the page is complete |
@@ -68,7 +68,7 @@ macro_rules! component_tests {
         #[test]
         fn mutants_are_convicted_by_loom() {
             $crate::trial::component_tests::convicts_every_mutant::<$component>(
-                $crate::engine::Engine::Loom,
+                &[$crate::engine::Engine::Loom],
             );
         }
 
@@ -76,7 +76,7 @@ macro_rules! component_tests {
         #[test]
         fn mutants_are_convicted_by_shuttle() {
             $crate::trial::component_tests::convicts_every_mutant::<$component>(
-                $crate::engine::Engine::Sample,
+                &[$crate::engine::Engine::Sample],
             );
         }
 
@@ -84,17 +84,18 @@ macro_rules! component_tests {
         #[test]
         fn mutants_are_convicted_by_trace() {
             $crate::trial::component_tests::convicts_every_mutant::<$component>(
-                $crate::engine::Engine::Trace,
+                &[$crate::engine::Engine::Trace],
             );
         }
     };
     (@other $component:ident, simulated_mutants) => {
-        #[cfg(all(test, any(feature = "loom", feature = "shuttle")))]
+        #[cfg(all(test, feature = "shuttle"))]
         #[test]
-        fn mutants_are_convicted_by_cluster() {
-            $crate::trial::component_tests::convicts_every_mutant::<$component>(
+        fn mutants_are_convicted_by_cluster_and_trace() {
+            $crate::trial::component_tests::convicts_every_mutant::<$component>(&[
                 $crate::engine::Engine::Cluster,
-            );
+                $crate::engine::Engine::Trace,
+            ]);
         }
     };
     (@other $component:ident, conformance) => {

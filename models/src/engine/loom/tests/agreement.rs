@@ -150,9 +150,9 @@ fn note(met: &mut Met, execution: &Execution<'_>, seen: &Seen) -> ControlFlow<()
     ControlFlow::Continue(())
 }
 
-fn under_loom(program: Random) -> Option<Met> {
+fn under_loom(program: Random, free_jumps: u32) -> Option<Met> {
     let (mut met, seen) = (Met::default(), Seen::default());
-    let config = Config { max_executions: 5_000, ..unbounded() };
+    let config = Config { max_executions: 5_000, free_jumps, ..unbounded() };
     let theirs = Arc::clone(&seen);
     let body = Arc::new(move |runtime: &_| run(runtime, &program, &theirs));
     let explored = explore(&config, body, &mut |execution| note(&mut met, execution, &seen));
@@ -163,12 +163,13 @@ fn in_order() -> shuttle::Config {
     shuttle::Config { wake_ups: shuttle::WakeUps::InOrder, ..shuttle::Config::default() }
 }
 
-fn under_trace(program: Random) -> Met {
+fn under_trace(program: Random, free_jumps: u32) -> Met {
     let (mut met, seen) = (Met::default(), Seen::default());
     let strategy = shuttle::Strategy::Trace { executions: u64::MAX };
     let theirs = Arc::clone(&seen);
     let body = Arc::new(move |runtime: &_| run(runtime, &program, &theirs));
-    let explored = shuttle::explore(&in_order(), strategy, body, &mut |execution| {
+    let config = shuttle::Config { free_jumps, ..in_order() };
+    let explored = shuttle::explore(&config, strategy, body, &mut |execution| {
         note(&mut met, execution, &seen)
     });
     assert!(explored.exhausted);
@@ -181,8 +182,8 @@ fn loom_and_the_trace_search_meet_the_same_outcomes() {
     let (mut compared, mut deadlocks) = (0, 0);
     for _ in 0..200 {
         let program = random(&mut dice);
-        let Some(loom) = under_loom(program.clone()) else { continue };
-        let trace = under_trace(program.clone());
+        let Some(loom) = under_loom(program.clone(), 0) else { continue };
+        let trace = under_trace(program.clone(), 0);
         assert_eq!(loom.outcomes, trace.outcomes, "{program:?}");
         let timed = |(_, act): &(usize, Act)| matches!(act, Act::TakeBy(_) | Act::Sleep(_));
         // What a wait does to the lock whose deadline has passed already is the engine's choice.
@@ -196,6 +197,24 @@ fn loom_and_the_trace_search_meet_the_same_outcomes() {
         deadlocks += u32::from(loom.outcomes.iter().any(|end| end.starts_with("deadlock")));
     }
     assert!(compared > 120 && deadlocks > 30, "{compared} compared, {deadlocks} with deadlocks");
+}
+
+#[test]
+fn they_meet_the_same_outcomes_where_a_deadline_passes_at_any_time() {
+    let mut dice = Dice(2);
+    let (mut compared, mut differ) = (0, 0);
+    while compared < 40 {
+        let program = random(&mut dice);
+        let timed = |(_, act): &(usize, Act)| matches!(act, Act::TakeBy(_) | Act::Sleep(_));
+        if program.len() > 2 || !program.iter().flatten().any(timed) {
+            continue;
+        }
+        let Some(loom) = under_loom(program.clone(), 1) else { continue };
+        assert_eq!(loom.outcomes, under_trace(program.clone(), 1).outcomes, "{program:?}");
+        differ += u32::from(loom.outcomes != under_trace(program, 0).outcomes);
+        compared += 1;
+    }
+    assert!(differ > 4, "{differ} of {compared} programs have more outcomes");
 }
 
 #[test]

@@ -1,11 +1,15 @@
 //! The clock: it stands still while a thread can move.
 
 use std::task::Waker;
+use std::time::Duration;
 
 use seatrial_core::runtime::Instant;
 
 use super::thread::Asleep;
 use super::{End, World};
+
+/// Whoever sleeps that long asks to be woken when nobody can move any more.
+const FAR: Duration = Duration::from_secs(1_800);
 
 /// Whoever reads the clock that often without taking a step waits for it to move, which it will not
 /// do as long as somebody can move.
@@ -25,6 +29,11 @@ impl World {
     /// Returns the time for whoever looks at the execution from outside.
     pub(super) fn time(&self) -> Instant {
         self.now
+    }
+
+    /// Tells whether a sleep until then is that of somebody who waits for all others.
+    pub(super) fn is_far(&self, until: Instant) -> bool {
+        until.since(self.now) >= FAR
     }
 
     /// Arms a waker and returns the key that disarms it.
@@ -57,10 +66,15 @@ impl World {
         let Some(earliest) = asleep.chain(armed).min().filter(|&at| at != Instant::NEVER) else {
             return false;
         };
+        self.advance_to(me, earliest);
+        true
+    }
+
+    fn advance_to(&mut self, me: usize, earliest: Instant) {
         if earliest > self.now {
             if !self.record.allows_jump() {
                 self.diverge();
-                return true;
+                return;
             }
             self.record.jumped();
             self.now = earliest;
@@ -76,7 +90,17 @@ impl World {
             self.call_for_wakers(me);
         }
         self.unpark_ready();
-        true
+    }
+
+    /// Lets time jump to the earliest deadline although threads can move, if one is armed. Whoever
+    /// sleeps very long asks to be woken when nobody can move any more: that does not count.
+    pub(in crate::engine::loom) fn jump_early(&mut self, me: usize) {
+        let hurried = self.threads.iter().filter(|thread| !thread.is_patient);
+        let asleep = hurried.filter_map(|thread| thread.asleep.map(Asleep::until));
+        let armed = self.timers.keys().next().map(|key| key.0);
+        if let Some(earliest) = asleep.chain(armed).min().filter(|&at| at != Instant::NEVER) {
+            self.advance_to(me, earliest);
+        }
     }
 
     /// Chooses a thread to run the wakers that are due: one that has nothing else to do, so that

@@ -110,6 +110,13 @@ impl World {
         self.unpark_ready();
     }
 
+    /// Tells whether somebody sleeps on a condition variable until a deadline.
+    pub(super) fn has_deadlines(&self, condvar: usize) -> bool {
+        let until = |at: &usize| self.threads[*at].asleep.map(Asleep::until);
+        let mut sleepers = self.condvars[condvar].sleepers.iter();
+        sleepers.any(|at| until(at).is_some_and(|until| until != Instant::NEVER))
+    }
+
     fn is_held(&self, lock: usize) -> bool {
         self.holders[lock].is_some()
     }
@@ -121,6 +128,7 @@ impl World {
             return;
         }
         self.threads[me].asleep = Some(asleep);
+        self.threads[me].is_patient = matches!(asleep, Asleep::Until(until) if self.is_far(until));
         if let Asleep::Notified { condvar, lock, .. } = asleep {
             let condvar = &mut self.condvars[condvar];
             condvar.sleepers.push_back(me);

@@ -45,6 +45,8 @@ pub(in crate::engine::loom) struct Thread {
     pub(in crate::engine::loom) aim: Option<usize>,
     /// Whether its last sleep was ended by the deadline.
     pub(in crate::engine::loom) timed_out: bool,
+    /// Whether it sleeps until nobody else can move.
+    pub(super) is_patient: bool,
     pub(in crate::engine::loom) ended: bool,
     /// What it said if it panicked.
     pub(in crate::engine::loom) panicked: Option<String>,

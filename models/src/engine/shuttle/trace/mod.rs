@@ -161,7 +161,7 @@ impl Chooser for Trace {
         self.run.nobody_moves(kernel);
     }
 
-    fn finish(&mut self, _kernel: &Kernel, end: &End) {
+    fn finish(&mut self, kernel: &Kernel, end: &End) {
         match end {
             End::Diverged(_) | End::Refused(_) => {
                 self.left = 0;
@@ -171,6 +171,7 @@ impl Chooser for Trace {
             End::Endless(_) => self.complete = false,
             End::Finished | End::Deadlock(_) | End::Panicked(_) => {}
         }
+        self.run.settle(kernel); // the last step may have disarmed the last deadline
         let races = std::mem::take(&mut self.run.races);
         for race in &races {
             self.run.reverse(race, &mut self.sequence);

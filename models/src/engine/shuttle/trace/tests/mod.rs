@@ -2,6 +2,7 @@
 
 mod program;
 mod random;
+mod weakened;
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;

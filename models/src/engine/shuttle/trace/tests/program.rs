@@ -153,17 +153,26 @@ struct Shared {
     cells: Vec<ShuttlePublished<u64>>,
 }
 
-/// Runs a program; returns a number that depends on what its threads saw.
-pub(super) fn run(runtime: &ShuttleRuntime, threads: &[Vec<Instruction>], locks: usize) -> u64 {
+/// Runs a program; returns a number that depends on what its threads saw. The main thread is one of
+/// them, or looks at the locks after their end.
+pub(super) fn run(
+    runtime: &ShuttleRuntime,
+    threads: &[Vec<Instruction>],
+    locks: usize,
+    takes_part: bool,
+) -> u64 {
     let shared = Arc::new(Shared {
         locks: (0..locks).map(|_| (runtime.mutex(0), runtime.condvar())).collect(),
         cells: (0..2).map(|_| runtime.published(Arc::new(0))).collect(),
     });
-    let threads: Vec<_> =
-        threads.iter().map(|body| spawn(*runtime, &shared, body.clone())).collect();
-    let mut seen = 0;
-    for thread in threads {
+    let (own, others) = threads.split_at(usize::from(takes_part));
+    let others: Vec<_> = others.iter().map(|body| spawn(*runtime, &shared, body.clone())).collect();
+    let mut seen = own.iter().fold(0, |_, body| execute(*runtime, &shared, body));
+    for thread in others {
         seen = combine(seen, runtime.join(thread).unwrap());
+    }
+    if takes_part {
+        return seen;
     }
     shared.locks.iter().fold(seen, |seen, lock| combine(seen, *runtime.lock(&lock.0)))
 }
@@ -174,16 +183,19 @@ fn combine(seen: u64, more: u64) -> u64 {
 
 fn spawn(runtime: ShuttleRuntime, shared: &Arc<Shared>, body: Vec<Instruction>) -> Join<u64> {
     let shared = Arc::clone(shared);
-    runtime.spawn("thread", move || {
-        let held = shared.locks.iter().map(|_| None).collect();
-        let mut thread = Thread { runtime, shared: &shared, held, seen: 1, children: Vec::new() };
-        thread.execute(&body);
-        let Thread { mut seen, children, .. } = thread;
-        for child in children {
-            seen = combine(seen, runtime.join(child).unwrap());
-        }
-        seen
-    })
+    runtime.spawn("thread", move || execute(runtime, &shared, &body))
+}
+
+/// Executes instructions on the calling thread; returns what it saw.
+fn execute(runtime: ShuttleRuntime, shared: &Arc<Shared>, body: &[Instruction]) -> u64 {
+    let held = shared.locks.iter().map(|_| None).collect();
+    let mut thread = Thread { runtime, shared, held, seen: 1, children: Vec::new() };
+    thread.execute(body);
+    let Thread { mut seen, children, .. } = thread;
+    for child in children {
+        seen = combine(seen, runtime.join(child).unwrap());
+    }
+    seen
 }
 
 /// A thread that executes instructions.

@@ -1,22 +1,18 @@
 //! On random programs, the search finds exactly the traces that the search without reduction
 //! finds, each once. No execution is cut short for being redundant: the search would panic.
 
-use std::ops::Range;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use super::program::{Features, Generator, run};
+use super::program::{Features, Generator, Instruction, run};
 use super::{Config, Strategy, WakeUps, search};
-use crate::engine::quietly;
-use crate::engine::shuttle::trace::weak::Weakness;
 
 /// What a comparison covered.
 #[derive(Default, Debug)]
-struct Covered {
-    compared: u32,
-    skipped: u32,
+pub(super) struct Covered {
+    pub(super) compared: u32,
+    pub(super) skipped: u32,
     with_deadlock: u32,
-    with_several_traces: u32,
+    pub(super) with_several_traces: u32,
     traces: u64,
     schedules: u64,
 }
@@ -32,21 +28,34 @@ impl Covered {
     }
 }
 
-/// Compares the two searches on a program.
+/// Compares the two searches on a random program.
 fn compare(seed: u64, features: Features, config: &Config, most: u64, covered: &mut Covered) {
     let mut generator = Generator::new(seed, features);
     let (threads, budget) = (2 + generator.below(2) as usize, 2 + generator.below(4) as u32);
-    let program = Arc::new(generator.program(threads, budget));
+    let program = generator.program(threads, budget);
+    agree(&program, features.locks, seed.is_multiple_of(2), config, most, covered);
+}
+
+/// Compares the two searches on a program, unless the one without reduction runs too many.
+pub(super) fn agree(
+    program: &[Vec<Instruction>],
+    locks: usize,
+    takes_part: bool,
+    config: &Config,
+    most: u64,
+    covered: &mut Covered,
+) {
+    let program: Arc<[_]> = program.into();
     let explore = |strategy| {
         let program = Arc::clone(&program);
-        search(config, strategy, move |runtime| run(runtime, &program, features.locks))
+        search(config, strategy, move |runtime| run(runtime, &program, locks, takes_part))
     };
     let all = explore(Strategy::All { preemptions: None, executions: most });
     if !all.exhausted {
         covered.skipped += 1;
         return;
     }
-    let context = || format!("seed {seed}, {features:?}, {config:?}: {program:?}");
+    let context = || format!("{takes_part} {config:?}: {program:?}");
     let reduced = explore(Strategy::Trace { executions: most });
     assert!(reduced.exhausted, "{}", context());
     assert_eq!(reduced.executions, reduced.traces.len() as u64, "a trace twice: {}", context());
@@ -69,14 +78,14 @@ fn config(nth: u64) -> Config {
 
 /// Programs of one kind, and under which rules they run.
 #[derive(Clone, Copy)]
-struct Kind {
+pub(super) struct Kind {
     features: Features,
     config: fn(u64) -> Config,
 }
 
 impl Kind {
     /// Compares programs, up to so many schedules each; programs that have more are passed over.
-    fn compare(&self, programs: std::ops::Range<u64>, most: u64) -> Covered {
+    pub(super) fn compare(&self, programs: std::ops::Range<u64>, most: u64) -> Covered {
         let mut covered = Covered::default();
         for seed in programs {
             let features =
@@ -90,7 +99,7 @@ impl Kind {
 const PLAIN: Features = Features { locks: 3, data: false, cells: false, time: false };
 const TIMED: Features = Features { time: true, ..PLAIN };
 
-const KINDS: [(&str, Kind); 7] = [
+pub(super) const KINDS: [(&str, Kind); 7] = [
     ("locks and condition variables", Kind { features: PLAIN, config }),
     ("choices of data", Kind { features: Features { data: true, ..PLAIN }, config }),
     ("published values", Kind { features: Features { cells: true, ..PLAIN }, config }),
@@ -125,43 +134,6 @@ fn few_programs_of_every_kind_have_the_traces_of_the_search_without_reduction() 
         let covered = kind.compare(0..60, 1_000);
         assert!(covered.compared > 15, "{name}: {covered:?}");
         assert!(covered.with_several_traces > 15, "{name}: {covered:?}");
-    }
-}
-
-/// A program by its kind and its seed.
-type Known = (&'static str, u64);
-
-/// Returns the programs of all kinds that find out a search which forgets something, so many of
-/// them at most. A weakened search may panic, or do the same for ever.
-fn convictions(weakness: Weakness, seeds: Range<u64>, most: u64, wanted: usize) -> Vec<Known> {
-    let programs = move || {
-        weakness.choose();
-        let kinds = KINDS.into_iter().flat_map(|kind| seeds.clone().map(move |seed| (kind, seed)));
-        let notices = |((name, kind), seed): ((&'static str, Kind), u64)| {
-            let compare = || kind.compare(seed..seed + 1, most);
-            let compared = quietly(|| catch_unwind(AssertUnwindSafe(compare)));
-            compared.is_err().then_some((name, seed))
-        };
-        kinds.filter_map(notices).take(wanted).collect()
-    };
-    // What a panic leaves behind in the engine must not meet the next one.
-    std::thread::spawn(programs).join().expect("panics are caught")
-}
-
-#[test]
-fn few_programs_find_out_a_search_that_forgets_something() {
-    let is_unnoticed = |weakness: &Weakness| convictions(*weakness, 0..60, 1_000, 1).is_empty();
-    let unnoticed: Vec<_> = Weakness::ALL.into_iter().filter(is_unnoticed).collect();
-    assert_eq!(unnoticed, []);
-}
-
-#[test]
-#[cfg_attr(debug_assertions, ignore = "minutes without optimisation")]
-fn how_many_programs_find_out_a_search_that_forgets_something() {
-    for weakness in Weakness::ALL {
-        let found = convictions(weakness, 0..720, 5_000, usize::MAX);
-        println!("{weakness:?}: {} programs, {:?}", found.len(), &found[..found.len().min(5)]);
-        assert!(!found.is_empty(), "{weakness:?}");
     }
 }
 

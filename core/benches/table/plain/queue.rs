@@ -1,29 +1,38 @@
-//! The reference's own algorithm: a FIFO and two sets under one lock.
+//! The work queue: a FIFO and two sets.
 
 use std::collections::VecDeque;
+use std::hash::Hash;
 
-use foldhash::fast::RandomState;
-use hashbrown::HashSet;
 use parking_lot::{Condvar, Mutex};
 
-use crate::measure::Key;
+use super::HashSet;
 
-#[derive(Default)]
-struct Sets {
-    queue: VecDeque<Key>,
-    dirty: HashSet<Key, RandomState>,
-    processing: HashSet<Key, RandomState>,
+struct Sets<K> {
+    queue: VecDeque<K>,
+    dirty: HashSet<K>,
+    processing: HashSet<K>,
     shutting_down: bool,
 }
 
-#[derive(Default)]
-pub(crate) struct Plain {
-    sets: Mutex<Sets>,
+pub(crate) struct Plain<K> {
+    sets: Mutex<Sets<K>>,
     changed: Condvar,
 }
 
-impl Plain {
-    pub(crate) fn add(&self, key: Key) {
+impl<K> Default for Plain<K> {
+    fn default() -> Self {
+        let sets = Sets {
+            queue: VecDeque::new(),
+            dirty: HashSet::default(),
+            processing: HashSet::default(),
+            shutting_down: false,
+        };
+        Self { sets: Mutex::new(sets), changed: Condvar::new() }
+    }
+}
+
+impl<K: Eq + Hash + Clone> Plain<K> {
+    pub(crate) fn add(&self, key: K) {
         let mut sets = self.sets.lock();
         if sets.shutting_down || sets.dirty.contains(&key) {
             return;
@@ -36,7 +45,7 @@ impl Plain {
         self.changed.notify_one();
     }
 
-    pub(crate) fn get(&self) -> Option<Key> {
+    pub(crate) fn get(&self) -> Option<K> {
         let mut sets = self.sets.lock();
         while sets.queue.is_empty() && !sets.shutting_down {
             self.changed.wait(&mut sets);
@@ -47,7 +56,7 @@ impl Plain {
         Some(key)
     }
 
-    pub(crate) fn done(&self, key: &Key) {
+    pub(crate) fn done(&self, key: &K) {
         let mut sets = self.sets.lock();
         sets.processing.remove(key);
         if sets.dirty.contains(key) {

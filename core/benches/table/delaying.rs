@@ -1,0 +1,109 @@
+//! The delaying and the rate-limiting queue, under a clock that is moved by hand.
+
+use std::time::Duration;
+
+use parking_lot::Mutex;
+use seatrial_core::delaying_queue::DelayingQueue;
+use seatrial_core::limited_queue::LimitedQueue;
+use seatrial_core::limiter::Exponential;
+use seatrial_core::runtime::{Ambient as _, Manual};
+
+use crate::limiter::Failures;
+use crate::measure::{Key, Random, bytes_per_item, emptying_duel, filling_duel, keys};
+use crate::plain::delaying::Plain;
+use crate::{Measure, Row};
+
+pub(crate) const ROWS: &[Measure] = &[
+    ("delaying", "add_after, 1,000,000 random times", into),
+    ("delaying", "1,000,000 become due, get, done", out),
+    ("delaying", "add_rate_limited, exponential", rate_limited),
+];
+
+const ITEMS: usize = 1_000_000;
+const HOUR: Duration = Duration::from_secs(3600);
+
+/// Returns random delays within an hour.
+fn delays(count: usize) -> Vec<Duration> {
+    let mut random = Random::default();
+    let hour = HOUR.as_nanos() as u64;
+    // The lower bits of a number are as random as the upper ones of another.
+    (0..count).map(|_| Duration::from_nanos(random.below(1 << 31) * 1_000 % hour)).collect()
+}
+
+fn fill_ours(runtime: &Manual, keys: &[Key], delays: &[Duration]) -> DelayingQueue<Key, Manual> {
+    let queue = DelayingQueue::new(runtime);
+    keys.iter().zip(delays).for_each(|(key, delay)| queue.add_after(key.clone(), *delay));
+    queue
+}
+
+fn fill_plain(runtime: &Manual, keys: &[Key], delays: &[Duration]) -> Plain {
+    let plain = Plain::default();
+    for (key, delay) in keys.iter().zip(delays) {
+        plain.add_at(key.clone(), runtime.now() + *delay);
+    }
+    plain
+}
+
+fn into(part: &'static str, row: &'static str) -> Row {
+    let (keys, delays) = (keys(ITEMS), delays(ITEMS));
+    let runtime = Manual::new();
+    let times = filling_duel(
+        ITEMS,
+        || fill_ours(&runtime, &keys, &delays),
+        || fill_plain(&runtime, &keys, &delays),
+    );
+    let filled = bytes_per_item(|keys| fill_ours(&runtime, keys, &delays));
+    Row::new(part, row, times).gate(2.0).bytes(filled - size_of::<Key>() as f64).most_bytes(56.0)
+}
+
+fn out(part: &'static str, row: &'static str) -> Row {
+    let (keys, delays) = (keys(ITEMS), delays(ITEMS));
+    let runtime = Manual::new();
+    let ours = |queue: &DelayingQueue<Key, Manual>| {
+        for _ in 0..ITEMS {
+            assert!(queue.take().is_some_and(|(token, _)| queue.done(token)));
+        }
+    };
+    let fill_ours = || {
+        let queue = fill_ours(&runtime, &keys, &delays);
+        runtime.advance(HOUR);
+        queue
+    };
+    let fill_plain = || {
+        let plain = fill_plain(&runtime, &keys, &delays);
+        runtime.advance(HOUR);
+        plain
+    };
+    let plain = |plain: &Plain| {
+        plain.move_due(runtime.now());
+        for _ in 0..ITEMS {
+            assert!(plain.queue.get().inspect(|key| plain.queue.done(key)).is_some());
+        }
+    };
+    let times = emptying_duel(ITEMS, (fill_ours, ours), (fill_plain, plain));
+    Row::new(part, row, times).gate(2.0)
+}
+
+fn rate_limited(part: &'static str, row: &'static str) -> Row {
+    const KEYS: usize = 100_000;
+    const TIMES: usize = 3;
+    let keys = keys(KEYS);
+    let (base, max) = (Duration::from_millis(5), Duration::from_secs(1000));
+    let runtime = Manual::new();
+    let ours = || {
+        let queue = LimitedQueue::new(&runtime, Exponential::new(base, max));
+        for key in keys.iter().cycle().take(KEYS * TIMES) {
+            queue.add_rate_limited(key.clone());
+        }
+        queue
+    };
+    let plain = || {
+        let (queue, failures) = (Plain::default(), Mutex::new(Failures::default()));
+        for key in keys.iter().cycle().take(KEYS * TIMES) {
+            let delay = failures.lock().when(key, base, max);
+            queue.add_at(key.clone(), runtime.now() + delay);
+        }
+        (queue, failures)
+    };
+    Row::new(part, row, filling_duel(KEYS * TIMES, ours, plain)).gate(1.5)
+}

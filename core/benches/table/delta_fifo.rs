@@ -1,0 +1,85 @@
+//! The DeltaFIFO.
+
+use std::hint::black_box;
+use std::sync::Arc;
+
+use seatrial_core::delta_fifo::DeltaFifo;
+use seatrial_core::runtime::System;
+
+use crate::measure::{Key, bytes_of, emptying_duel, filling_duel};
+use crate::objects::{Object, objects};
+use crate::plain::delta_fifo::Plain;
+use crate::{Measure, Row};
+
+pub(crate) const ROWS: &[Measure] = &[
+    ("delta_fifo", "add, 1,000,000 objects", add),
+    ("delta_fifo", "pop, 1,000,000 objects", pop),
+    ("delta_fifo", "replace of 100,000", replace),
+];
+
+const OBJECTS: usize = 1_000_000;
+
+type Ours = DeltaFifo<Key, Arc<Object>>;
+
+fn ours() -> Ours {
+    DeltaFifo::new(&System::new(), |object: &Arc<Object>| Ok(Arc::clone(&object.key)))
+}
+
+fn fill_ours(objects: &[Arc<Object>]) -> Ours {
+    let queue = ours();
+    for object in objects {
+        assert!(queue.add(Arc::clone(object)).is_ok());
+    }
+    queue
+}
+
+fn fill_plain(objects: &[Arc<Object>]) -> Plain {
+    let plain = Plain::default();
+    objects.iter().for_each(|object| plain.add(Arc::clone(object)));
+    plain
+}
+
+fn add(part: &'static str, row: &'static str) -> Row {
+    let all = objects(OBJECTS);
+    let times = filling_duel(OBJECTS, || fill_ours(&all), || fill_plain(&all));
+    // A slot holds the key and one object.
+    let held = (size_of::<Key>() + size_of::<Arc<Object>>()) as f64;
+    let bytes = bytes_of(objects, fill_ours) - held;
+    Row::new(part, row, times).gate(2.0).bytes(bytes).most_bytes(75.0)
+}
+
+fn pop(part: &'static str, row: &'static str) -> Row {
+    let all = objects(OBJECTS);
+    let ours = |queue: &Ours| {
+        for _ in 0..OBJECTS {
+            let popped = queue.pop(|entry| {
+                let newest = entry.deltas.newest().and_then(|delta| delta.object());
+                newest.map(|object| object.payload[0])
+            });
+            assert!(popped.is_ok_and(|(_, byte)| black_box(byte).is_some()));
+        }
+    };
+    let plain = |queue: &Plain| {
+        for _ in 0..OBJECTS {
+            black_box(queue.pop(|deltas| deltas.last().map(|it| it.object.payload[0])));
+        }
+    };
+    let times = emptying_duel(OBJECTS, (|| fill_ours(&all), ours), (|| fill_plain(&all), plain));
+    Row::new(part, row, times).gate(2.0)
+}
+
+/// Both copy the handles of a list: the producer keeps it.
+fn replace(part: &'static str, row: &'static str) -> Row {
+    let all = objects(100_000);
+    let listed = || {
+        let queue = ours();
+        assert!(queue.replace(all.clone()).is_ok());
+        queue
+    };
+    let plain = || {
+        let plain = Plain::default();
+        plain.replace(&all);
+        plain
+    };
+    Row::new(part, row, filling_duel(all.len(), listed, plain)).gate(2.0)
+}

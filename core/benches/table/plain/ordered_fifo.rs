@@ -1,0 +1,64 @@
+//! The queue of events: one list.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use parking_lot::{Condvar, Mutex};
+
+use super::HashSet;
+use super::delta_fifo::{Delta, Kind};
+use crate::objects::Object;
+
+const BATCH: usize = 1000;
+
+#[derive(Default)]
+struct Inside {
+    items: VecDeque<Delta>,
+    populated: bool,
+    initial: usize,
+}
+
+#[derive(Default)]
+pub(crate) struct Plain {
+    inside: Mutex<Inside>,
+    changed: Condvar,
+}
+
+impl Plain {
+    pub(crate) fn add(&self, object: Arc<Object>) {
+        let mut inside = self.inside.lock();
+        inside.populated = true;
+        drop(Arc::clone(&object.key)); // an object without a key is refused
+        inside.items.push_back(Delta { kind: Kind::Added, object });
+        self.changed.notify_all();
+    }
+
+    pub(crate) fn pop<T>(&self, process: impl FnOnce(&[Delta]) -> T) -> T {
+        let mut inside = self.inside.lock();
+        loop {
+            if let Some(delta) = inside.items.pop_front() {
+                inside.initial = inside.initial.saturating_sub(1);
+                return process(&[delta]);
+            }
+            self.changed.wait(&mut inside);
+        }
+    }
+
+    /// Changes of different objects, up to a number of them.
+    pub(crate) fn pop_batch<T>(&self, process: impl FnOnce(&[Delta]) -> T) -> T {
+        let mut inside = self.inside.lock();
+        while inside.items.is_empty() {
+            self.changed.wait(&mut inside);
+        }
+        let (mut batch, mut keys) = (Vec::new(), HashSet::default());
+        while batch.len() < BATCH {
+            let Some(next) = inside.items.front() else { break };
+            if !keys.insert(Arc::clone(&next.object.key)) {
+                break;
+            }
+            batch.extend(inside.items.pop_front());
+        }
+        inside.initial = inside.initial.saturating_sub(batch.len());
+        process(&batch)
+    }
+}

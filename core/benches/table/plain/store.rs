@@ -1,0 +1,96 @@
+//! The indexed store: a map of objects, and per index a map of sets of keys.
+
+use std::sync::Arc;
+
+use parking_lot::RwLock;
+
+use super::{HashMap, HashSet};
+use crate::measure::Key;
+use crate::objects::Object;
+
+type IndexFunction = fn(&Object) -> Vec<Arc<str>>;
+
+struct Index {
+    name: &'static str,
+    function: IndexFunction,
+    keys: HashMap<Arc<str>, HashSet<Key>>,
+}
+
+#[derive(Default)]
+struct Inside {
+    items: HashMap<Key, Arc<Object>>,
+    indices: Vec<Index>,
+}
+
+#[derive(Default)]
+pub(crate) struct Plain {
+    inside: RwLock<Inside>,
+}
+
+impl Inside {
+    fn update_indices(&mut self, old: Option<&Arc<Object>>, new: &Arc<Object>) {
+        for index in &mut self.indices {
+            let before = old.map(|old| (index.function)(old)).unwrap_or_default();
+            let values = (index.function)(new);
+            if before == values {
+                continue;
+            }
+            for value in before {
+                if let Some(keys) = index.keys.get_mut(&value) {
+                    keys.remove(&new.key);
+                    if keys.is_empty() {
+                        index.keys.remove(&value);
+                    }
+                }
+            }
+            for value in values {
+                index.keys.entry(value).or_default().insert(Arc::clone(&new.key));
+            }
+        }
+    }
+}
+
+impl Plain {
+    pub(crate) fn with_indices(indices: &[(&'static str, IndexFunction)]) -> Self {
+        let index = |(name, function): &(&'static str, IndexFunction)| Index {
+            name,
+            function: *function,
+            keys: HashMap::default(),
+        };
+        let indices = indices.iter().map(index).collect();
+        Self { inside: RwLock::new(Inside { items: HashMap::default(), indices }) }
+    }
+
+    pub(crate) fn add(&self, object: Arc<Object>) {
+        let mut inside = self.inside.write();
+        let old = inside.items.insert(Arc::clone(&object.key), Arc::clone(&object));
+        inside.update_indices(old.as_ref(), &object);
+    }
+
+    pub(crate) fn get(&self, key: &Key) -> Option<Arc<Object>> {
+        self.inside.read().items.get(key).cloned()
+    }
+
+    pub(crate) fn list(&self) -> Vec<Arc<Object>> {
+        self.inside.read().items.values().cloned().collect()
+    }
+
+    pub(crate) fn by_index(&self, name: &str, value: &str) -> Vec<Arc<Object>> {
+        let inside = self.inside.read();
+        let index = inside.indices.iter().find(|index| index.name == name);
+        let keys = index.and_then(|index| index.keys.get(value));
+        let found = keys.into_iter().flatten().filter_map(|key| inside.items.get(key).cloned());
+        found.collect()
+    }
+
+    pub(crate) fn replace(&self, list: &[Arc<Object>]) {
+        let items = list.iter().map(|object| (Arc::clone(&object.key), Arc::clone(object)));
+        let items: HashMap<_, _> = items.collect();
+        let mut inside = self.inside.write();
+        inside.items = items;
+        inside.indices.iter_mut().for_each(|index| index.keys = HashMap::default());
+        for object in list {
+            inside.update_indices(None, object);
+        }
+    }
+}

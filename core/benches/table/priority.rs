@@ -1,0 +1,91 @@
+//! The priority queue.
+
+use seatrial_core::priority_queue::{AddOptions, PriorityQueue};
+use seatrial_core::runtime::System;
+
+use crate::measure::{Key, bytes_per_item, duel, keys, prepared_duel, wall};
+use crate::plain::priority::Plain;
+use crate::queue::{Contestant, four_by_four, in_and_out, one_by_one};
+use crate::{Measure, Row};
+
+pub(crate) const ROWS: &[Measure] = &[
+    ("priority", "add+get+done, one by one", singly),
+    ("priority", "64k queued, eight priorities", backlog),
+    ("priority", "4 producers, 4 consumers", many_threads),
+];
+
+const OPERATIONS: usize = 200_000;
+
+/// Returns one of eight priorities, by a byte of the name.
+fn priority(key: &Key) -> i32 {
+    i32::from(key.as_bytes()[17] % 8)
+}
+
+impl Contestant for PriorityQueue<Key> {
+    #[inline(always)]
+    fn add(&self, key: Key) {
+        let options = AddOptions { priority: priority(&key), ..AddOptions::default() };
+        self.add_with(key, options);
+    }
+
+    #[inline(always)]
+    fn take_and_end(&self) -> bool {
+        self.take_with_priority().is_some_and(|(token, ..)| self.done(token))
+    }
+
+    /// Shutdown would drop what waits, so it comes when nothing does.
+    fn shut_down(&self) {
+        while !self.is_empty() {
+            std::thread::yield_now();
+        }
+        Self::shut_down(self);
+    }
+}
+
+impl Contestant for Plain {
+    #[inline(always)]
+    fn add(&self, key: Key) {
+        let priority = priority(&key);
+        Self::add(self, key, priority);
+    }
+
+    #[inline(always)]
+    fn take_and_end(&self) -> bool {
+        self.get().inspect(|(key, _)| self.done(key)).is_some()
+    }
+
+    fn shut_down(&self) {
+        while !self.is_empty() {
+            std::thread::yield_now();
+        }
+        Self::shut_down(self);
+    }
+}
+
+fn queue() -> PriorityQueue<Key> {
+    PriorityQueue::new(&System::new())
+}
+
+fn singly(part: &'static str, row: &'static str) -> Row {
+    let (ours, plain, keys) = (queue(), Plain::default(), keys(1_000));
+    let times = duel(OPERATIONS, || one_by_one(&keys, &ours), || one_by_one(&keys, &plain));
+    Row::new(part, row, times).gate(2.0)
+}
+
+fn backlog(part: &'static str, row: &'static str) -> Row {
+    let (ours, plain, keys) = (queue(), Plain::default(), keys(65_536));
+    let times = duel(keys.len(), || in_and_out(&keys, &ours), || in_and_out(&keys, &plain));
+    let filled = bytes_per_item(|keys| {
+        let queue = queue();
+        keys.iter().for_each(|key| Contestant::add(&queue, key.clone()));
+        queue
+    });
+    Row::new(part, row, times).gate(2.0).bytes(filled - size_of::<Key>() as f64).most_bytes(54.0)
+}
+
+fn many_threads(part: &'static str, row: &'static str) -> Row {
+    let keys = keys(300_000);
+    let ours = || wall(|| four_by_four(&keys, &queue()));
+    let plain = || wall(|| four_by_four(&keys, &Plain::default()));
+    Row::new(part, row, prepared_duel(keys.len(), ours, plain)).gate(2.0)
+}

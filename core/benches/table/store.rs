@@ -1,0 +1,170 @@
+//! The indexed store.
+
+use std::hint::black_box;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use seatrial_core::runtime::System;
+use seatrial_core::store::{IndexedStore, index_by};
+
+use crate::measure::{Key, bytes_of, duel, filling_duel, prepared_duel, shuffle, timed, wall};
+use crate::objects::{Object, objects};
+use crate::plain::store::Plain;
+use crate::{Measure, Row};
+
+pub(crate) const ROWS: &[Measure] = &[
+    ("store", "add, 100,000 objects, 2 indices", add),
+    ("store", "list of 100,000", list),
+    ("store", "by index, 100 found", by_index),
+    ("store", "replace of 100,000", replace),
+    ("store", "get, one key", get_hot),
+    ("store", "get, shuffled keys", get_shuffled),
+    ("store", "get beside a writer at full speed", get_beside_writer),
+];
+
+const OBJECTS: usize = 100_000;
+
+type Ours = IndexedStore<Key, Arc<Object>>;
+
+fn ours() -> Ours {
+    let key_of = |object: &Arc<Object>| Ok(Arc::clone(&object.key));
+    let store = IndexedStore::new(&System::new(), key_of);
+    let indices = [
+        ("zone", index_by(|object: &Arc<Object>| [Arc::clone(&object.zone)])),
+        ("node", index_by(|object: &Arc<Object>| [Arc::clone(&object.node)])),
+    ];
+    assert!(store.add_indexers(indices).is_ok());
+    store
+}
+
+fn plain() -> Plain {
+    Plain::with_indices(&[
+        ("zone", |object| vec![Arc::clone(&object.zone)]),
+        ("node", |object| vec![Arc::clone(&object.node)]),
+    ])
+}
+
+fn fill_ours(objects: &[Arc<Object>]) -> Ours {
+    let store = ours();
+    for object in objects {
+        assert!(store.add(Arc::clone(object)).is_ok());
+    }
+    store
+}
+
+fn fill_plain(objects: &[Arc<Object>]) -> Plain {
+    let store = plain();
+    objects.iter().for_each(|object| store.add(Arc::clone(object)));
+    store
+}
+
+/// Returns objects, and both stores with them in.
+fn filled() -> (Vec<Arc<Object>>, Ours, Plain) {
+    let all = objects(OBJECTS);
+    let (ours, plain) = (fill_ours(&all), fill_plain(&all));
+    (all, ours, plain)
+}
+
+fn add(part: &'static str, row: &'static str) -> Row {
+    let all = objects(OBJECTS);
+    let times = filling_duel(OBJECTS, || fill_ours(&all), || fill_plain(&all));
+    let held = (size_of::<Key>() + size_of::<Arc<Object>>()) as f64;
+    let bytes = bytes_of(objects, fill_ours) - held;
+    Row::new(part, row, times).gate(2.0).bytes(bytes).most_bytes(91.0)
+}
+
+fn list(part: &'static str, row: &'static str) -> Row {
+    let (_, ours, plain) = filled();
+    let times = duel(
+        OBJECTS,
+        || assert_eq!(black_box(ours.list()).len(), OBJECTS),
+        || assert_eq!(black_box(plain.list()).len(), OBJECTS),
+    );
+    Row::new(part, row, times).gate(2.0)
+}
+
+fn by_index(part: &'static str, row: &'static str) -> Row {
+    const LOOKS: usize = 1_000;
+    let (_, ours, plain) = filled();
+    let nodes: Vec<_> = (0..LOOKS).map(|number| format!("node-{number}")).collect();
+    let found = |list: Vec<Arc<Object>>| assert_eq!(black_box(list).len(), 100);
+    let times = duel(
+        LOOKS,
+        || nodes.iter().for_each(|node| found(ours.by_index("node", node).unwrap_or_default())),
+        || nodes.iter().for_each(|node| found(plain.by_index("node", node))),
+    );
+    Row::new(part, row, times).gate(2.0)
+}
+
+fn replace(part: &'static str, row: &'static str) -> Row {
+    let (all, ours, plain) = filled();
+    let times = prepared_duel(
+        OBJECTS,
+        || {
+            let list = all.clone();
+            timed(|| assert!(ours.replace(list, "2").is_ok()))
+        },
+        || timed(|| plain.replace(&all)),
+    );
+    Row::new(part, row, times).gate(2.0)
+}
+
+const READS: usize = 300_000;
+
+fn get_hot(part: &'static str, row: &'static str) -> Row {
+    let (all, ours, plain) = filled();
+    let key = &all[0].key;
+    let times = duel(
+        READS,
+        || (0..READS).for_each(|_| assert!(black_box(ours.get(black_box(key))).is_some())),
+        || (0..READS).for_each(|_| assert!(black_box(plain.get(black_box(key))).is_some())),
+    );
+    Row::new(part, row, times).gate(1.0)
+}
+
+fn shuffled(all: &[Arc<Object>]) -> Vec<Key> {
+    let mut keys: Vec<Key> = all.iter().map(|object| Arc::clone(&object.key)).collect();
+    keys.reverse();
+    shuffle(&mut keys);
+    keys
+}
+
+fn get_shuffled(part: &'static str, row: &'static str) -> Row {
+    let (all, ours, plain) = filled();
+    let keys = shuffled(&all);
+    let times = duel(
+        keys.len(),
+        || keys.iter().for_each(|key| assert!(black_box(ours.get(key)).is_some())),
+        || keys.iter().for_each(|key| assert!(black_box(plain.get(key)).is_some())),
+    );
+    Row::new(part, row, times).gate(1.0)
+}
+
+/// A writer replaces the whole content again and again, which takes a plain store's lock for long.
+fn get_beside_writer(part: &'static str, row: &'static str) -> Row {
+    let (all, ours, plain) = filled();
+    let keys = shuffled(&all);
+    let beside = |write: &(dyn Fn() + Sync), read: &dyn Fn(&Key) -> bool| {
+        let stop = AtomicBool::new(false);
+        let mut took = Default::default();
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                while !stop.load(Ordering::Relaxed) {
+                    write();
+                }
+            });
+            took = wall(|| keys.iter().for_each(|key| assert!(black_box(read(key)))));
+            stop.store(true, Ordering::Relaxed);
+        });
+        took
+    };
+    let times = prepared_duel(
+        keys.len(),
+        || {
+            let write = || assert!(ours.replace(all.clone(), "2").is_ok());
+            beside(&write, &|key| ours.get(key).is_some())
+        },
+        || beside(&|| plain.replace(&all), &|key| plain.get(key).is_some()),
+    );
+    Row::new(part, row, times).against("a lock around a map").gate(10.0)
+}

@@ -1,0 +1,73 @@
+//! Metrics of queues through the facade of the crate `metrics`.
+//!
+//! Histograms of the facade have the buckets that its recorder gives them; the reference's are
+//! [`BUCKETS`].
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use ::metrics::{Counter, Gauge, Histogram, counter, gauge, histogram};
+
+use super::{Provider, Sink};
+
+/// The reference's buckets, for recorders that want to be told (`workqueue:MX-4`).
+pub const BUCKETS: [f64; 12] = [1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1e0, 1e1, 1e2, 1e3];
+
+/// The facade's recorder, as it is when a queue is made: install it first.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Facade;
+
+impl Provider for Facade {
+    fn sink(&self, queue: &str) -> Option<Arc<dyn Sink>> {
+        let name = queue.to_owned();
+        Some(Arc::new(OfQueue {
+            depth: gauge!("workqueue_depth", "name" => name.clone()),
+            adds: counter!("workqueue_adds_total", "name" => name.clone()),
+            latency: histogram!("workqueue_queue_duration_seconds", "name" => name.clone()),
+            work: histogram!("workqueue_work_duration_seconds", "name" => name.clone()),
+            unfinished: gauge!("workqueue_unfinished_work_seconds", "name" => name.clone()),
+            longest: gauge!(
+                "workqueue_longest_running_processor_seconds", "name" => name.clone()
+            ),
+            retries: counter!("workqueue_retries_total", "name" => name),
+        }))
+    }
+}
+
+/// The metrics of one queue.
+struct OfQueue {
+    depth: Gauge,
+    adds: Counter,
+    latency: Histogram,
+    work: Histogram,
+    unfinished: Gauge,
+    longest: Gauge,
+    retries: Counter,
+}
+
+impl Sink for OfQueue {
+    fn depth(&self, change: i64) {
+        self.depth.increment(change as f64);
+    }
+
+    fn added(&self) {
+        self.adds.increment(1);
+    }
+
+    fn latency(&self, waited: Duration) {
+        self.latency.record(waited);
+    }
+
+    fn work(&self, took: Duration) {
+        self.work.record(took);
+    }
+
+    fn retried(&self) {
+        self.retries.increment(1);
+    }
+
+    fn unfinished(&self, sum: Duration, longest: Duration) {
+        self.unfinished.set(sum);
+        self.longest.set(longest);
+    }
+}

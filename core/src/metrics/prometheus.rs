@@ -1,0 +1,161 @@
+//! Metrics of queues in a registry of the crate `prometheus-client`.
+//!
+//! ```
+//! use std::sync::Arc;
+//! use prometheus_client::{encoding::text::encode, registry::Registry};
+//! use seatrial_core::metrics::{Metrics, prometheus::Prometheus};
+//! use seatrial_core::queue::{Fifo, WorkQueue};
+//! use seatrial_core::runtime::System;
+//!
+//! let mut registry = Registry::default();
+//! let provider = Arc::new(Prometheus::register(&mut registry));
+//! let metrics = Metrics::named("pods").told_to(provider);
+//! let queue = WorkQueue::with_metrics(&System::new(), Fifo::default(), &metrics);
+//! queue.add("default/web");
+//!
+//! let mut text = String::new();
+//! encode(&mut text, &registry)?;
+//! assert!(text.contains("workqueue_adds_total{name=\"pods\"} 1"));
+//! # Ok::<(), std::fmt::Error>(())
+//! ```
+
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+use std::time::Duration;
+
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::family::{Family, MetricConstructor};
+use prometheus_client::metrics::gauge::Gauge;
+use prometheus_client::metrics::histogram::Histogram;
+use prometheus_client::registry::Registry;
+
+use super::{Provider, Sink};
+
+type Labels = [(&'static str, String); 1];
+type Seconds = Gauge<f64, AtomicU64>;
+
+/// Makes histograms with the reference's buckets (`workqueue:MX-4`).
+#[derive(Clone)]
+struct Buckets;
+
+impl MetricConstructor<Histogram> for Buckets {
+    fn new_metric(&self) -> Histogram {
+        Histogram::new((0..12).map(|power| 1e-8 * 10_f64.powi(power)))
+    }
+}
+
+/// The seven metrics, for queues told apart by the label `name`.
+#[derive(Clone)]
+pub struct Prometheus {
+    depth: Family<Labels, Gauge>,
+    adds: Family<Labels, Counter>,
+    latency: Family<Labels, Histogram, Buckets>,
+    work: Family<Labels, Histogram, Buckets>,
+    unfinished: Family<Labels, Seconds>,
+    longest: Family<Labels, Seconds>,
+    retries: Family<Labels, Counter>,
+}
+
+impl Prometheus {
+    /// Registers the metrics. A registry takes them once.
+    pub fn register(registry: &mut Registry) -> Self {
+        let all = Self {
+            depth: Family::default(),
+            adds: Family::default(),
+            latency: Family::new_with_constructor(Buckets),
+            work: Family::new_with_constructor(Buckets),
+            unfinished: Family::default(),
+            longest: Family::default(),
+            retries: Family::default(),
+        };
+        // The library ends the names of counters with `_total`, and every help with a full stop.
+        registry.register("workqueue_depth", "Items that need processing", all.depth.clone());
+        registry.register("workqueue_adds", "Items that were added", all.adds.clone());
+        registry.register(
+            "workqueue_queue_duration_seconds",
+            "How long items wait before they are handed out",
+            all.latency.clone(),
+        );
+        registry.register(
+            "workqueue_work_duration_seconds",
+            "How long processing an item takes",
+            all.work.clone(),
+        );
+        registry.register(
+            "workqueue_unfinished_work_seconds",
+            "How long what is in processing has been there, summed up",
+            all.unfinished.clone(),
+        );
+        registry.register(
+            "workqueue_longest_running_processor_seconds",
+            "How long the longest of what is in processing has been there",
+            all.longest.clone(),
+        );
+        registry.register(
+            "workqueue_retries",
+            "Items that were given a delay",
+            all.retries.clone(),
+        );
+        all
+    }
+}
+
+impl Provider for Prometheus {
+    fn sink(&self, queue: &str) -> Option<Arc<dyn Sink>> {
+        let labels = [("name", queue.to_owned())];
+        Some(Arc::new(OfQueue {
+            depth: self.depth.get_or_create(&labels).clone(),
+            adds: self.adds.get_or_create(&labels).clone(),
+            latency: self.latency.get_or_create(&labels).clone(),
+            work: self.work.get_or_create(&labels).clone(),
+            unfinished: self.unfinished.get_or_create(&labels).clone(),
+            longest: self.longest.get_or_create(&labels).clone(),
+            retries: self.retries.get_or_create(&labels).clone(),
+        }))
+    }
+}
+
+/// The metrics of one queue.
+struct OfQueue {
+    depth: Gauge,
+    adds: Counter,
+    latency: Histogram,
+    work: Histogram,
+    unfinished: Seconds,
+    longest: Seconds,
+    retries: Counter,
+}
+
+impl Sink for OfQueue {
+    fn depth(&self, change: i64) {
+        self.depth.inc_by(change);
+    }
+
+    fn added(&self) {
+        self.adds.inc();
+    }
+
+    fn latency(&self, waited: Duration) {
+        self.latency.observe(waited.as_secs_f64());
+    }
+
+    fn work(&self, took: Duration) {
+        self.work.observe(took.as_secs_f64());
+    }
+
+    fn retried(&self) {
+        self.retries.inc();
+    }
+
+    fn unfinished(&self, sum: Duration, longest: Duration) {
+        self.unfinished.set(sum.as_secs_f64());
+        self.longest.set(longest.as_secs_f64());
+    }
+}
+
+impl fmt::Debug for Prometheus {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Prometheus")
+    }
+}

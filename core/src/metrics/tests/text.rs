@@ -1,0 +1,79 @@
+//! What a scrape reads, by both libraries.
+
+use ::metrics::with_local_recorder;
+use metrics_exporter_prometheus::{Matcher, PrometheusBuilder};
+use prometheus_client::encoding::text::encode;
+use prometheus_client::registry::Registry;
+
+use super::*;
+use crate::metrics::facade::{BUCKETS, Facade};
+use crate::metrics::prometheus::Prometheus;
+
+/// Has a queue tell something of everything, and look while an item is in processing.
+fn tell(provider: Arc<dyn Provider>) {
+    let runtime = Manual::new();
+    let metrics = Metrics::named("pods").told_to(provider);
+    let queue = Arc::new(DelayingQueue::with_metrics(&runtime, Fifo::default(), &metrics));
+    queue.add_all([1_u8, 2, 3]);
+    runtime.advance(ms(20));
+    let (token, _) = queue.take().unwrap();
+    runtime.advance(ms(2_000));
+    queue.done(token);
+    let _stuck = queue.take().unwrap();
+    queue.add_after(4, ms(100_000));
+    let updater = Updater::start(&runtime, &queue);
+    assert!(runtime.until_waiting(1, PATIENCE));
+    runtime.advance(EVERY);
+    assert!(runtime.until_waiting(1, PATIENCE));
+    queue.shut_down();
+    updater.join();
+}
+
+fn assert_lines(text: &str, lines: &[&str]) {
+    for line in lines {
+        assert!(text.lines().any(|found| found == *line), "no line {line} in\n{text}");
+    }
+}
+
+const SAME: &[&str] = &[
+    "workqueue_depth{name=\"pods\"} 1",
+    "workqueue_adds_total{name=\"pods\"} 3",
+    "workqueue_retries_total{name=\"pods\"} 1",
+    "workqueue_unfinished_work_seconds{name=\"pods\"} 0.5",
+    "workqueue_longest_running_processor_seconds{name=\"pods\"} 0.5",
+    "workqueue_queue_duration_seconds_count{name=\"pods\"} 2",
+    "workqueue_work_duration_seconds_count{name=\"pods\"} 1",
+    "# TYPE workqueue_queue_duration_seconds histogram",
+];
+
+#[test]
+fn a_registry_of_prometheus_client_reads_the_names_of_the_reference() {
+    let mut registry = Registry::default();
+    tell(Arc::new(Prometheus::register(&mut registry)));
+    let mut text = String::new();
+    encode(&mut text, &registry).unwrap();
+    assert_lines(&text, SAME);
+    assert_lines(
+        &text,
+        &[
+            "workqueue_queue_duration_seconds_sum{name=\"pods\"} 2.04",
+            "workqueue_queue_duration_seconds_bucket{le=\"0.01\",name=\"pods\"} 0",
+            "workqueue_queue_duration_seconds_bucket{le=\"0.1\",name=\"pods\"} 1",
+            "workqueue_work_duration_seconds_bucket{le=\"10.0\",name=\"pods\"} 1",
+        ],
+    );
+    let buckets = "workqueue_queue_duration_seconds_bucket";
+    assert_eq!(text.lines().filter(|line| line.starts_with(buckets)).count(), 12 + 1, "MX-4");
+}
+
+#[test]
+fn a_recorder_of_the_facade_reads_the_names_of_the_reference() {
+    let seconds = Matcher::Suffix("_duration_seconds".to_owned());
+    let recorder = PrometheusBuilder::new().set_buckets_for_metric(seconds, &BUCKETS);
+    let recorder = recorder.unwrap().build_recorder();
+    with_local_recorder(&recorder, || tell(Arc::new(Facade)));
+    let text = recorder.handle().render();
+    assert_lines(&text, SAME);
+    let buckets = "workqueue_queue_duration_seconds_bucket";
+    assert_eq!(text.lines().filter(|line| line.starts_with(buckets)).count(), 12 + 1, "MX-4");
+}

@@ -1,0 +1,94 @@
+//! A thread that tells how much is unfinished.
+
+use std::fmt;
+use std::hash::{BuildHasher, Hash};
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::delaying_queue::{Delaying, DelayingQueue};
+use crate::limited_queue::{Limited, LimitedQueue};
+use crate::limiter::Limiter;
+use crate::machine::Host;
+use crate::queue::{Key, Queue, Storage, WorkQueue};
+use crate::runtime::Runtime;
+
+/// How often the reference refreshes the gauges.
+pub const EVERY: Duration = Duration::from_millis(500);
+
+/// A queue that can say how much is unfinished.
+pub trait Measured: Send + Sync + 'static {
+    /// Says it so often, until the queue is shut down.
+    fn refresh_metrics(&self, every: Duration);
+}
+
+impl<K, R, S, B, H> Measured for WorkQueue<K, R, S, B, H>
+where
+    K: Key + Hash,
+    R: Runtime,
+    S: Storage<K>,
+    B: BuildHasher + Send + Sync + 'static,
+    H: Host<Queue<K, S>>,
+{
+    fn refresh_metrics(&self, every: Duration) {
+        Self::refresh_metrics(self, every);
+    }
+}
+
+impl<K, R, S, B, H> Measured for DelayingQueue<K, R, S, B, H>
+where
+    K: Key + Hash,
+    R: Runtime,
+    S: Storage<K>,
+    B: BuildHasher + Send + Sync + 'static,
+    H: Host<Delaying<K, S>>,
+{
+    fn refresh_metrics(&self, every: Duration) {
+        Self::refresh_metrics(self, every);
+    }
+}
+
+impl<K, R, L, S, B, H> Measured for LimitedQueue<K, R, L, S, B, H>
+where
+    K: Key + Hash,
+    R: Runtime,
+    L: Limiter<K>,
+    S: Storage<K>,
+    B: BuildHasher + Send + Sync + 'static,
+    H: Host<Limited<K, L, S>>,
+{
+    fn refresh_metrics(&self, every: Duration) {
+        Self::refresh_metrics(self, every);
+    }
+}
+
+/// A thread that says every half second how much of a queue is unfinished, until the queue is shut
+/// down (`workqueue:MX-10`, `MX-12`).
+pub struct Updater<R: Runtime> {
+    runtime: R,
+    thread: R::Join<()>,
+}
+
+impl<R: Runtime> Updater<R> {
+    /// Starts the thread.
+    pub fn start<Q: Measured>(runtime: &R, queue: &Arc<Q>) -> Self {
+        let queue = Arc::clone(queue);
+        let thread = runtime.spawn("queue metrics", move || queue.refresh_metrics(EVERY));
+        Self { runtime: runtime.clone(), thread }
+    }
+
+    /// Waits until the thread has ended, which it does when the queue is shut down.
+    ///
+    /// # Panics
+    /// If a sink has panicked: with what it panicked with.
+    pub fn join(self) {
+        if let Err(panic) = self.runtime.join(self.thread) {
+            std::panic::resume_unwind(panic);
+        }
+    }
+}
+
+impl<R: Runtime> fmt::Debug for Updater<R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Updater")
+    }
+}

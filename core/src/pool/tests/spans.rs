@@ -1,0 +1,65 @@
+//! What a subscriber writes about the items of a pool.
+
+use std::io::{self, Write};
+
+use tracing_subscriber::fmt::MakeWriter;
+
+use super::*;
+
+/// A log that is read here.
+#[derive(Clone, Default)]
+struct Lines(Arc<Mutex<Vec<u8>>>);
+
+impl Write for Lines {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.lock().extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl MakeWriter<'_> for Lines {
+    type Writer = Self;
+
+    fn make_writer(&self) -> Self {
+        self.clone()
+    }
+}
+
+#[test]
+fn every_item_has_a_span_and_every_failure_is_an_event_in_it() {
+    let lines = Lines::default();
+    let subscriber = tracing_subscriber::fmt().with_writer(lines.clone()).with_ansi(false);
+    let subscriber = Arc::new(subscriber.without_time().finish());
+    let queue = queue(&System::new());
+    queue.add_all([1, 2, 3]);
+    queue.shut_down();
+    let reconcile = |key: &u8| match key {
+        1 => Err("an error"),
+        2 => panic!("of two"),
+        _ => {
+            tracing::info!("mine");
+            Ok(Action::Done)
+        }
+    };
+    tracing::subscriber::with_default(subscriber, || {
+        while let Some((key, delivery)) = Source::next(&*queue) {
+            reconcile::process(&*queue, &reconcile, &key, delivery);
+        }
+    });
+    let text = String::from_utf8(lines.0.lock().clone()).unwrap();
+    let expected = [
+        "WARN reconcile{key=1}: ",
+        "an error: to be tried again",
+        "ERROR reconcile{key=2}: ",
+        "a panic: to be tried again panic=\"of two\"",
+        "INFO reconcile{key=3}: ",
+        "mine",
+    ];
+    for part in expected {
+        assert!(text.contains(part), "no {part} in\n{text}");
+    }
+}

@@ -1,0 +1,8 @@
+//! Steps of an elector in any order, against the rules written down again.
+
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use seatrial_models::elector::decisions::check_bytes;
+
+fuzz_target!(|bytes: &[u8]| check_bytes(bytes));

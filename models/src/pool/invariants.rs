@@ -1,0 +1,124 @@
+//! What workers promise, as checks of a history.
+
+use seatrial_core::limited_queue::{Op, Ret};
+
+use super::ledger::at_every_event;
+use super::{Event, History, Pool};
+use crate::trial::{Invariant, Violation, What};
+
+type Checked = Result<(), Violation>;
+
+pub(super) fn all() -> Vec<Invariant<Pool>> {
+    vec![
+        Invariant::always(
+            "never_concurrent",
+            "a key is never reconciled by two workers at a time",
+            &["workqueue:CL-5"],
+            never_concurrent,
+        ),
+        Invariant::always(
+            "backs_off",
+            "a key that failed is not tried again before its back-off has passed",
+            &["workqueue:CL-1", "workqueue:CL-6"],
+            backs_off,
+        ),
+        Invariant::eventually(
+            "failed_is_tried_again",
+            "a key that failed, or panicked, is tried again",
+            &["workqueue:CL-2"],
+            failed_is_tried_again,
+        ),
+        Invariant::always(
+            "failures_are_counted",
+            "success forgets the failures of a key, a further failure does not",
+            &["workqueue:CL-3"],
+            failures_are_counted,
+        ),
+        Invariant::always(
+            "ends_as_it_says",
+            "an end with a deadline comes by then, and says who is at an item and what waits",
+            &["workqueue:CL-7"],
+            ends_as_it_says,
+        ),
+    ]
+}
+
+fn got(event: &Event) -> Option<u8> {
+    match event.returned() {
+        Some((_, Ret::Get(Some((_, key))))) => Some(*key),
+        _ => None,
+    }
+}
+
+fn never_concurrent(history: &History) -> Checked {
+    at_every_event(history, |before, event| match got(event) {
+        Some(key) if before.is_reconciled(key) => {
+            Err(format!("key {key} is handed out while it is reconciled"))
+        }
+        _ => Ok(()),
+    })
+}
+
+fn backs_off(history: &History) -> Checked {
+    at_every_event(history, |before, event| {
+        let Some((key, earliest)) = got(event).and_then(|key| before.owed.get_key_value(&key))
+        else {
+            return Ok(());
+        };
+        if event.at < *earliest {
+            return Err(format!(
+                "key {key} is tried again at {:?}, and its back-off ends at {earliest:?}",
+                event.at
+            ));
+        }
+        Ok(())
+    })
+}
+
+fn failed_is_tried_again(history: &History) -> Checked {
+    at_every_event(history, |before, event| match before.owed.keys().next() {
+        Some(key) if matches!(event.what, What::Quiet) => {
+            Err(format!("key {key} failed, and nobody will try it again"))
+        }
+        _ => Ok(()),
+    })
+}
+
+fn failures_are_counted(history: &History) -> Checked {
+    at_every_event(history, |before, event| match event.returned() {
+        Some((Op::NumRequeues(asked), Ret::NumRequeues(count))) => {
+            let expected = before.failures.get(&asked.key).copied().unwrap_or(0);
+            if *count == expected {
+                return Ok(());
+            }
+            Err(format!("{count} failures of key {}, which failed {expected} times", asked.key))
+        }
+        _ => Ok(()),
+    })
+}
+
+/// A scenario notes the deadline, and then what the end says. Where it does, every key is added
+/// once, and waits until it is handed out.
+fn ends_as_it_says(history: &History) -> Checked {
+    let deadline = history.notes("deadline").next().unwrap_or(u64::MAX);
+    let count = |wanted: fn(&Event) -> bool| {
+        history.events.iter().filter(|event| wanted(event)).count() as u64
+    };
+    let added = count(|event| matches!(event.returned(), Some((Op::Add(_), _))));
+    let taken = count(|event| got(event).is_some());
+    at_every_event(history, |before, event| {
+        if event.noted("running").is_some() && event.at.as_nanos() > deadline {
+            return Err(format!("the end comes at {:?} only", event.at));
+        }
+        let running = before.deliveries.len() as u64;
+        match (event.noted("running"), event.noted("waiting")) {
+            (Some(says), _) if says != running => {
+                Err(format!("{says} workers are said to run, and {running} keys are reconciled"))
+            }
+            (_, Some(says)) if says != added.saturating_sub(taken) => {
+                Err(format!("{says} keys are said to wait; {added} came, {taken} were taken"))
+            }
+            _ => Ok(()),
+        }
+    })
+}

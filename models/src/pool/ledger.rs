@@ -1,0 +1,90 @@
+//! Follows a history call by call: who is reconciled, and who is owed a further attempt.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use seatrial_core::limited_queue::{Op, Outcome, Ret, Settle};
+use seatrial_core::machine::Step;
+use seatrial_core::queue::{Finished, Token};
+use seatrial_core::runtime::Instant;
+
+use super::{BASE, Event, History};
+use crate::trial::{Violation, What};
+
+/// What is known before an event, by what the calls returned.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Ledger {
+    /// Deliveries that have not ended.
+    pub(super) deliveries: Vec<(Token, u8)>,
+    /// Failures per key since its last success.
+    pub(super) failures: BTreeMap<u8, u32>,
+    /// Keys that failed and have not been handed out since, and the earliest time at which they
+    /// may be. One that was added since may be at once.
+    pub(super) owed: BTreeMap<u8, Instant>,
+    /// Keys that were added while they were reconciled.
+    pub(super) dirty: BTreeSet<u8>,
+    pub(super) shut_down: bool,
+}
+
+impl Ledger {
+    pub(super) fn is_reconciled(&self, key: u8) -> bool {
+        self.deliveries.iter().any(|(_, delivered)| *delivered == key)
+    }
+
+    fn settle(&mut self, settle: &Settle, at: Instant) {
+        let named = self.deliveries.iter().position(|(token, _)| *token == settle.token);
+        let Some(named) = named else { return };
+        let (_, key) = self.deliveries.remove(named);
+        if settle.outcome != Outcome::Retry {
+            self.failures.remove(&key);
+            return;
+        }
+        let failures = self.failures.entry(key).or_default();
+        let delay = BASE * 2_u32.pow(*failures);
+        *failures += 1;
+        if !self.shut_down {
+            let earliest = if self.dirty.contains(&key) { at } else { at + delay };
+            self.owed.insert(key, earliest);
+        }
+    }
+
+    /// Takes in an event.
+    pub(super) fn apply(&mut self, event: &Event) {
+        let What::Step { op, outcome, .. } = &event.what else { return };
+        match (op, outcome) {
+            (Op::Add(add), _) => {
+                if let Some(key) = add.key {
+                    if self.is_reconciled(key) {
+                        self.dirty.insert(key);
+                    }
+                    self.owed.entry(key).and_modify(|earliest| *earliest = event.at);
+                }
+            }
+            (Op::Get(_), Step::Done(Ret::Get(Some((token, key))))) => {
+                self.deliveries.push((*token, *key));
+                self.owed.remove(key);
+                self.dirty.remove(key);
+            }
+            (Op::Settle(settle), Step::Done(Ret::Settle(Finished::Ended(_)))) => {
+                self.settle(settle, event.at);
+            }
+            (Op::ShutDown(_), _) => {
+                self.shut_down = true;
+                self.owed.clear();
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Checks every event against what is known before it.
+pub(super) fn at_every_event(
+    history: &History,
+    check: impl Fn(&Ledger, &Event) -> Result<(), String>,
+) -> Result<(), Violation> {
+    let mut ledger = Ledger::default();
+    for (number, event) in history.events.iter().enumerate() {
+        check(&ledger, event).map_err(|because| Violation::at(number, because))?;
+        ledger.apply(event);
+    }
+    Ok(())
+}

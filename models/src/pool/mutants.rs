@@ -1,0 +1,156 @@
+//! Bugs of the rules on which workers rely.
+
+use seatrial_core::limited_queue::{Op, Outcome, Ret, Settle};
+use seatrial_core::machine::{Cx, Machine, Step};
+use seatrial_core::queue::{Done, GETTERS, Get};
+
+use super::{Pool, Rules, rules};
+use crate::trial::{Edited, MachineOf, Mutant, MutantKind};
+
+type Bend = fn(&mut Rules, &mut Op<u8>, &mut Cx<'_>) -> Step<Ret<u8>>;
+
+/// The machine that ships, with some of its steps replaced.
+struct Bent {
+    rules: Rules,
+    step: Bend,
+}
+
+impl Machine for Bent {
+    type Op = Op<u8>;
+    type Ret = Ret<u8>;
+
+    fn step(&mut self, op: &mut Op<u8>, cx: &mut Cx<'_>) -> Step<Ret<u8>> {
+        (self.step)(&mut self.rules, op, cx)
+    }
+
+    fn cancel(&mut self, op: &mut Op<u8>, cx: &mut Cx<'_>) {
+        self.rules.cancel(op, cx);
+    }
+
+    fn assert_valid(&self) {
+        self.rules.assert_valid();
+    }
+}
+
+fn bent(step: Bend) -> MachineOf<Pool> {
+    Box::new(Bent { rules: rules(), step })
+}
+
+/// Settles one outcome as if it were another.
+fn instead(
+    rules: &mut Rules,
+    op: &mut Op<u8>,
+    cx: &mut Cx<'_>,
+    meant: Outcome,
+    taken_for: Outcome,
+) -> Step<Ret<u8>> {
+    match op {
+        Op::Settle(Settle { token, outcome }) if *outcome == meant => {
+            rules.step(&mut Op::Settle(Settle { token: *token, outcome: taken_for }), cx)
+        }
+        op => rules.step(op, cx),
+    }
+}
+
+/// Ends a delivery without an outcome.
+fn end(rules: &mut Rules, settle: &Settle, cx: &mut Cx<'_>) -> Step<Ret<u8>> {
+    rules.step(&mut Op::Done(Done(settle.token)), cx).map(|ret| match ret {
+        Ret::Done(finished) => Ret::Settle(finished),
+        other => other,
+    })
+}
+
+fn seeded(
+    name: &'static str,
+    origin: &'static str,
+    breaks: &'static [&'static str],
+    make: fn() -> MachineOf<Pool>,
+) -> Mutant<Pool> {
+    Mutant { name, origin, breaks, kind: MutantKind::Seeded, make }
+}
+
+pub(super) fn all() -> Vec<Mutant<Pool>> {
+    let mut all = deliveries();
+    all.extend(ends());
+    all
+}
+
+fn deliveries() -> Vec<Mutant<Pool>> {
+    const AT_ONCE: Outcome = Outcome::RequeueAfter(std::time::Duration::ZERO);
+    vec![
+        seeded("retry_at_once", "own: a failure goes round the limiter", &["backs_off"], || {
+            bent(|rules, op, cx| instead(rules, op, cx, Outcome::Retry, AT_ONCE))
+        }),
+        seeded(
+            "retry_gives_up",
+            "own: a panic taken for the end of the key",
+            &["failed_is_tried_again"],
+            || bent(|rules, op, cx| instead(rules, op, cx, Outcome::Retry, Outcome::GiveUp)),
+        ),
+        seeded(
+            "success_keeps_failures",
+            "own: forget left out on success",
+            &["failures_are_counted"],
+            || {
+                bent(|rules, op, cx| match op {
+                    Op::Settle(settle) if settle.outcome == Outcome::Success => {
+                        end(rules, settle, cx)
+                    }
+                    op => rules.step(op, cx),
+                })
+            },
+        ),
+        seeded(
+            "delivery_ends_at_once",
+            "own: done called before the key is reconciled",
+            &["never_concurrent"],
+            || {
+                bent(|rules, op, cx| {
+                    let step = rules.step(op, cx);
+                    if let Step::Done(Ret::Get(Some((token, _)))) = &step {
+                        let _ended = rules.step(&mut Op::Done(Done(*token)), cx);
+                    }
+                    step
+                })
+            },
+        ),
+    ]
+}
+
+fn ends() -> Vec<Mutant<Pool>> {
+    vec![
+        seeded(
+            "shutdown_discards_waiting",
+            "own: shutdown clears the queue",
+            &["ends_as_it_says"],
+            || {
+                bent(|rules, op, cx| {
+                    let step = rules.step(op, cx);
+                    while matches!(op, Op::ShutDown(_)) && !rules.delaying().queue().is_empty() {
+                        if let Step::Done(Ret::Get(Some((token, _)))) =
+                            rules.step(&mut Op::Get(Get), cx)
+                        {
+                            let _ended = rules.step(&mut Op::Done(Done(token)), cx);
+                        }
+                    }
+                    step
+                })
+            },
+        ),
+        seeded(
+            "shutdown_wakes_one",
+            "own: signalled where all must wake",
+            &["ends_as_it_says"],
+            || {
+                Box::new(Edited {
+                    machine: rules(),
+                    edit: |op, wakes, _| {
+                        if matches!(op, Op::ShutDown(_)) {
+                            wakes.set(GETTERS, 1);
+                        }
+                    },
+                })
+            },
+        ),
+    ]
+}

@@ -1,0 +1,149 @@
+//! Small concurrent programs with workers at a queue, each named by the case that it must reach.
+
+use std::collections::hash_map::DefaultHasher;
+use std::hash::BuildHasherDefault;
+use std::num::NonZeroUsize;
+use std::sync::Arc;
+use std::time::Duration;
+
+use seatrial_core::cancel::CancelToken;
+use seatrial_core::limited_queue::{LimitedQueue, Op, Outcome, Settle};
+use seatrial_core::limiter::Exponential;
+use seatrial_core::machine::Boxed;
+use seatrial_core::pool::{Action, End, Pool as Workers};
+use seatrial_core::queue::Fifo;
+use seatrial_core::runtime::Runtime;
+
+use super::ledger::at_every_event;
+use super::{Event, History, Pool, Rules};
+use crate::trial::{DynScenario, Scenario, What, World};
+
+pub(super) fn all() -> Vec<Box<dyn DynScenario<Pool>>> {
+    vec![Box::new(PanickingKey), Box::new(AddedWhileReconciled), Box::new(StuckAtTheDeadline)]
+}
+
+/// The hasher that every execution computes alike.
+type FixedHasher = BuildHasherDefault<DefaultHasher>;
+type Tried<R> = Arc<LimitedQueue<u8, R, Exponential<u8>, Fifo, FixedHasher, Boxed<Rules>>>;
+
+const PATIENCE: Duration = Duration::from_secs(1);
+const ONE: NonZeroUsize = NonZeroUsize::MIN;
+const TWO: NonZeroUsize = ONE.saturating_add(1);
+
+fn queue<R: Runtime>(world: &World<R, Pool>) -> Tried<R> {
+    Arc::new(LimitedQueue::with_host(world.runtime(), FixedHasher::default(), world.machine()))
+}
+
+/// Tells what an end says, for the invariants to read.
+fn note<R: Runtime>(world: &World<R, Pool>, end: End) {
+    world.note("running", end.running as u64);
+    world.note("waiting", end.waiting as u64);
+}
+
+fn some(history: &History, wanted: impl Fn(&super::ledger::Ledger, &Event) -> bool) -> bool {
+    let found = |before: &super::ledger::Ledger, event: &Event| {
+        if wanted(before, event) { Err(String::new()) } else { Ok(()) }
+    };
+    at_every_event(history, found).is_err()
+}
+
+/// A key panics, fails, and succeeds at last; then everything ends.
+pub(super) struct PanickingKey;
+
+impl Scenario<Pool> for PanickingKey {
+    const NAME: &'static str = "panicking_key";
+    const SAYS: &'static str = "a key panics, then fails, then succeeds, and the pool ends";
+
+    fn run<R: Runtime>(&self, world: &World<R, Pool>) {
+        let queue = queue(world);
+        let attempts = world.runtime().mutex(0);
+        let runtime = world.runtime().clone();
+        let pool = Workers::start(world.runtime(), &queue, TWO, move |_: &u8| {
+            let attempt = {
+                let mut attempts = runtime.lock(&attempts);
+                *attempts += 1;
+                *attempts
+            };
+            match attempt {
+                1 => panic!("the reconcile function fails"),
+                2 => Err("it fails again"),
+                _ => Ok(Action::Done),
+            }
+        });
+        queue.add(1);
+        world.quiesce();
+        let _failures = queue.num_requeues(&1);
+        note(world, pool.shut_down(PATIENCE));
+    }
+
+    /// The key is handed out after two failures.
+    fn reaches(history: &History) -> bool {
+        some(history, |before, event| {
+            let settles = matches!(&event.what, What::Step { op: Op::Settle(_), .. });
+            settles && before.failures.get(&1) == Some(&2)
+        })
+    }
+}
+
+/// A key is added again while one of two workers is at it.
+pub(super) struct AddedWhileReconciled;
+
+impl Scenario<Pool> for AddedWhileReconciled {
+    const NAME: &'static str = "added_while_reconciled";
+    const SAYS: &'static str = "a key is added again while one of two workers is at it";
+
+    fn run<R: Runtime>(&self, world: &World<R, Pool>) {
+        let queue = queue(world);
+        let pool = Workers::start(world.runtime(), &queue, TWO, |_: &u8| Ok::<_, ()>(Action::Done));
+        queue.add(1);
+        queue.add(1);
+        world.quiesce();
+        let _left = pool.shut_down(PATIENCE);
+    }
+
+    fn reaches(history: &History) -> bool {
+        some(history, |before, event| {
+            let adds = matches!(&event.what, What::Step { op: Op::Add(_), .. });
+            adds && before.is_reconciled(1)
+        })
+    }
+}
+
+/// A worker is stuck when the deadline comes.
+pub(super) struct StuckAtTheDeadline;
+
+impl Scenario<Pool> for StuckAtTheDeadline {
+    const NAME: &'static str = "stuck_at_the_deadline";
+    const SAYS: &'static str = "a worker is stuck at a key when the deadline of the end comes";
+
+    fn run<R: Runtime>(&self, world: &World<R, Pool>) {
+        let queue = queue(world);
+        let stuck = CancelToken::new(world.runtime());
+        let inner = stuck.clone();
+        let pool = Workers::start(world.runtime(), &queue, ONE, move |_: &u8| {
+            inner.wait();
+            Err::<Action, _>("it was stuck")
+        });
+        queue.add(1);
+        queue.add(2);
+        world.quiesce();
+        let patience = Duration::from_millis(20);
+        // Where time is real, an end that is late says nothing.
+        let slack = Duration::from_secs(60);
+        let deadline = world.runtime().now() + patience + slack;
+        world.note("deadline", deadline.as_nanos());
+        note(world, pool.shut_down(patience));
+        stuck.cancel();
+        queue.shut_down_with_drain();
+    }
+
+    /// The stuck key is settled after the end.
+    fn reaches(history: &History) -> bool {
+        let said = history.notes("running").next() == Some(1);
+        said && some(history, |_, event| {
+            let retry =
+                |op: &Op<u8>| matches!(op, Op::Settle(Settle { outcome: Outcome::Retry, .. }));
+            matches!(&event.what, What::Step { op, .. } if retry(op))
+        })
+    }
+}
