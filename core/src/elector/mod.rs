@@ -4,6 +4,9 @@
 //! renews it; the others take it once they have watched it unchanged for its whole duration *on
 //! their own clock*. Clocks may differ by any amount, timestamps in the record decide nothing.
 //!
+//! A run blocks its thread ([`Elector::run`]) or is awaited on any executor
+//! ([`Elector::run_async`]), with the protected work beside it.
+//!
 //! Two profiles of one code:
 //!
 //! * [`Profile::Strict`] (default): at most one leader, whatever the latency of the store, as long

@@ -220,3 +220,46 @@ fn a_chosen_elector_renews_and_makes_room_for_the_preferred_one() {
     store.update(&object, Call::default()).unwrap();
     assert_eq!((a.attempt(), b.attempt()), (Ok(false), Ok(true)));
 }
+
+/// Refuses the first writes.
+struct Refuses(Store, AtomicUsize);
+
+impl ObjectStore<CandidateSpec> for Refuses {
+    fn get(&self, name: &ObjectName, call: Call<'_>) -> Result<Object<CandidateSpec>, StoreError> {
+        self.0.get(name, call)
+    }
+    fn create(
+        &self,
+        object: &Object<CandidateSpec>,
+        call: Call<'_>,
+    ) -> Result<Object<CandidateSpec>, StoreError> {
+        if self.1.fetch_add(1, Ordering::Relaxed) < 3 {
+            return Err(StoreError::Timeout);
+        }
+        self.0.create(object, call)
+    }
+    fn update(
+        &self,
+        object: &Object<CandidateSpec>,
+        call: Call<'_>,
+    ) -> Result<Object<CandidateSpec>, StoreError> {
+        self.0.update(object, call)
+    }
+}
+
+#[test]
+fn a_candidate_whose_write_fails_tries_again() {
+    let system = System::new();
+    let store: Store = Arc::new(MemoryStore::new(&system));
+    let refuses = Refuses(Arc::clone(&store), AtomicUsize::new(0));
+    let candidate = Candidate::new(&system, refuses, "ns", "candidate", spec());
+    let token = CancelToken::new(&system);
+    let watch = ByHand { store: Arc::clone(&store), seen: Arc::new(WorkQueue::new(&system)) };
+    let run = {
+        let token = token.clone();
+        system.spawn("candidate", move || candidate.run(&token, &watch))
+    };
+    wait_for(&store, |spec| spec.renew_time.is_some());
+    token.cancel();
+    system.join(run).unwrap();
+}

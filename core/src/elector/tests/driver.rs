@@ -306,7 +306,7 @@ fn a_health_check_finds_a_leader_that_neither_renews_nor_stops() {
 }
 
 /// Stores at least one second, so that a server accepts a lease of less.
-struct AnySeconds<L>(L);
+pub(super) struct AnySeconds<L>(pub(super) L);
 
 impl<L: Lock> Lock for AnySeconds<L> {
     fn get(&mut self, call: Call<'_>) -> Result<Stored, StoreError> {

@@ -312,3 +312,26 @@ fn an_own_client_gives_up_after_half_the_renew_deadline() {
     assert_eq!(Timing::seconds(15, 10, 2).request_timeout(), Duration::from_secs(5));
     assert_eq!(Timing::seconds(3, 1, 1).request_timeout(), Duration::from_secs(1), "LK-28");
 }
+
+#[test]
+fn a_version_is_a_number_only_if_it_is_written_as_one() {
+    assert_eq!(Version::new("12"), Version::Number(12));
+    for text in ["012", "+12", "", "12 ", "99999999999999999999"] {
+        let version = Version::new(text);
+        assert_eq!(version.to_string(), text);
+        assert_eq!(version.compare(&Version::new("12")), None, "{text}");
+    }
+}
+
+#[test]
+fn the_events_of_a_pair_go_to_both() {
+    let events = Arc::new(Events::default());
+    let lock = || {
+        let recorder = Arc::clone(&events) as Arc<dyn EventRecorder>;
+        LeaseLock::new(store(), "ns", "lease").with_recorder(recorder)
+    };
+    let who = Name::new("100%_{}");
+    let pair = PairLock::new(who.clone(), lock(), lock());
+    Lock::record_event(&pair, &who, "became leader");
+    assert_eq!(events.0.load(Ordering::Relaxed), 2);
+}

@@ -10,6 +10,8 @@ mod lock;
 mod metrics;
 mod release;
 mod release_calls;
+mod reports;
 mod run;
+mod run_new;
 mod strange;
 mod work;

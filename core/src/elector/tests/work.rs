@@ -1,9 +1,9 @@
-//! Protected work that breaks down, and runs one after the other.
+//! Protected work that breaks down.
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::driver::{Log, Store, config, elector, run, token};
+use super::driver::{Store, config, elector, token};
 use crate::elector::{Bounds, Callbacks, Config, Leadership, MemoryStore, Name, Profile, Timing};
 use crate::queue::WorkQueue;
 use crate::runtime::{Ambient, Runtime, System};
@@ -42,25 +42,4 @@ fn work_that_panics_has_ended_and_the_run_goes_on() {
     assert_eq!(system.join(run).unwrap(), Ok(true));
     assert!(system.now().since(began) < Duration::from_secs(30), "nothing is waited for");
     assert_eq!(elector.observed().record.holder, Name::EMPTY, "freed");
-}
-
-#[test]
-fn every_run_reports_to_callbacks_of_its_own() {
-    let store: Store = Arc::new(MemoryStore::new(&System::new()));
-    let (a, b) = (elector(&store, config("a")), elector(&store, config("b")));
-    let watches = |expected: &[&str]| {
-        let (log, token) = (Log::new(), token());
-        let ran = run(&a, &token, &log);
-        for line in expected {
-            assert_eq!(log.next(), *line);
-        }
-        token.cancel();
-        assert_eq!(System::new().join(ran).unwrap(), Ok(false));
-    };
-    assert_eq!(b.attempt(), Ok(true));
-    watches(&["leader b"]);
-    let c = elector(&store, config("c"));
-    assert_eq!(b.release(), Ok(true));
-    assert_eq!(c.attempt(), Ok(true));
-    watches(&["leader c"]);
 }

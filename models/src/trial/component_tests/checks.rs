@@ -4,7 +4,7 @@ use ::proptest::test_runner::{FailurePersistence, FileFailurePersistence};
 
 use crate::catalogue::Catalogue;
 use crate::conformance::carried;
-use crate::engine::Engine;
+use crate::engine::{Engine, Kind};
 use crate::objects::random_bytes;
 use crate::report::{Colour, NOT_HELD, Summary, rows_text};
 use crate::runner::{Progress, Request, run};
@@ -94,7 +94,7 @@ pub(crate) fn kept_in(path: &'static str) -> Option<Box<dyn FailurePersistence>>
 pub(crate) fn nothing_goes_untested<C: Component>(scenarios: &[&str], others: &[&str]) {
     let has: Vec<_> = C::scenarios().iter().map(|scenario| scenario.name()).collect();
     assert_eq!(scenarios, has, "the scenarios of the page and of the component");
-    let simulates = !C::simulations().is_empty();
+    let simulates = C::simulations().iter().any(|it| it.kind() == Kind::Simulation);
     let wanted = [
         ("mutants", !C::mutants().is_empty() && !simulates),
         ("simulated_mutants", !C::mutants().is_empty() && simulates),
