@@ -169,8 +169,8 @@ pub(crate) fn bytes_per_item<T>(fill: impl Fn(&[Key]) -> T) -> f64 {
     bytes_of(keys, fill)
 }
 
-/// As [`bytes_per_item`], for items of another kind. They are alive before, so only what is added to
-/// them counts.
+/// As [`bytes_per_item`], for items of another kind. They are alive before, so only what is added
+/// to them counts.
 pub(crate) fn bytes_of<I, T>(make: impl Fn(usize) -> Vec<I>, fill: impl Fn(&[I]) -> T) -> f64 {
     let bytes = |count: usize| {
         let items = make(count);

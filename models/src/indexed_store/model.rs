@@ -33,7 +33,9 @@ impl Model {
     pub(super) fn answer(&mut self, call: &Call) -> Answer {
         match call {
             Call::Put(object) => self.write(|model| model.put(object)),
-            Call::Delete(key) => self.write(|model| drop(model.items.remove(key))),
+            Call::Delete(key) => self.write(|model| {
+                model.items.remove(key);
+            }),
             Call::Replace(list) => self.write(|model| {
                 model.items = list.iter().map(|object| (object.key, object.clone())).collect();
                 LISTED_AT.clone_into(&mut model.version);

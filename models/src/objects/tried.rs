@@ -65,9 +65,12 @@ impl<Q: Made, M: Shown<Q>> Shown<Q> for Retold<M> {
     }
 }
 
+/// Makes the machine for a queue that is made so.
+type Maker<Q> = Box<dyn Fn(&<Q as Made>::Config) -> Box<dyn Shown<Q>> + Send>;
+
 /// A queue that is yet to be made, or was.
 pub struct Tried<Q: Made> {
-    make: Box<dyn Fn(&Q::Config) -> Box<dyn Shown<Q>> + Send>,
+    make: Maker<Q>,
     made: Option<(Box<dyn Shown<Q>>, Q::Config)>,
 }
 

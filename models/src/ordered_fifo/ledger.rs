@@ -195,7 +195,7 @@ impl Ledger {
                 let _taken = spec.pop(matches!(over.op, Op::PopBatch(_)));
             }
             Op::Processed(_) => {
-                spec.processed(self.processed_by(over.thread).map_or(0, |it| it.initial))
+                spec.processed(self.processed_by(over.thread).map_or(0, |it| it.initial));
             }
             _ => {}
         }

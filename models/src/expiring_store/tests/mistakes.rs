@@ -1,26 +1,17 @@
 //! The property is worth what it notices.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
-
 use seatrial_core::machine::Boxed;
 
-use crate::engine::quietly;
+use crate::by_hand::doubt::notices;
 use crate::expiring_store::Mistake::{self, *};
 use crate::expiring_store::{PlainTimes, check_on, decode};
-use crate::objects::random_bytes;
 use crate::trial::component_tests::every_mistake_is_noticed;
 
 /// A mistake that shows only while another writes.
 const UNSEEN: &[Mistake] = &[DecidesThenRemoves];
 
 fn noticed(mistakes: &'static [Mistake]) -> bool {
-    quietly(|| {
-        (1..400).any(|seed| {
-            let ops = decode(&random_bytes(seed, 120));
-            let run = || check_on(&ops, |_| Boxed(Box::new(PlainTimes::with(mistakes))));
-            catch_unwind(AssertUnwindSafe(run)).is_err()
-        })
-    })
+    notices(|bytes| check_on(&decode(bytes), |_| Boxed(Box::new(PlainTimes::with(mistakes)))))
 }
 
 #[test]

@@ -1,26 +1,17 @@
 //! The property is worth what it notices.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
-
 use seatrial_core::machine::Boxed;
 
-use crate::engine::quietly;
+use crate::by_hand::doubt::notices;
 use crate::heap::Mistake::{self, *};
 use crate::heap::{PlainHeap, check_on, decode};
-use crate::objects::random_bytes;
 use crate::trial::component_tests::every_mistake_is_noticed;
 
 /// Mistakes about waking, and one that would let the only thread sleep or not sleep.
 const UNSEEN: &[Mistake] = &[RefusedBulkIsSilent, CloseUnderItsOwnLock, EmptyIsClosed];
 
 fn noticed(mistakes: &'static [Mistake]) -> bool {
-    quietly(|| {
-        (1..400).any(|seed| {
-            let ops = decode(&random_bytes(seed, 120));
-            let run = || check_on(&ops, |_| Boxed(Box::new(PlainHeap::with(mistakes))));
-            catch_unwind(AssertUnwindSafe(run)).is_err()
-        })
-    })
+    notices(|bytes| check_on(&decode(bytes), |_| Boxed(Box::new(PlainHeap::with(mistakes)))))
 }
 
 #[test]
