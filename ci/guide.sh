@@ -37,7 +37,7 @@ for block in "$work"/block-??; do
       fi
       ran=$((ran + 1))
       # The versions that everything here is tested with, not those of today.
-      if [ -f Cargo.toml ] && [ ! -f Cargo.lock ]; then cp "$SEATRIAL/Cargo.lock" .; fi
+      if [ "$ran" -eq 1 ]; then cp "$SEATRIAL/Cargo.lock" .; fi
       ;;
     text)
       while IFS= read -r line; do

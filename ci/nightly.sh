@@ -15,5 +15,5 @@ ci/report.sh
 cargo test --release -p seatrial-models --features loom,shuttle --lib -- engine:: toy::
 # Everything at once on one queue after the other, with a ledger beside them.
 SEATRIAL_SOAK_SECONDS=$(ci/budget.sh nightly soak_seconds) \
-  cargo test --release -p seatrial-core --test soak -- --ignored --nocapture
+  cargo test --release -p seatrial-core --test soak -- --nocapture
 cargo bench --workspace

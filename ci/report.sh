@@ -36,7 +36,7 @@ show() { # the name of a page in $work: reads its document, takes both pictures
   cp "$work/$name.html" "$work/$name"-*.png target/report/
 }
 
-cargo seatrial run canary queue/two_workers elector/fast_clock_steals --budget 200 \
+cargo seatrial run canary queue/two_workers elector/cx_01 --budget smoke \
   --report html="$work/run.html" >"$work/run.txt" || { cat "$work/run.txt"; exit 1; }
 show run
 expect '<h1 id="verdict" class="good">.*all as expected' 1

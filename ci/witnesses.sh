@@ -10,7 +10,7 @@ cd "$(dirname "$0")/.."
 fresh=$(mktemp -d)
 trap 'rm -rf "$fresh"' EXIT
 cargo seatrial mutants --budget smoke --witnesses "$fresh" >/dev/null
-cargo seatrial run --budget smoke --engine trace --engine sample --engine cluster \
+cargo seatrial run --budget smoke --engine trace --engine state --engine sample --engine cluster \
   --witnesses "$fresh" >/dev/null
 if [ "${1:-}" = check ]; then
   diff -r "$fresh" models/witnesses >&2 || { echo "ci/witnesses.sh is due" >&2; exit 1; }

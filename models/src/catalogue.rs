@@ -4,7 +4,13 @@ use crate::canary::Canary;
 use crate::delaying_queue::DelayingQueue;
 use crate::delta_fifo::DeltaFifo;
 use crate::elector::Elector;
+use crate::expiring_store::ExpiringStore;
 use crate::fifo::Fifo;
+use crate::heap::Heap;
+use crate::indexed_store::IndexedStore;
+use crate::limited_queue::LimitedQueue;
+use crate::limiter::Limiter;
+use crate::ordered_fifo::OrderedFifo;
 use crate::pool::Pool;
 use crate::priority_queue::PriorityQueue;
 use crate::queue::Queue;
@@ -29,16 +35,16 @@ pub const CATALOGUE: Catalogue = Catalogue {
         subject::<DeltaFifo>(),
         subject::<DelayingQueue>(),
         subject::<Fifo>(),
-        subject::<sequential::LimitedQueue>(),
+        subject::<LimitedQueue>(),
         subject::<Pool>(),
         subject::<PriorityQueue>(),
-        subject::<sequential::Limiter>(),
+        subject::<Limiter>(),
         subject::<sequential::TokenBucket>(),
         subject::<sequential::Backoff>(),
-        subject::<sequential::OrderedFifo>(),
-        subject::<sequential::Heap>(),
-        subject::<sequential::ExpiringStore>(),
-        subject::<sequential::IndexedStore>(),
+        subject::<OrderedFifo>(),
+        subject::<Heap>(),
+        subject::<ExpiringStore>(),
+        subject::<IndexedStore>(),
         subject::<Elector>(),
         subject::<Toy>(),
         subject::<ToyBugs>(),

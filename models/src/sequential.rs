@@ -47,28 +47,10 @@ macro_rules! sequential {
 }
 
 sequential! {
-    /// The rate-limiting queue.
-    LimitedQueue, "limited_queue", "the work queue whose failed items come back when a limiter says so",
-        vec![crate::limited_queue::conformance()];
-    /// The limiters.
-    Limiter, "limiter", "how long to wait after a failure, per item and shared",
-        vec![crate::limiter::conformance()];
     /// The token bucket.
     TokenBucket, "token_bucket", "so many events a second, and so many at once",
         vec![crate::token_bucket::conformance()];
     /// The keyed back-off.
     Backoff, "backoff", "a delay per key that doubles and is forgotten",
         vec![crate::backoff::conformance()];
-    /// The ordered FIFO.
-    OrderedFifo, "ordered_fifo", "the queue of events in their order of arrival",
-        vec![crate::ordered_fifo::conformance()];
-    /// The heap.
-    Heap, "heap", "the queue of objects by rank",
-        vec![crate::heap::conformance()];
-    /// The expiring store.
-    ExpiringStore, "expiring_store", "the store whose objects expire",
-        vec![crate::expiring_store::conformance()];
-    /// The indexed store.
-    IndexedStore, "indexed_store", "the store with views by value",
-        vec![crate::indexed_store::conformance()];
 }

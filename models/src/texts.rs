@@ -4,8 +4,6 @@
 use std::fmt::Debug;
 use std::str::FromStr;
 
-use seatrial_core::elector::{Fields, Record, Timestamp};
-
 use crate::conformance::Trace;
 use crate::engine::{Engine, Route, Schedule};
 use crate::report::{Format, parse_report};
@@ -38,24 +36,6 @@ pub fn check_witness(bytes: &[u8]) {
     let body = format!("seatrial-{VERSION}:{text}");
     let sum = digest(&body);
     round_trip::<Witness>(&format!("{body}:{:04x}", (sum ^ (sum >> 16)) as u16));
-}
-
-/// Records of elections, as another implementation may have written them, and their times.
-///
-/// # Panics
-/// If one does not survive its text.
-pub fn check_record(bytes: &[u8]) {
-    let text = String::from_utf8_lossy(bytes);
-    if let Some(time) = Timestamp::parse(&text) {
-        assert_eq!(Timestamp::from_micros(time.as_micros()), time);
-    }
-    let Ok(record) = Record::from_json(&text) else { return };
-    for fields in [Fields::Current, Fields::Older] {
-        let json = record.to_json(fields);
-        let again = Record::from_json(&json).expect("what was written can be read");
-        assert_eq!(again.to_json(fields), json);
-        assert!(fields == Fields::Older || again.same_json(&record), "{json}");
-    }
 }
 
 /// Reports and recorded traces, as a file may hold them.
@@ -108,17 +88,6 @@ mod tests {
     fn witnesses_survive_damage() {
         survives(check_witness, "queue/two_workers+lost_requeue:sample:a4b2c3.=1:9f31c2d0");
         survives(check_witness, "queue/made_up_calls+lost_requeue:fuzz:00ff10:9f31c2d0");
-    }
-
-    #[test]
-    fn records_survive_damage() {
-        let record = Record { holder: "a\u{e9}\"\\".into(), transitions: -3, ..Record::default() };
-        survives(check_record, &record.to_json(Fields::Current));
-        survives(
-            check_record,
-            "{\"renewTime\":\"2020-01-02T03:04:05.678901Z\",\"x\":[1,{\"y\":null}]}",
-        );
-        survives(check_record, "2020-01-02T03:04:05Z");
     }
 
     #[test]

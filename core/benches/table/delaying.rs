@@ -9,7 +9,7 @@ use seatrial_core::limiter::Exponential;
 use seatrial_core::runtime::{Ambient as _, Manual};
 
 use crate::limiter::Failures;
-use crate::measure::{Key, Random, bytes_per_item, keys, prepared_duel, timed};
+use crate::measure::{Key, Random, bytes_per_item, emptying_duel, filling_duel, keys};
 use crate::plain::delaying::Plain;
 use crate::{Measure, Row};
 
@@ -47,49 +47,40 @@ fn fill_plain(runtime: &Manual, keys: &[Key], delays: &[Duration]) -> Plain {
 fn into(part: &'static str, row: &'static str) -> Row {
     let (keys, delays) = (keys(ITEMS), delays(ITEMS));
     let runtime = Manual::new();
-    let (mut ours, mut plain) = (None, None);
-    let times = prepared_duel(
+    let times = filling_duel(
         ITEMS,
-        || {
-            ours = None;
-            timed(|| ours = Some(fill_ours(&runtime, &keys, &delays)))
-        },
-        || {
-            plain = None;
-            timed(|| plain = Some(fill_plain(&runtime, &keys, &delays)))
-        },
+        || fill_ours(&runtime, &keys, &delays),
+        || fill_plain(&runtime, &keys, &delays),
     );
-    drop((ours, plain));
     let filled = bytes_per_item(|keys| fill_ours(&runtime, keys, &delays));
     Row::new(part, row, times).gate(2.0).bytes(filled - size_of::<Key>() as f64).most_bytes(56.0)
 }
 
 fn out(part: &'static str, row: &'static str) -> Row {
     let (keys, delays) = (keys(ITEMS), delays(ITEMS));
-    let times = prepared_duel(
-        ITEMS,
-        || {
-            let runtime = Manual::new();
-            let ours = fill_ours(&runtime, &keys, &delays);
-            runtime.advance(HOUR);
-            timed(|| {
-                for _ in &keys {
-                    assert!(ours.take().is_some_and(|(token, _)| ours.done(token)));
-                }
-            })
-        },
-        || {
-            let runtime = Manual::new();
-            let plain = fill_plain(&runtime, &keys, &delays);
-            runtime.advance(HOUR);
-            timed(|| {
-                plain.move_due(runtime.now());
-                for _ in &keys {
-                    assert!(plain.queue.get().inspect(|key| plain.queue.done(key)).is_some());
-                }
-            })
-        },
-    );
+    let runtime = Manual::new();
+    let ours = |queue: &DelayingQueue<Key, Manual>| {
+        for _ in 0..ITEMS {
+            assert!(queue.take().is_some_and(|(token, _)| queue.done(token)));
+        }
+    };
+    let fill_ours = || {
+        let queue = fill_ours(&runtime, &keys, &delays);
+        runtime.advance(HOUR);
+        queue
+    };
+    let fill_plain = || {
+        let plain = fill_plain(&runtime, &keys, &delays);
+        runtime.advance(HOUR);
+        plain
+    };
+    let plain = |plain: &Plain| {
+        plain.move_due(runtime.now());
+        for _ in 0..ITEMS {
+            assert!(plain.queue.get().inspect(|key| plain.queue.done(key)).is_some());
+        }
+    };
+    let times = emptying_duel(ITEMS, (fill_ours, ours), (fill_plain, plain));
     Row::new(part, row, times).gate(2.0)
 }
 
@@ -99,31 +90,20 @@ fn rate_limited(part: &'static str, row: &'static str) -> Row {
     let keys = keys(KEYS);
     let (base, max) = (Duration::from_millis(5), Duration::from_secs(1000));
     let runtime = Manual::new();
-    let (mut ours, mut plain) = (None, None);
-    let times = prepared_duel(
-        KEYS * TIMES,
-        || {
-            let queue = LimitedQueue::new(&runtime, Exponential::new(base, max));
-            let took = timed(|| {
-                for key in keys.iter().cycle().take(KEYS * TIMES) {
-                    queue.add_rate_limited(key.clone());
-                }
-            });
-            ours = Some(queue);
-            took
-        },
-        || {
-            let (queue, failures) = (Plain::default(), Mutex::new(Failures::default()));
-            let took = timed(|| {
-                for key in keys.iter().cycle().take(KEYS * TIMES) {
-                    let delay = failures.lock().when(key, base, max);
-                    queue.add_at(key.clone(), runtime.now() + delay);
-                }
-            });
-            plain = Some((queue, failures));
-            took
-        },
-    );
-    drop((ours, plain));
-    Row::new(part, row, times).gate(1.5)
+    let ours = || {
+        let queue = LimitedQueue::new(&runtime, Exponential::new(base, max));
+        for key in keys.iter().cycle().take(KEYS * TIMES) {
+            queue.add_rate_limited(key.clone());
+        }
+        queue
+    };
+    let plain = || {
+        let (queue, failures) = (Plain::default(), Mutex::new(Failures::default()));
+        for key in keys.iter().cycle().take(KEYS * TIMES) {
+            let delay = failures.lock().when(key, base, max);
+            queue.add_at(key.clone(), runtime.now() + delay);
+        }
+        (queue, failures)
+    };
+    Row::new(part, row, filling_duel(KEYS * TIMES, ours, plain)).gate(1.5)
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use seatrial_core::delta_fifo::DeltaFifo;
 use seatrial_core::runtime::System;
 
-use crate::measure::{Key, bytes_of, prepared_duel, timed};
+use crate::measure::{Key, bytes_of, emptying_duel, filling_duel};
 use crate::objects::{Object, objects};
 use crate::plain::delta_fifo::Plain;
 use crate::{Measure, Row};
@@ -41,19 +41,7 @@ fn fill_plain(objects: &[Arc<Object>]) -> Plain {
 
 fn add(part: &'static str, row: &'static str) -> Row {
     let all = objects(OBJECTS);
-    let (mut kept, mut other) = (None, None);
-    let times = prepared_duel(
-        OBJECTS,
-        || {
-            kept = None;
-            timed(|| kept = Some(fill_ours(&all)))
-        },
-        || {
-            other = None;
-            timed(|| other = Some(fill_plain(&all)))
-        },
-    );
-    drop((kept, other));
+    let times = filling_duel(OBJECTS, || fill_ours(&all), || fill_plain(&all));
     // A slot holds the key and one object.
     let held = (size_of::<Key>() + size_of::<Arc<Object>>()) as f64;
     let bytes = bytes_of(objects, fill_ours) - held;
@@ -62,53 +50,36 @@ fn add(part: &'static str, row: &'static str) -> Row {
 
 fn pop(part: &'static str, row: &'static str) -> Row {
     let all = objects(OBJECTS);
-    let times = prepared_duel(
-        OBJECTS,
-        || {
-            let queue = fill_ours(&all);
-            timed(|| {
-                for _ in &all {
-                    let popped = queue.pop(|entry| {
-                        entry
-                            .deltas
-                            .newest()
-                            .and_then(|delta| delta.object())
-                            .map(|it| it.payload[0])
-                    });
-                    assert!(black_box(popped).is_ok());
-                }
-            })
-        },
-        || {
-            let plain = fill_plain(&all);
-            timed(|| {
-                for _ in &all {
-                    black_box(plain.pop(|deltas| deltas.last().map(|it| it.object.payload[0])));
-                }
-            })
-        },
-    );
+    let ours = |queue: &Ours| {
+        for _ in 0..OBJECTS {
+            let popped = queue.pop(|entry| {
+                let newest = entry.deltas.newest().and_then(|delta| delta.object());
+                newest.map(|object| object.payload[0])
+            });
+            assert!(popped.is_ok_and(|(_, byte)| black_box(byte).is_some()));
+        }
+    };
+    let plain = |queue: &Plain| {
+        for _ in 0..OBJECTS {
+            black_box(queue.pop(|deltas| deltas.last().map(|it| it.object.payload[0])));
+        }
+    };
+    let times = emptying_duel(OBJECTS, (|| fill_ours(&all), ours), (|| fill_plain(&all), plain));
     Row::new(part, row, times).gate(2.0)
 }
 
+/// Both copy the handles of a list: the producer keeps it.
 fn replace(part: &'static str, row: &'static str) -> Row {
     let all = objects(100_000);
-    let (mut kept, mut other) = (None, None);
-    let times = prepared_duel(
-        all.len(),
-        || {
-            let (queue, list) = (ours(), all.clone());
-            let took = timed(|| assert!(queue.replace(list).is_ok()));
-            kept = Some(queue);
-            took
-        },
-        || {
-            let plain = Plain::default();
-            let took = timed(|| plain.replace(&all));
-            other = Some(plain);
-            took
-        },
-    );
-    drop((kept, other));
-    Row::new(part, row, times).gate(2.0)
+    let listed = || {
+        let queue = ours();
+        assert!(queue.replace(all.clone()).is_ok());
+        queue
+    };
+    let plain = || {
+        let plain = Plain::default();
+        plain.replace(&all);
+        plain
+    };
+    Row::new(part, row, filling_duel(all.len(), listed, plain)).gate(2.0)
 }

@@ -91,6 +91,54 @@ pub(crate) fn prepared_duel(
     rounds(FEW_ROUNDS, operations, ours, other)
 }
 
+/// As [`prepared_duel`], for contestants that take many seconds: one round each.
+pub(crate) fn single_duel(
+    operations: usize,
+    ours: impl FnMut() -> Duration,
+    other: impl FnMut() -> Duration,
+) -> (f64, f64) {
+    rounds(1, operations, ours, other)
+}
+
+/// Measures how long it takes to make something; what was made before is dropped between.
+pub(crate) fn filling_duel<A, B>(
+    operations: usize,
+    ours: impl Fn() -> A,
+    other: impl Fn() -> B,
+) -> (f64, f64) {
+    let (mut first, mut second) = (None, None);
+    prepared_duel(
+        operations,
+        || {
+            first = None;
+            timed(|| first = Some(ours()))
+        },
+        || {
+            second = None;
+            timed(|| second = Some(other()))
+        },
+    )
+}
+
+/// Measures how long it takes to empty something that was filled before.
+pub(crate) fn emptying_duel<A, B>(
+    operations: usize,
+    (fill_ours, ours): (impl Fn() -> A, impl Fn(&A)),
+    (fill_other, other): (impl Fn() -> B, impl Fn(&B)),
+) -> (f64, f64) {
+    prepared_duel(
+        operations,
+        || {
+            let filled = fill_ours();
+            timed(|| ours(&filled))
+        },
+        || {
+            let filled = fill_other();
+            timed(|| other(&filled))
+        },
+    )
+}
+
 fn rounds(
     rounds: usize,
     operations: usize,
@@ -99,7 +147,10 @@ fn rounds(
 ) -> (f64, f64) {
     let (mut first, mut second) = (Vec::new(), Vec::new());
     let nanos = |took: Duration| took.as_nanos() as f64 / operations as f64;
-    (ours(), other()); // warms up
+    if rounds > 1 {
+        ours(); // both warm up
+        other();
+    }
     for _ in 0..rounds {
         first.push(nanos(ours()));
         second.push(nanos(other()));
@@ -118,8 +169,8 @@ pub(crate) fn bytes_per_item<T>(fill: impl Fn(&[Key]) -> T) -> f64 {
     bytes_of(keys, fill)
 }
 
-/// As [`bytes_per_item`], for items of another kind. They are alive before, so only what is added to
-/// them counts.
+/// As [`bytes_per_item`], for items of another kind. They are alive before, so only what is added
+/// to them counts.
 pub(crate) fn bytes_of<I, T>(make: impl Fn(usize) -> Vec<I>, fill: impl Fn(&[I]) -> T) -> f64 {
     let bytes = |count: usize| {
         let items = make(count);

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use seatrial_core::ordered_fifo::OrderedFifo;
 use seatrial_core::runtime::System;
 
-use crate::measure::{Key, bytes_of, prepared_duel, timed};
+use crate::measure::{Key, bytes_of, emptying_duel, filling_duel};
 use crate::objects::{Object, objects};
 use crate::plain::ordered_fifo::Plain;
 use crate::{Measure, Row};
@@ -38,19 +38,7 @@ fn fill_plain(objects: &[Arc<Object>]) -> Plain {
 
 fn add(part: &'static str, row: &'static str) -> Row {
     let all = objects(OBJECTS);
-    let (mut kept, mut other) = (None, None);
-    let times = prepared_duel(
-        OBJECTS,
-        || {
-            kept = None;
-            timed(|| kept = Some(fill_ours(&all)))
-        },
-        || {
-            other = None;
-            timed(|| other = Some(fill_plain(&all)))
-        },
-    );
-    drop((kept, other));
+    let times = filling_duel(OBJECTS, || fill_ours(&all), || fill_plain(&all));
     let bytes = bytes_of(objects, fill_ours) - size_of::<Arc<Object>>() as f64;
     Row::new(part, row, times).gate(1.0).bytes(bytes).most_bytes(20.0)
 }
@@ -63,17 +51,7 @@ fn drained(
     plain: impl Fn(&Plain),
 ) -> Row {
     let all = objects(OBJECTS);
-    let times = prepared_duel(
-        OBJECTS,
-        || {
-            let queue = fill_ours(&all);
-            timed(|| ours(&queue))
-        },
-        || {
-            let queue = fill_plain(&all);
-            timed(|| plain(&queue))
-        },
-    );
+    let times = emptying_duel(OBJECTS, (|| fill_ours(&all), ours), (|| fill_plain(&all), plain));
     Row::new(part, row, times).gate(2.0)
 }
 
@@ -84,7 +62,7 @@ fn pop(part: &'static str, row: &'static str) -> Row {
                 let object = popped.event.delta().and_then(|delta| delta.object());
                 object.map(|object| object.payload[0])
             });
-            assert!(black_box(popped).is_ok());
+            assert!(popped.is_ok_and(|(_, byte)| black_box(byte).is_some()));
         }
     };
     let plain = |queue: &Plain| {

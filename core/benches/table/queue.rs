@@ -8,7 +8,7 @@ use seatrial_core::machine::{Cx, Operation as _, Step};
 use seatrial_core::queue::{Add, Done, GETTERS, Get, Queue, Token, WorkQueue};
 use seatrial_core::runtime::System;
 
-use crate::measure::{Key, bytes_per_item, duel, keys, prepared_duel, timed, wall};
+use crate::measure::{Key, bytes_per_item, duel, keys, prepared_duel, single_duel, timed, wall};
 use crate::plain::queue::Plain;
 use crate::{MEMORY, Measure, Row};
 
@@ -214,7 +214,7 @@ const MANY: usize = 10_000_000;
 
 fn ten_million(part: &'static str, row: &'static str) -> Row {
     let keys = keys(MANY);
-    let times = prepared_duel(
+    let times = single_duel(
         MANY,
         || timed(|| in_and_out(&keys, &queue())),
         || timed(|| in_and_out(&keys, &Plain::default())),
@@ -230,7 +230,7 @@ fn ten_million(part: &'static str, row: &'static str) -> Row {
 /// The same number of calls on a tenth of the keys: a cost that grows with the keys shows.
 fn linear(part: &'static str, row: &'static str) -> Row {
     let keys = keys(MANY);
-    let times = prepared_duel(
+    let times = single_duel(
         MANY,
         || timed(|| in_and_out(&keys, &queue())),
         || timed(|| keys.chunks(MANY / 10).for_each(|some| in_and_out(some, &queue()))),

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use seatrial_core::runtime::System;
 use seatrial_core::store::{IndexedStore, index_by};
 
-use crate::measure::{Key, bytes_of, duel, prepared_duel, shuffle, timed, wall};
+use crate::measure::{Key, bytes_of, duel, filling_duel, prepared_duel, shuffle, timed, wall};
 use crate::objects::{Object, objects};
 use crate::plain::store::Plain;
 use crate::{Measure, Row};
@@ -67,19 +67,7 @@ fn filled() -> (Vec<Arc<Object>>, Ours, Plain) {
 
 fn add(part: &'static str, row: &'static str) -> Row {
     let all = objects(OBJECTS);
-    let (mut kept, mut other) = (None, None);
-    let times = prepared_duel(
-        OBJECTS,
-        || {
-            kept = None;
-            timed(|| kept = Some(fill_ours(&all)))
-        },
-        || {
-            other = None;
-            timed(|| other = Some(fill_plain(&all)))
-        },
-    );
-    drop((kept, other));
+    let times = filling_duel(OBJECTS, || fill_ours(&all), || fill_plain(&all));
     let held = (size_of::<Key>() + size_of::<Arc<Object>>()) as f64;
     let bytes = bytes_of(objects, fill_ours) - held;
     Row::new(part, row, times).gate(2.0).bytes(bytes).most_bytes(91.0)

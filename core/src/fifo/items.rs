@@ -175,6 +175,13 @@ impl<K: Eq + Clone, O> Items<K, O> {
             let key = Hashed::of(key.clone(), entry.hash);
             assert_eq!(self.find(&key), Some(at), "an entry is found by its key");
         }
+        let (mut listed, mut at) = (0, self.free);
+        while at != NONE {
+            listed += 1;
+            assert!(self.entries[at].key.is_none(), "an entry in use is not free");
+            at = self.entries[at].places;
+        }
+        assert_eq!(listed, free, "a free entry is found when one is needed");
         assert_eq!(objects, self.objects, "the objects are counted");
         assert_eq!(self.table.len() + free, self.entries.len(), "an entry is in use or free");
     }

@@ -4,9 +4,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use super::*;
-use crate::limiter::{Bucket, Exponential, Rate};
+use crate::limiter::{Bucket, Exponential, Item, Rate};
 use crate::machine::by_hand::ByHand;
-use crate::runtime::Ambient;
+use crate::runtime::{Ambient, Instant};
 
 type Machine<L> = ByHand<Limited<u8, L>>;
 
@@ -138,11 +138,15 @@ fn a_settled_item_is_done_and_treated_by_its_outcome() {
     let token = queue.get();
     assert_eq!(queue.settle(token, Outcome::Retry), Finished::Ended(None));
     assert_eq!(queue.failures(1), 1);
-    queue.advance(ms(10));
+    queue.advance(ms(10) - Duration::from_nanos(1));
+    assert_eq!(queue.len(), 0, "not before the limiter says so");
+    queue.advance(Duration::from_nanos(1));
     let token = queue.get();
     queue.settle(token, Outcome::RequeueAfter(ms(5)));
     assert_eq!(queue.failures(1), 0, "CL-9: forget, then add after");
-    queue.advance(ms(5));
+    queue.advance(ms(5) - Duration::from_nanos(1));
+    assert_eq!(queue.len(), 0, "not before the time that was given");
+    queue.advance(Duration::from_nanos(1));
     let token = queue.get();
     queue.settle(token, Outcome::RequeueAfter(Duration::ZERO));
     assert_eq!(queue.len(), 1, "at once");
@@ -212,4 +216,41 @@ fn workers_retry_until_every_item_succeeded() {
         runtime.join(worker).unwrap();
     }
     assert_eq!(queue.retries(), 20);
+}
+
+/// A limiter that panics when an item fails for the second time.
+struct Fragile(Exponential<u8>);
+
+impl Limiter<u8> for Fragile {
+    fn when(&mut self, item: Item<'_, u8>, now: Instant) -> Duration {
+        assert!(self.0.num_requeues(item) == 0, "the limiter has a bug");
+        self.0.when(item, now)
+    }
+
+    fn forget(&mut self, item: Item<'_, u8>) {
+        self.0.forget(item);
+    }
+
+    fn num_requeues(&self, item: Item<'_, u8>) -> u32 {
+        self.0.num_requeues(item)
+    }
+
+    fn reads_time(&self) -> bool {
+        false
+    }
+}
+
+#[test]
+fn a_panicking_limiter_leaves_the_queue_as_it_was() {
+    let limiter = Fragile(Exponential::new(ms(10), ms(1000)));
+    let queue = LimitedQueue::new(&System::new(), limiter);
+    queue.add_rate_limited(1);
+    assert!(catch_unwind(AssertUnwindSafe(|| queue.add_rate_limited(1))).is_err());
+    assert_eq!((queue.num_requeues(&1), queue.retries()), (1, 1), "it has not failed again");
+    let (token, _) = queue.take().expect("it comes back");
+    let settle = || queue.settle(token, Outcome::Retry);
+    assert!(catch_unwind(AssertUnwindSafe(settle)).is_err());
+    assert!(queue.settle(token, Outcome::GiveUp), "its delivery has not ended");
+    queue.add(1);
+    assert_eq!(queue.take().map(|(_, key)| key), Some(1));
 }

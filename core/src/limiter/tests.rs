@@ -174,6 +174,21 @@ fn with_max_wait_cuts_the_answer_and_not_the_state() {
 }
 
 #[test]
+fn limiters_made_of_limiters_read_the_time_if_a_part_does() {
+    let alone = || Exponential::<u8>::new(ms(1), ms(2));
+    let shared = || Bucket::new(Rate::per_second(1.0), 1);
+    let reads = |limiter: &dyn Limiter<u8>| limiter.reads_time();
+    assert!(!reads(&alone()));
+    assert!(reads(&shared()));
+    assert!(!reads(&MaxOf((alone(), alone()))));
+    assert!(reads(&MaxOf((alone(), shared()))));
+    assert!(reads(&MaxOf((shared(), alone()))));
+    assert!(reads(&WithMaxWait::new(shared(), ms(1))));
+    assert!(!reads(&WithMaxWait::new(alone(), ms(1))));
+    assert!(reads(&MaxOf(vec![WithMaxWait::new(shared(), ms(1))])));
+}
+
+#[test]
 fn default_controller_limiter_holds_back_after_a_burst_of_a_hundred_items() {
     let mut limiter = default_controller::<u32>();
     for n in 1..=130_u32 {

@@ -1,10 +1,12 @@
 //! Turns what happens in a queue into figures.
+//!
+//! It is given times and not the surroundings of a step: those stay in registers as long as nobody
+//! far away is shown them, and most queues are not measured.
 
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::machine::Cx;
 use crate::runtime::Instant;
 use crate::slab::{Chunked, Slot};
 
@@ -38,18 +40,19 @@ impl Meter {
 
     /// An item became dirty (`workqueue:MX-5`): counted from here, also if it is in processing
     /// (`MX-9`).
-    pub(crate) fn added(&mut self, slot: Slot, cx: &mut Cx<'_>) {
+    #[cold]
+    pub(crate) fn added(&mut self, slot: Slot, now: Instant) {
         while self.times.len() <= slot.0 as usize {
             self.times.push(Times::default());
         }
-        self.times[slot.0].added = cx.now();
+        self.times[slot.0].added = now;
         self.sink.added();
         self.sink.depth(1);
     }
 
     /// An item was handed out (`workqueue:MX-6`).
-    pub(crate) fn handed_out(&mut self, slot: Slot, cx: &mut Cx<'_>) {
-        let now = cx.now();
+    #[cold]
+    pub(crate) fn handed_out(&mut self, slot: Slot, now: Instant) {
         let times = &mut self.times[slot.0];
         times.began = now;
         times.place = u32::try_from(self.busy.len()).expect("as many as there are slots at most");
@@ -59,13 +62,14 @@ impl Meter {
     }
 
     /// An item is done (`workqueue:MX-7`).
-    pub(crate) fn done(&mut self, slot: Slot, cx: &mut Cx<'_>) {
+    #[cold]
+    pub(crate) fn done(&mut self, slot: Slot, now: Instant) {
         let Times { began, place, .. } = self.times[slot.0];
         self.busy.swap_remove(place as usize);
         if let Some(moved) = self.busy.get(place as usize) {
             self.times[moved.0].place = place;
         }
-        self.sink.work(cx.now().since(began));
+        self.sink.work(now.since(began));
     }
 
     pub(crate) fn retried(&self) {

@@ -29,8 +29,8 @@
 //! stopped from outside: at the deadline the pool takes no further item and returns, and says what
 //! it left.
 //!
-//! With the feature `tracing` every item has a span, `reconcile`, with its key, and every failure is
-//! an event in it. The feature `tokio` brings workers that are tasks, `tasks`.
+//! With the feature `tracing` every item has a span, `reconcile`, with its key, and every failure
+//! is an event in it. The feature `tokio` brings workers that are tasks, `tasks`.
 //!
 //! Left out: more than one function a pool, and a number of workers that changes.
 

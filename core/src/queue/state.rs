@@ -114,12 +114,12 @@ impl<K: Key, S: Storage<K>> Queue<K, S> {
             _ => return, // dirty and in processing: the second add is a no-op (WQ-5)
         }
         if let Some(meter) = &mut self.meter {
-            meter.added(slot, cx);
+            meter.added(slot, cx.now());
         }
     }
 
     /// Hands out the next waiting item. It leaves the dirty set here, not at done (`WQ-11`).
-    #[inline]
+    #[inline(always)]
     pub(super) fn pop(&mut self, cx: &mut Cx<'_>) -> Option<(Token, K)> {
         if self.waiting.is_empty() {
             return None;
@@ -127,17 +127,17 @@ impl<K: Key, S: Storage<K>> Queue<K, S> {
         let slot = self.waiting.pop().expect("a storage that holds items hands one out (ST-4)");
         self.in_flight += 1;
         if let Some(meter) = &mut self.meter {
-            meter.handed_out(slot, cx);
+            meter.handed_out(slot, cx.now());
         }
         Some(self.items.hand_out(slot))
     }
 
     /// Ends a delivery. Returns the item if it left the queue, so that it drops outside the lock.
-    #[inline]
+    #[inline(always)]
     pub(super) fn finish(&mut self, slot: Slot, cx: &mut Cx<'_>) -> Option<K> {
         self.in_flight -= 1;
         if let Some(meter) = &mut self.meter {
-            meter.done(slot, cx);
+            meter.done(slot, cx.now());
         }
         let (key, mark) = self.items.marked(slot);
         *mark &= !PROCESSING;

@@ -1,6 +1,7 @@
 //! Machines stepped without a lock, at times chosen by hand: what property tests and recorded
 //! traces need.
 
+mod changed;
 #[cfg(test)]
 pub(crate) mod doubt;
 pub(crate) mod row;
@@ -14,6 +15,8 @@ use std::time::Duration;
 
 use seatrial_core::machine::{Cx, Machine, Step};
 use seatrial_core::runtime::{Ambient, Instant, WallTime};
+
+pub(crate) use changed::Changed;
 
 /// Hashes a key in the same way every time.
 pub fn hash<K: Hash>(key: &K) -> u64 {

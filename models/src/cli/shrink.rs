@@ -23,6 +23,11 @@ pub(super) fn shrink(
             "made-up calls are made as few as it goes when they convict: replay this witness",
         ));
     }
+    if witness.engine == Engine::State {
+        return Err(Failure::usage(
+            "a way through states is a shortest one already: replay this witness",
+        ));
+    }
     if !matches!(witness.engine, Engine::Sample | Engine::Trace) {
         return Err(Failure::usage(format!(
             "a schedule of {} cannot be changed step by step: find the violation with `{} run {}/{} \

@@ -7,217 +7,129 @@ use super::DelayingQueue;
 use super::two_layers::Mistake::{self, *};
 use super::two_layers::TwoLayers;
 use crate::queue::Queue;
-use crate::trial::{Component, Edit, Edited, MachineOf, Mutant, MutantKind};
+use crate::trial::{Component, Edit, Edited, MachineOf, Mutant, at_most, mutants};
 
 pub(super) fn all() -> Vec<Mutant<DelayingQueue>> {
-    [TIMES, ITEMS, ENDS, WAKES, EQUIVALENTS].concat()
+    [times(), items(), ends(), of_the_queue(), wakes(), equivalents()].concat()
 }
 
 /// Tells whether a mutant is the machine that ships with its wakes edited.
 pub(super) fn is_of_waking(mutant: &Mutant<DelayingQueue>) -> bool {
-    [WAKES, EQUIVALENTS].concat().iter().any(|edited| edited.name == mutant.name)
+    [wakes(), equivalents()].concat().iter().any(|edited| edited.name == mutant.name)
 }
 
 /// The construction of the reference without any mistake.
 #[cfg(test)]
 pub(super) fn without_mistake() -> MachineOf<DelayingQueue> {
-    Box::new(TwoLayers::with(&[], Queue::machine()))
+    mistaken(&[])
 }
 
-/// A mutant of the rules: the reference's construction with mistakes.
-macro_rules! mistake {
-    ($name:literal, $origin:literal, [$($mistake:expr),*], [$($breaks:literal),+]) => {
-        mistake!($name, $origin, [$($mistake),*], Queue::machine(), [$($breaks),+])
-    };
-    ($name:literal, $origin:literal, [$($mistake:expr),*], $queue:expr, [$($breaks:literal),+]) => {
-        Mutant {
-            name: $name,
-            origin: $origin,
-            breaks: &[$($breaks),+],
-            kind: MutantKind::Seeded,
-            make: || {
-                const MISTAKES: &[Mistake] = &[$($mistake),*];
-                Box::new(TwoLayers::with(MISTAKES, $queue))
-            },
-        }
-    };
+/// The construction of the reference with mistakes.
+fn mistaken(mistakes: &'static [Mistake]) -> MachineOf<DelayingQueue> {
+    Box::new(TwoLayers::with(mistakes, Queue::machine()))
 }
 
-/// A mutant of waking: the machine that ships, its wakes edited after each step.
-macro_rules! wake {
-    ($kind:expr, $name:literal, $origin:literal, $edit:expr, [$($breaks:literal),*]) => {
-        Mutant {
-            name: $name,
-            origin: $origin,
-            breaks: &[$($breaks),*],
-            kind: $kind,
-            make: || edited($edit),
-        }
-    };
-}
-
-/// A mutant of the queue, for the inside of this one.
-fn broken_queue(name: &str) -> MachineOf<Queue> {
+/// As [`mistaken`], around a mutant of the queue.
+fn around_broken(name: &str, mistakes: &'static [Mistake]) -> MachineOf<DelayingQueue> {
     let all = Queue::mutants();
     let mutant = all.iter().find(|mutant| mutant.name == name).expect("the queue has that mutant");
-    (mutant.make)()
+    Box::new(TwoLayers::with(mistakes, (mutant.make)()))
 }
 
+/// The machine that ships, its wakes edited after each step.
 fn edited(edit: Edit<Delaying<u8>>) -> MachineOf<DelayingQueue> {
     Box::new(Edited { machine: Delaying::default(), edit })
 }
 
-const TIMES: &[Mutant<DelayingQueue>] = &[
-    mistake!(
-        "ticks_of_ten",
-        "own: times are compared after rounding",
-        [TicksOfTen],
-        ["never_early"]
-    ),
-    mistake!(
-        "first_delay_counts",
-        "own: the test for an earlier time forgotten",
-        [FirstDelayCounts],
-        ["nothing_late"]
-    ),
-    mistake!(
-        "last_delay_counts",
-        "own: the test for a later time forgotten",
-        [LastDelayCounts],
-        ["nothing_late"]
-    ),
-    mistake!("sleep_until_latest", "own: the wrong end", [SleepUntilLatest], ["nothing_late"]),
-    mistake!("sleep_without_time", "museum W6", [SleepWithoutTime], ["nothing_late"]),
-    mistake!(
-        "earlier_time_wakes_nobody",
-        "workqueue:DQ-15, the time is not recomputed",
-        [EarlierTimeWakesNobody],
-        ["nothing_late"]
-    ),
-    mistake!("retries_count_kept", "workqueue:DQ-4", [RetriesCountKept], ["retries_count_calls"]),
-    mistake!(
-        "zero_delay_is_not_counted",
-        "workqueue:DQ-4",
-        [ZeroDelayIsNotCounted],
-        ["retries_count_calls"]
-    ),
-];
+fn times() -> Vec<Mutant<DelayingQueue>> {
+    mutants! { mistaken:
+        Seeded "ticks_of_ten" from "own: times are compared after rounding":
+            (&[TicksOfTen]) breaks ["never_early"];
+        Seeded "first_delay_counts" from "own: the test for an earlier time forgotten":
+            (&[FirstDelayCounts]) breaks ["nothing_late"];
+        Seeded "last_delay_counts" from "own: the test for a later time forgotten":
+            (&[LastDelayCounts]) breaks ["nothing_late"];
+        Seeded "sleep_until_latest" from "own: the wrong end":
+            (&[SleepUntilLatest]) breaks ["nothing_late"];
+        Seeded "sleep_without_time" from "museum W6":
+            (&[SleepWithoutTime]) breaks ["nothing_late"];
+        Seeded "earlier_time_wakes_nobody" from "workqueue:DQ-15, the time is not recomputed":
+            (&[EarlierTimeWakesNobody]) breaks ["nothing_late"];
+        Seeded "retries_count_kept" from "workqueue:DQ-4":
+            (&[RetriesCountKept]) breaks ["retries_count_calls"];
+        Seeded "zero_delay_is_not_counted" from "workqueue:DQ-4":
+            (&[ZeroDelayIsNotCounted]) breaks ["retries_count_calls"];
+    }
+}
 
-const ITEMS: &[Mutant<DelayingQueue>] = &[
-    mistake!("add_cancels_delay", "museum O6", [AddCancelsDelay], ["nothing_lost"]),
-    mistake!("one_entry_per_call", "museum O6", [OneEntryPerCall], ["stingy"]),
-    mistake!("due_is_not_removed", "workqueue:DQ-10", [DueIsNotRemoved], ["stingy"]),
-    mistake!("order_of_calls", "workqueue:DQ-13", [OrderOfCalls], ["fair"]),
-    mistake!("done_forgets_due", "own: done looks at no time", [DoneForgetsDue], ["fair"]),
-    mistake!("add_forgets_due", "own: add looks at no time", [AddForgetsDue], ["fair"]),
-    mistake!(
-        "len_forgets_due",
-        "own: len looks at no time",
-        [LenForgetsDue],
-        ["len_counts_waiting"]
-    ),
-    mistake!("len_counts_delayed", "workqueue:DQ-12", [LenCountsDelayed], ["len_counts_waiting"]),
-    mistake!(
-        "due_lost_while_processing",
-        "own: due items in processing are skipped",
-        [DueLostWhileProcessing],
-        ["dirty_is_requeued"]
-    ),
-    mistake!(
-        "due_passes_processing",
-        "own: the processing test forgotten in add",
-        [],
-        broken_queue("queue_while_processing"),
-        ["never_concurrent"]
-    ),
-];
+fn items() -> Vec<Mutant<DelayingQueue>> {
+    mutants! { mistaken:
+        Seeded "add_cancels_delay" from "museum O6":
+            (&[AddCancelsDelay]) breaks ["nothing_lost"];
+        Seeded "one_entry_per_call" from "museum O6":
+            (&[OneEntryPerCall]) breaks ["stingy"];
+        Seeded "due_is_not_removed" from "workqueue:DQ-10":
+            (&[DueIsNotRemoved]) breaks ["stingy"];
+        Seeded "order_of_calls" from "workqueue:DQ-13":
+            (&[OrderOfCalls]) breaks ["fair"];
+        Seeded "done_forgets_due" from "own: done looks at no time":
+            (&[DoneForgetsDue]) breaks ["fair"];
+        Seeded "add_forgets_due" from "own: add looks at no time":
+            (&[AddForgetsDue]) breaks ["fair"];
+        Seeded "len_forgets_due" from "own: len looks at no time":
+            (&[LenForgetsDue]) breaks ["len_counts_waiting"];
+        Seeded "len_counts_delayed" from "workqueue:DQ-12":
+            (&[LenCountsDelayed]) breaks ["len_counts_waiting"];
+        Seeded "due_lost_while_processing" from "own: due items in processing are skipped":
+            (&[DueLostWhileProcessing]) breaks ["dirty_is_requeued"];
+    }
+}
 
-const ENDS: &[Mutant<DelayingQueue>] = &[
-    mistake!("flush_at_shutdown", "workqueue:DQ-19", [FlushAtShutdown], ["shutdown_is_final"]),
-    mistake!(
-        "accept_after_shutdown",
-        "own: the first test forgotten in both layers",
-        [AcceptDelaysAfterShutdown],
-        broken_queue("accept_after_shutdown"),
-        ["shutdown_is_final"]
-    ),
-    mistake!(
-        "delays_counted_after_shutdown",
-        "own: the first test forgotten in add_after",
-        [AcceptDelaysAfterShutdown],
-        ["retries_count_calls"]
-    ),
-    mistake!(
-        "drain_waits_for_delayed",
-        "own: a drain counts what is delayed as work",
-        [DrainWaitsForDelayed],
-        ["drains_return"]
-    ),
-    mistake!(
-        "drain_looks_at_waiting_only",
-        "workqueue:SE-7",
-        [],
-        broken_queue("drain_looks_at_waiting_only"),
-        ["drain_waits"]
-    ),
-];
+fn ends() -> Vec<Mutant<DelayingQueue>> {
+    mutants! { mistaken:
+        Seeded "flush_at_shutdown" from "workqueue:DQ-19":
+            (&[FlushAtShutdown]) breaks ["shutdown_is_final"];
+        Seeded "delays_counted_after_shutdown" from "own: the first test forgotten in add_after":
+            (&[AcceptDelaysAfterShutdown]) breaks ["retries_count_calls"];
+        Seeded "drain_waits_for_delayed" from "own: a drain counts what is delayed as work":
+            (&[DrainWaitsForDelayed]) breaks ["drains_return"];
+    }
+}
 
-use MutantKind::{Equivalent, Seeded};
+fn of_the_queue() -> Vec<Mutant<DelayingQueue>> {
+    mutants! { around_broken:
+        Seeded "due_passes_processing" from "own: the processing test forgotten in add":
+            ("queue_while_processing", &[]) breaks ["never_concurrent"];
+        Seeded "accept_after_shutdown" from "own: the first test forgotten in both layers":
+            ("accept_after_shutdown", &[AcceptDelaysAfterShutdown]) breaks ["shutdown_is_final"];
+        Seeded "drain_looks_at_waiting_only" from "workqueue:SE-7":
+            ("drain_looks_at_waiting_only", &[]) breaks ["drain_waits"];
+    }
+}
 
-const WAKES: &[Mutant<DelayingQueue>] = &[
-    wake!(
-        Seeded,
-        "earlier_time_wakes_one",
-        "own: one consumer is told of the new earliest time, and may be off with another item",
-        |op, wakes, _| if matches!(op, Op::AddAfter(_)) && wakes.get(GETTERS) > 1 {
-            wakes.set(GETTERS, 1);
-        },
-        ["nothing_late"]
-    ),
-    wake!(
-        Seeded,
-        "add_never_wakes",
-        "own: the signal forgotten in add",
-        |op, wakes, _| if matches!(op, Op::Add(_) | Op::AddAfter(_)) {
-            wakes.set(GETTERS, 0);
-        },
-        ["no_lost_wakeup"]
-    ),
-    wake!(
-        Seeded,
-        "dropped_getter_swallows_wake",
-        "museum P1, a getter that leaves without passing its wake-up on",
-        |op, wakes, queue| if matches!(op, Op::Get(_)) && !queue.queue().is_empty() {
-            wakes.set(GETTERS, 0);
-        },
-        ["no_lost_wakeup"]
-    ),
-    wake!(
-        Seeded,
-        "shutdown_wakes_one",
-        "own: signalled where all must wake",
-        |op, wakes, _| if matches!(op, Op::ShutDown(_)) {
-            wakes.set(GETTERS, 1);
-        },
-        ["shutdown_wakes_consumers"]
-    ),
-    wake!(
-        Seeded,
-        "done_wakes_one_drain",
-        "workqueue:SE-4",
-        |op, wakes, _| if matches!(op, Op::Done(_)) && wakes.get(DRAINS) > 0 {
-            wakes.set(DRAINS, 1);
-        },
-        ["drains_return"]
-    ),
-];
+fn wakes() -> Vec<Mutant<DelayingQueue>> {
+    mutants! { edited:
+        Seeded "earlier_time_wakes_one"
+            from "own: one consumer is told of the new earliest time, and may be off elsewhere":
+            (at_most!(1, GETTERS, Op::AddAfter(_))) breaks ["nothing_late"];
+        Seeded "add_never_wakes" from "own: the signal forgotten in add":
+            (at_most!(0, GETTERS, Op::Add(_) | Op::AddAfter(_))) breaks ["no_lost_wakeup"];
+        Seeded "dropped_getter_swallows_wake"
+            from "museum P1, a getter that leaves without passing its wake-up on":
+            (|op, wakes, queue| if matches!(op, Op::Get(_)) && !queue.queue().is_empty() {
+                wakes.set(GETTERS, 0);
+            }) breaks ["no_lost_wakeup"];
+        Seeded "shutdown_wakes_one" from "own: signalled where all must wake":
+            (at_most!(1, GETTERS, Op::ShutDown(_))) breaks ["shutdown_wakes_consumers"];
+        Seeded "done_wakes_one_drain" from "workqueue:SE-4":
+            (at_most!(1, DRAINS, Op::Done(_))) breaks ["drains_return"];
+    }
+}
 
-const EQUIVALENTS: &[Mutant<DelayingQueue>] = &[wake!(
-    Equivalent("a woken consumer looks again before it sleeps on"),
-    "every_delay_wakes_everybody",
-    "own: no test for the earliest time",
-    |op, wakes, _| if matches!(op, Op::AddAfter(_)) {
-        wakes.all(GETTERS);
-    },
-    []
-)];
+fn equivalents() -> Vec<Mutant<DelayingQueue>> {
+    mutants! { edited:
+        Equivalent("a woken consumer looks again before it sleeps on")
+        "every_delay_wakes_everybody" from "own: no test for the earliest time":
+            (|op, wakes, _| if matches!(op, Op::AddAfter(_)) { wakes.all(GETTERS) }) breaks [];
+    }
+}

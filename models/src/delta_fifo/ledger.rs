@@ -9,10 +9,9 @@ use seatrial_core::delta_fifo::{
 use seatrial_core::machine::Step;
 
 use super::tried::{Call, Config, Reply, State};
-use super::{Event, History, MachineOp, MachineRet, Spec};
-use crate::engine::End;
+use super::{DeltaFifo, Event, History, MachineOp, MachineRet, Spec};
 use crate::objects::{Object, left_by};
-use crate::trial::{Violation, What};
+use crate::trial::{self, Ledger as _, Violation, What};
 
 /// Where a thread sleeps.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -97,9 +96,8 @@ impl Over<'_> {
     }
 }
 
-impl Ledger {
-    /// Takes in an event.
-    pub(super) fn apply(&mut self, event: &Event) {
+impl trial::Ledger<DeltaFifo> for Ledger {
+    fn apply(&mut self, event: &Event) {
         let What::Step { op, outcome, .. } = &event.what else { return };
         self.asleep.retain(|(thread, _)| *thread != event.thread);
         match (op, outcome) {
@@ -119,7 +117,9 @@ impl Ledger {
             (Call::Make(_), Step::Wait { .. }) => {}
         }
     }
+}
 
+impl Ledger {
     fn begin(&mut self, config: &Config, reply: &Reply) {
         let known = reply.state.known.clone();
         self.spec = Spec {
@@ -244,12 +244,7 @@ pub(super) fn at_every_event(
     history: &History,
     check: impl Fn(&Ledger, &Event) -> Result<(), String>,
 ) -> Result<(), Violation> {
-    let mut ledger = Ledger::default();
-    for (number, event) in history.events.iter().enumerate() {
-        check(&ledger, event).map_err(|because| Violation::at(number, because))?;
-        ledger.apply(event);
-    }
-    Ok(())
+    Ledger::at_every_event(history, check)
 }
 
 /// Checks every call that is over against what is known before it.
@@ -280,15 +275,5 @@ pub(super) fn when_quiet(
     history: &History,
     check: impl Fn(&Ledger) -> Result<(), String>,
 ) -> Result<(), Violation> {
-    let mut ledger = Ledger::default();
-    for (number, event) in history.events.iter().enumerate() {
-        if matches!(event.what, What::Quiet) {
-            check(&ledger).map_err(|because| Violation::at(number, because))?;
-        }
-        ledger.apply(event);
-    }
-    if matches!(history.end, End::Deadlock(_)) {
-        check(&ledger).map_err(Violation::overall)?;
-    }
-    Ok(())
+    Ledger::when_quiet(history, check)
 }

@@ -13,12 +13,11 @@ mod states;
 mod tests;
 mod tried;
 
-use seatrial_core::delta_fifo::{Delta, Op as Queued, Ret, Verb};
+use seatrial_core::delta_fifo::{Op as Queued, Ret, Verb};
 use seatrial_core::machine::Step;
-use seatrial_core::store::LastState;
 
 use crate::conformance::Conformance;
-use crate::objects::{Object, named};
+use crate::objects::{named, named_change, named_last};
 use crate::trial::{
     Component, DynScenario, EventOf, HistoryOf, Invariant, MachineOf, Mutant, OpOf, Property,
     RetOf, Simulation,
@@ -112,7 +111,7 @@ fn describe(op: &MachineOp, ret: Option<&MachineRet>) -> String {
             }
         }
         (Queued::Delete(delete), _) => match &delete.last {
-            Some(Ok(last)) => format!("delete {}", last_state(last)),
+            Some(Ok(last)) => format!("delete {}", named_last(last)),
             _ => "delete: refused".to_owned(),
         },
         (Queued::Replace(list), _) => {
@@ -141,19 +140,6 @@ fn describe(op: &MachineOp, ret: Option<&MachineRet>) -> String {
     }
 }
 
-fn last_state(last: &LastState<u8, Object>) -> String {
-    match last {
-        LastState::Final(object) => named([object]),
-        LastState::Tombstone(tombstone) => {
-            format!("{} unseen, last {}", tombstone.key, named(&tombstone.object))
-        }
-    }
-}
-
 fn changes<'a>(deltas: impl IntoIterator<Item = &'a Change>) -> String {
-    let change = |delta: &Change| match delta {
-        Delta::Deleted(last) => format!("Deleted {}", last_state(last)),
-        other => format!("{} {}", other.kind(), named(other.object())),
-    };
-    deltas.into_iter().map(change).collect::<Vec<_>>().join(", ")
+    deltas.into_iter().map(named_change).collect::<Vec<_>>().join(", ")
 }

@@ -15,7 +15,7 @@ use crate::objects::Checked;
 use crate::objects::traced::{Object, key_of, write_end};
 
 /// How the recorded traces of the expiration cache are replayed.
-pub fn conformance() -> Conformance {
+pub(super) fn conformance() -> Conformance {
     Conformance { traces_of: "expiration_cache", replay, faithful: None }
 }
 

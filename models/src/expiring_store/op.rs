@@ -1,15 +1,15 @@
-//! Sequences of calls, and the property that the store agrees with a map of objects and times.
+//! Sequences of calls, and the property that the store agrees with the sequential object.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
 use seatrial_core::fifo::Intake;
 use seatrial_core::machine::Boxed;
-use seatrial_core::runtime::{Ambient, Instant, Manual};
+use seatrial_core::runtime::{Ambient, Manual};
 use seatrial_core::store::expiring::ExpiringObjects;
 use seatrial_core::store::{ExpiringStore, KeyHasher, LastState, TimeToLive};
 
+use super::{Spec, TIME_TO_LIVE};
 use crate::objects::{Checked, Object, key_of};
 
 /// The machine that is compared.
@@ -25,14 +25,16 @@ pub enum Op {
     Replace(Vec<Object>),
     Get(u8),
     List,
-    /// By so many nanoseconds.
+    /// By so many milliseconds.
     Advance(u8),
 }
 
-/// How long objects last, in nanoseconds.
-const TIME: u64 = 20;
+/// Makes the machine that ships.
+pub(super) fn machine(time: Duration) -> Machine {
+    ExpiringObjects::new(Arc::new(TimeToLive(Some(time))))
+}
 
-/// Runs calls on the machine that ships and on the map.
+/// Runs calls on the machine that ships and on the sequential object.
 ///
 /// # Panics
 /// If the two disagree, or the machine breaks a rule of its own.
@@ -46,25 +48,23 @@ pub fn check(ops: &[Op]) {
 /// As [`check`].
 pub fn check_on(ops: &[Op], change: impl FnOnce(Machine) -> Boxed<Machine>) {
     let clock = Manual::seeded(7);
-    let expiry = TimeToLive(Some(Duration::from_nanos(TIME)));
-    let machine = change(ExpiringObjects::new(Arc::new(expiry)));
+    let machine = change(machine(TIME_TO_LIVE));
     let intake = Intake::with_hasher(KeyHasher::fixed(7), key_of);
     let store = ExpiringStore::with_host(&clock, intake, machine);
-    let mut pair = Pair { clock, store, map: BTreeMap::new() };
+    let mut pair = Pair { clock, store, spec: Spec::lasting(TIME_TO_LIVE) };
     for op in ops {
         pair.step(op);
         let mut keys = pair.store.list_keys();
         keys.sort_unstable();
-        assert!(keys.iter().eq(pair.map.keys()), "{keys:?} are listed, not {:?}", pair.map);
+        assert_eq!(keys, pair.spec.keys(), "the keys that are listed");
     }
 }
 
-/// The store and the map, led through the same calls.
+/// The store and the sequential object, led through the same calls.
 struct Pair {
     clock: Manual,
     store: ExpiringStore<u8, Object, Manual, Boxed<Machine>>,
-    /// What is stored, and since when.
-    map: BTreeMap<u8, (Object, Instant)>,
+    spec: Spec,
 }
 
 impl Pair {
@@ -75,40 +75,32 @@ impl Pair {
                 let done = self.store.add(*object).is_ok();
                 assert_eq!(done, object.0 != 0);
                 if done {
-                    self.map.insert(object.0, (*object, now));
+                    self.spec.put(*object, now);
                 }
             }
             Op::Delete(object) => {
                 assert_eq!(self.store.delete(*object).is_ok(), object.0 != 0);
-                self.map.remove(&object.0);
+                self.spec.items.remove(&object.0);
             }
             Op::DeleteUnseen(key) => {
                 let tombstone = LastState::unknown(*key, None);
                 self.store.delete_last_state(&tombstone).expect("a tombstone has a key");
-                self.map.remove(key);
+                self.spec.items.remove(key);
             }
             Op::Replace(list) => {
                 let done = self.store.replace(list.clone()).is_ok();
                 assert_eq!(done, list.iter().all(|object| object.0 != 0));
                 if done {
-                    self.map = list.iter().map(|object| (object.0, (*object, now))).collect();
+                    self.spec.replace(list, now);
                 }
             }
-            Op::Get(key) => {
-                let alive = |(_, at): &(Object, Instant)| now.since(*at).as_nanos() <= TIME.into();
-                let expected = self.map.get(key).copied().filter(alive);
-                if expected.is_none() {
-                    self.map.remove(key);
-                }
-                assert_eq!(self.store.get(key), expected.map(|(object, _)| object));
-            }
+            Op::Get(key) => assert_eq!(self.store.get(key), self.spec.get(*key, now)),
             Op::List => {
-                self.map.retain(|_, (_, at)| now.since(*at).as_nanos() <= TIME.into());
                 let mut listed = self.store.list();
                 listed.sort_unstable();
-                assert!(listed.iter().eq(self.map.values().map(|(object, _)| object)));
+                assert_eq!(listed, self.spec.list(now));
             }
-            Op::Advance(nanos) => self.clock.advance(Duration::from_nanos((*nanos).into())),
+            Op::Advance(millis) => self.clock.advance(Duration::from_millis((*millis).into())),
         }
     }
 }

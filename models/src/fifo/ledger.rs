@@ -3,10 +3,9 @@
 use seatrial_core::fifo::{AddIfAbsent, Delete, Op, Popped, Processed, Put, Replace, Ret};
 use seatrial_core::machine::Step;
 
-use super::{Event, History, MachineOp, MachineRet, Spec};
-use crate::engine::End;
+use super::{Event, Fifo, History, MachineOp, MachineRet, Spec};
 use crate::objects::Object;
-use crate::trial::{Violation, What};
+use crate::trial::{self, Ledger as _, Violation, What};
 
 /// Where a thread sleeps.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -48,9 +47,8 @@ pub(super) fn writes(event: &Event) -> bool {
     )
 }
 
-impl Ledger {
-    /// Takes in an event.
-    pub(super) fn apply(&mut self, event: &Event) {
+impl trial::Ledger<Fifo> for Ledger {
+    fn apply(&mut self, event: &Event) {
         let What::Step { op, outcome, .. } = &event.what else { return };
         self.asleep.retain(|(thread, _)| *thread != event.thread);
         match outcome {
@@ -64,7 +62,9 @@ impl Ledger {
             Step::Done(ret) | Step::Held(ret) => self.take_in(event.thread, op, ret),
         }
     }
+}
 
+impl Ledger {
     fn take_in(&mut self, thread: u8, op: &MachineOp, ret: &MachineRet) {
         match (op, ret) {
             (Op::Put(Put { key: Some(key), object: Some(object) }), _) => {
@@ -133,12 +133,7 @@ pub(super) fn at_every_event(
     history: &History,
     check: impl Fn(&Ledger, &Event) -> Result<(), String>,
 ) -> Result<(), Violation> {
-    let mut ledger = Ledger::default();
-    for (number, event) in history.events.iter().enumerate() {
-        check(&ledger, event).map_err(|because| Violation::at(number, because))?;
-        ledger.apply(event);
-    }
-    Ok(())
+    Ledger::at_every_event(history, check)
 }
 
 /// Checks every moment at which nobody can move: recorded ones, and a deadlock at the end.
@@ -146,15 +141,5 @@ pub(super) fn when_quiet(
     history: &History,
     check: impl Fn(&Ledger) -> Result<(), String>,
 ) -> Result<(), Violation> {
-    let mut ledger = Ledger::default();
-    for (number, event) in history.events.iter().enumerate() {
-        if matches!(event.what, What::Quiet) {
-            check(&ledger).map_err(|because| Violation::at(number, because))?;
-        }
-        ledger.apply(event);
-    }
-    if matches!(history.end, End::Deadlock(_)) {
-        check(&ledger).map_err(Violation::overall)?;
-    }
-    Ok(())
+    Ledger::when_quiet(history, check)
 }

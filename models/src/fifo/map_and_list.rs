@@ -13,80 +13,83 @@ use seatrial_core::fifo::{
 use seatrial_core::machine::{Cx, Machine, Step, Wakes};
 use seatrial_core::store::{Handle, Key};
 
-/// One changed line.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Mistake {
-    // What the reference does to this day.
-    /// The latch is looked at when `pop` returns, not when a place is skipped.
-    LatchWhenPopReturns,
-    /// The places of a list are in the order of a map.
-    ListInMapOrder,
+use crate::trial::mistakes;
 
-    // What it did once, or the article says.
-    /// The first list counts its objects, not its keys.
-    CountListedObjects,
-    /// An object goes back unless it was asked back.
-    RequeueAlways,
-    /// A requeued object replaces a newer one.
-    RequeueOverwrites,
-    /// Whether the queue is closed is looked up under another lock, before going to sleep.
-    CloseUnderItsOwnLock,
-    /// A resync queues what is queued.
-    ResyncQueuesAgain,
+mistakes! {
+    /// One changed line.
+    pub enum Mistake {
+        // What the reference does to this day.
+        /// The latch is looked at when `pop` returns, not when a place is skipped.
+        LatchWhenPopReturns,
+        /// The places of a list are in the order of a map.
+        ListInMapOrder,
 
-    // What anybody may do to objects and places.
-    /// An update moves its object to the tail.
-    UpdateMoves,
-    /// An update gives the place of its object up.
-    UpdateLosesPlace,
-    /// The first state wins.
-    KeepFirst,
-    /// Deletion removes the place, too.
-    DeleteRemovesPlace,
-    /// Deletion waits for the object to be handed out.
-    DeleteDoesNothing,
-    /// An object added again while its old place is there takes no new one.
-    OnePlaceEach,
-    /// A list is added to what is there.
-    ReplaceKeepsOld,
-    /// The newest place comes first.
-    LastInFirstOut,
-    /// An object that is put back comes first.
-    RequeueInFront,
-    /// An object that is asked back is gone.
-    RequeueForgets,
+        // What it did once, or the article says.
+        /// The first list counts its objects, not its keys.
+        CountListedObjects,
+        /// An object goes back unless it was asked back.
+        RequeueAlways,
+        /// A requeued object replaces a newer one.
+        RequeueOverwrites,
+        /// Whether the queue is closed is looked up under another lock, before going to sleep.
+        CloseUnderItsOwnLock,
+        /// A resync queues what is queued.
+        ResyncQueuesAgain,
 
-    // To the first list.
-    /// A place counts when it is taken, not when its object is processed.
-    CountWhenTaken,
-    /// Only places with an object count.
-    StalePlacesDoNotCount,
-    /// Every list counts anew.
-    CountEveryList,
-    /// Places are not counted.
-    NeverCount,
-    /// Adding does not count as a write.
-    PutIsNoWrite,
-    /// Deleting does not count as a write.
-    DeleteIsNoWrite,
-    /// Putting back does not count as a write.
-    PutBackIsNoWrite,
+        // What anybody may do to objects and places.
+        /// An update moves its object to the tail.
+        UpdateMoves,
+        /// An update gives the place of its object up.
+        UpdateLosesPlace,
+        /// The first state wins.
+        KeepFirst,
+        /// Deletion removes the place, too.
+        DeleteRemovesPlace,
+        /// Deletion waits for the object to be handed out.
+        DeleteDoesNothing,
+        /// An object added again while its old place is there takes no new one.
+        OnePlaceEach,
+        /// A list is added to what is there.
+        ReplaceKeepsOld,
+        /// The newest place comes first.
+        LastInFirstOut,
+        /// An object that is put back comes first.
+        RequeueInFront,
+        /// An object that is asked back is gone.
+        RequeueForgets,
 
-    // To popping and closing.
-    /// The lock is not held while an object is processed.
-    UnlockWhileProcessing,
-    /// An empty queue is taken for a closed one.
-    EmptyIsClosed,
-    /// A closed queue hands out nothing.
-    CloseDiscards,
-    /// A closed queue takes in nothing.
-    CloseGatesWriters,
+        // To the first list.
+        /// A place counts when it is taken, not when its object is processed.
+        CountWhenTaken,
+        /// Only places with an object count.
+        StalePlacesDoNotCount,
+        /// Every list counts anew.
+        CountEveryList,
+        /// Places are not counted.
+        NeverCount,
+        /// Adding does not count as a write.
+        PutIsNoWrite,
+        /// Deleting does not count as a write.
+        DeleteIsNoWrite,
+        /// Putting back does not count as a write.
+        PutBackIsNoWrite,
 
-    // To reading.
-    /// A listing is sorted by key.
-    ListByKey,
-    /// The length counts places.
-    LenCountsPlaces,
+        // To popping and closing.
+        /// The lock is not held while an object is processed.
+        UnlockWhileProcessing,
+        /// An empty queue is taken for a closed one.
+        EmptyIsClosed,
+        /// A closed queue hands out nothing.
+        CloseDiscards,
+        /// A closed queue takes in nothing.
+        CloseGatesWriters,
+
+        // To reading.
+        /// A listing is sorted by key.
+        ListByKey,
+        /// The length counts places.
+        LenCountsPlaces,
+    }
 }
 
 use Mistake::*;

@@ -13,7 +13,7 @@ use crate::conformance::{Conformance, Gives, Replayed, Step, Trace, TraceError};
 use crate::objects::Checked;
 
 /// How the recorded traces of the keyed heap are replayed.
-pub fn conformance() -> Conformance {
+pub(super) fn conformance() -> Conformance {
     Conformance { traces_of: "heap", replay, faithful: None }
 }
 

@@ -27,8 +27,14 @@ pub enum Op {
     Close,
 }
 
-fn rank(object: &Object) -> (u8, u8) {
+/// By version, then by key.
+pub(super) fn rank(object: &Object) -> (u8, u8) {
     (object.1, object.0)
+}
+
+/// Makes the machine that ships.
+pub(super) fn machine() -> Machine {
+    HeapQueue::new(Arc::new(|one: &Object, other| rank(one) < rank(other)))
 }
 
 /// Runs calls on the machine that ships and on the sequential object.
@@ -44,9 +50,8 @@ pub fn check(ops: &[Op]) {
 /// # Panics
 /// As [`check`].
 pub fn check_on(ops: &[Op], change: impl FnOnce(Machine) -> Boxed<Machine>) {
-    let machine = HeapQueue::new(Arc::new(|one: &Object, other| rank(one) < rank(other)));
     let intake = Intake::with_hasher(KeyHasher::fixed(7), key_of);
-    let heap = KeyedHeap::with_host(&System::new(), intake, change(machine));
+    let heap = KeyedHeap::with_host(&System::new(), intake, change(machine()));
     let mut pair = Pair { heap, spec: Spec::new() };
     for op in ops {
         pair.step(op);

@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use crate::conformance::{Conformance, Gives, Replayed, Step, Trace, TraceError};
 
 /// How the recorded traces of the indexer are replayed.
-pub fn conformance() -> Conformance {
+pub(super) fn conformance() -> Conformance {
     Conformance { traces_of: "indexer", replay, faithful: None }
 }
 

@@ -38,7 +38,7 @@ pub enum Op {
 
 type Object = Arc<Labelled>;
 
-fn key_of(object: &Object) -> Result<u8, Cause> {
+pub(super) fn key_of(object: &Object) -> Result<u8, Cause> {
     if object.key == 0 { Err(Arc::new(NoMetadata)) } else { Ok(object.key) }
 }
 
@@ -51,7 +51,7 @@ fn parity_of(object: &Object) -> Vec<String> {
     vec![if object.version.is_multiple_of(2) { "even" } else { "odd" }.to_owned()]
 }
 
-fn by_bits() -> IndexFunction<Object> {
+pub(super) fn by_bits() -> IndexFunction<Object> {
     Arc::new(|object, values| {
         bits_of(object).iter().for_each(|value| values.add(value));
         if object.version == 13 { Err(Arc::new(NoMetadata)) } else { Ok(()) }
@@ -59,7 +59,7 @@ fn by_bits() -> IndexFunction<Object> {
 }
 
 /// Versions as texts, so that they can be borrowed.
-const VERSIONS: [&str; 4] = ["", "1", "2", "3"];
+pub(super) const VERSIONS: [&str; 4] = ["", "1", "2", "3"];
 
 fn version_of(object: &Object) -> Option<&str> {
     let version = VERSIONS[usize::from(object.version) % VERSIONS.len()];

@@ -13,7 +13,7 @@ use crate::conformance::{Conformance, Gives, Replayed, Step, Trace, TraceError};
 use crate::limiter::limiter_of;
 
 /// Replays the traces of `rate_limiting_queue`.
-pub const fn conformance() -> Conformance {
+pub(super) const fn conformance() -> Conformance {
     Conformance { traces_of: "rate_limiting_queue", replay, faithful: None }
 }
 

@@ -1,11 +1,117 @@
 //! The rate-limiting queue's page.
+//!
+//! It is a delaying queue to which failed items are added when a limiter says so. So whatever the
+//! delaying queue promises is judged here too, by its own invariants, on a history in which every
+//! failure stands as the delay that a limiter without a mistake gives (`as_delaying`).
 
+mod as_delaying;
 mod conformance;
+mod invariants;
+mod mutants;
 mod op;
+mod scenarios;
 mod spec;
 #[cfg(test)]
 mod tests;
 
-pub use conformance::conformance;
+use std::time::Duration;
+
+use seatrial_core::limited_queue::{AddRateLimited, Op as Call, Ret, Settle};
+use seatrial_core::machine::Step;
+
+use crate::by_hand::Behind;
+use crate::conformance::Conformance;
+use crate::delaying_queue::DelayingQueue;
+use crate::trial::{
+    Component, DynScenario, EventOf, HistoryOf, Invariant, MachineOf, Mutant, OpOf, Property,
+    RetOf, component_tests,
+};
+
 pub use op::{Op, Ours, check, check_on, decode, machine};
 pub use spec::Spec;
+
+/// The rate-limiting queue, as a component under trial.
+#[derive(Clone, Copy, Debug)]
+pub struct LimitedQueue;
+
+type Event = EventOf<LimitedQueue>;
+type History = HistoryOf<LimitedQueue>;
+
+/// Returns the delay after so many failures before this one: it doubles (`workqueue:RL-2`).
+fn delay_after(failures: u32) -> Duration {
+    (0..failures).fold(op::BASE, |delay, _| delay.saturating_mul(2).min(op::MAX)).min(op::MAX)
+}
+
+impl Component for LimitedQueue {
+    type Machine = Ours;
+
+    const NAME: &'static str = "limited_queue";
+    const SAYS: &'static str = "the work queue whose failed items come back when a limiter says so";
+
+    fn machine() -> MachineOf<Self> {
+        Box::new(machine())
+    }
+
+    fn scenarios() -> Vec<Box<dyn DynScenario<Self>>> {
+        scenarios::all()
+    }
+
+    fn invariants() -> Vec<Invariant<Self>> {
+        invariants::all()
+    }
+
+    fn mutants() -> Vec<Mutant<Self>> {
+        mutants::all()
+    }
+
+    fn describe(op: &OpOf<Self>, outcome: &Step<RetOf<Self>>) -> String {
+        match (op, outcome) {
+            (Call::AddRateLimited(AddRateLimited { key: Some(key), .. }), _) => {
+                format!("{key} failed")
+            }
+            (Call::Forget(forget), _) => format!("forget {}", forget.key),
+            (Call::NumRequeues(ask), Step::Done(Ret::NumRequeues(count))) => {
+                format!("failures of {} -> {count}", ask.key)
+            }
+            (Call::Settle(Settle { outcome, .. }), Step::Done(Ret::Settle(finished))) => {
+                format!("{outcome:?} -> {finished:?}")
+            }
+            _ => match (as_delaying::call(op), as_delaying::outcome(outcome)) {
+                (Some(op), Some(outcome)) => DelayingQueue::describe(&op, &outcome),
+                _ => format!("{op:?} -> {outcome:?}"),
+            },
+        }
+    }
+
+    fn conformance() -> Vec<Conformance> {
+        vec![conformance::conformance()]
+    }
+
+    fn fuzz() -> Option<fn(&[u8])> {
+        Some(|bytes| check(&decode(bytes)))
+    }
+
+    fn fuzz_mutant(mutant: &Mutant<Self>) -> Option<Property> {
+        let make = mutant.make;
+        Some(Box::new(move |bytes| check_on(&decode(bytes), Behind(make()))))
+    }
+
+    fn is_of_waking(mutant: &Mutant<Self>) -> bool {
+        mutants::is_of_waking(mutant)
+    }
+}
+
+component_tests! {
+    LimitedQueue;
+    scenarios:
+        fails_twice,
+        failures_of_two,
+        forgotten_between,
+        processed_again,
+        added_while_failing,
+        stale_delivery,
+        settled_for_another,
+        earlier_time,
+        shut_down_while_failing;
+    also: mutants, conformance, fuzz
+}

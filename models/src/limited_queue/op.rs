@@ -14,8 +14,8 @@ use seatrial_core::runtime::Instant;
 use super::Spec;
 use crate::by_hand::{ByHand, hash};
 
-const BASE: Duration = Duration::from_millis(3);
-const MAX: Duration = Duration::from_millis(40);
+pub(super) const BASE: Duration = Duration::from_millis(3);
+pub(super) const MAX: Duration = Duration::from_millis(40);
 
 /// A call; times are in milliseconds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

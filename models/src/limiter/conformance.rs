@@ -16,7 +16,7 @@ use crate::token_bucket::{number, whole};
 type Boxed = Box<dyn Limiter<String>>;
 
 /// Replays the traces of `rate_limiters`.
-pub const fn conformance() -> Conformance {
+pub(super) const fn conformance() -> Conformance {
     Conformance { traces_of: "rate_limiters", replay, faithful: None }
 }
 

@@ -1,12 +1,122 @@
 //! The limiters' page.
+//!
+//! Every limiter agrees with its sequential object on random calls (`op.rs`). Here the one that
+//! controllers use - a delay per item and a pace for all, the longer counts - is shared by threads,
+//! and its bugs are convicted.
+//!
+//! | promise | invariant | scenario | a mutant that breaks it |
+//! |---|---|---|---|
+//! | nobody waits too short | `never_too_short` | `fails_for_long`, `paced_together` | `twice_the_delay_wraps`, `first_part_only` |
+//! | nobody waits too long | `never_too_long` | `two_threads_fail` | `no_maximum`, `delays_add_up` |
+//! | failures are counted | `failures_are_counted` | `forgotten_between` | `forgets_all_items`, `asking_counts` |
 
 mod conformance;
+mod invariants;
+mod machine;
+mod mutants;
 mod op;
+mod scenarios;
 mod spec;
 #[cfg(test)]
 mod tests;
 
-pub use conformance::conformance;
+use std::time::Duration;
+
+use seatrial_core::limiter::Limiter as Asked;
+use seatrial_core::machine::Step;
+
+use crate::conformance::Conformance;
+use crate::token_bucket::Rate;
+use crate::trial::{
+    Component, DynScenario, EventOf, HistoryOf, Invariant, MachineOf, Mutant, OpOf, RetOf,
+    component_tests,
+};
+
 pub(crate) use conformance::limiter_of;
+pub use machine::{Alone, Call, Said};
 pub use op::{Op, check, check_on, decode, limiter};
 pub use spec::{Shape, Spec};
+
+/// The limiters, as a component under trial.
+#[derive(Clone, Copy, Debug)]
+pub struct Limiter;
+
+type Event = EventOf<Limiter>;
+type History = HistoryOf<Limiter>;
+
+/// The first delay of an item.
+const BASE: Duration = Duration::from_millis(5);
+/// The longest.
+const MAX: Duration = Duration::from_secs(1_000);
+
+/// A delay per item.
+fn per_item() -> Shape {
+    let nanos = |time: Duration| u64::try_from(time.as_nanos()).expect("a short time");
+    Shape::Exponential { base: nanos(BASE), max: nanos(MAX) }
+}
+
+/// A pace for all items.
+fn paced() -> Shape {
+    Shape::Bucket { rate: Rate::PerSecond(10), burst: 3 }
+}
+
+/// What controllers use: the longer of both.
+fn shape() -> Shape {
+    Shape::MaxOf(vec![per_item(), paced()])
+}
+
+impl Component for Limiter {
+    type Machine = Alone<Box<dyn Asked<u8>>>;
+
+    const NAME: &'static str = "limiter";
+    const SAYS: &'static str = "how long to wait after a failure, per item and shared";
+
+    fn machine() -> MachineOf<Self> {
+        Box::new(Alone(limiter(&shape())))
+    }
+
+    fn scenarios() -> Vec<Box<dyn DynScenario<Self>>> {
+        scenarios::all()
+    }
+
+    fn invariants() -> Vec<Invariant<Self>> {
+        invariants::all()
+    }
+
+    fn mutants() -> Vec<Mutant<Self>> {
+        mutants::all()
+    }
+
+    fn describe(call: &OpOf<Self>, outcome: &Step<RetOf<Self>>) -> String {
+        match (call, outcome) {
+            (Call::When(key), Step::Done(Said::Delay(delay))) => {
+                format!("{key} failed -> {delay:?}")
+            }
+            (Call::NumRequeues(key), Step::Done(Said::Count(count))) => {
+                format!("failures of {key} -> {count}")
+            }
+            (call, _) => format!("{call:?}"),
+        }
+    }
+
+    fn conformance() -> Vec<Conformance> {
+        vec![conformance::conformance()]
+    }
+
+    fn fuzz() -> Option<fn(&[u8])> {
+        Some(|bytes| {
+            let (shape, ops) = decode(bytes);
+            check(&shape, &ops);
+        })
+    }
+}
+
+component_tests! {
+    Limiter;
+    scenarios:
+        two_threads_fail,
+        forgotten_between,
+        paced_together,
+        fails_for_long;
+    also: mutants, conformance, fuzz
+}

@@ -1,21 +1,27 @@
 //! What trials of stores and queues of objects share: objects, a consumer's store, and objects as
 //! recorded traces write them.
 
-mod edited;
+mod asleep;
 mod stage;
 mod store;
 pub(crate) mod traced;
+mod tried;
+mod wakes;
 
 use std::sync::Arc;
 
+use seatrial_core::delta_fifo::Delta;
 use seatrial_core::fifo::EnqueueError;
 use seatrial_core::machine::{Cx, Machine, Step};
-use seatrial_core::store::{Cause, NoMetadata};
+use seatrial_core::store::{Cause, LastState, NoMetadata};
 
-pub(crate) use edited::Edited;
-pub(crate) use stage::{MISSED, Stage};
+pub(crate) use asleep::{Asleep, Bed};
+pub(crate) use stage::{MISSED, PANICS, Stage};
 pub use store::Store;
 pub(crate) use store::left_by;
+pub use tried::{Call, Made, Reply, Tried};
+pub(crate) use tried::{Hosted, Shown, alone};
+pub(crate) use wakes::{queue_wakes, requeue_wakes};
 
 /// A key and a version. Key 0 is refused by [`key_of`], version 13 by [`transform`].
 pub type Object = (u8, u8);
@@ -40,11 +46,42 @@ pub fn transform(object: Object) -> Result<Object, Cause> {
     }
 }
 
+/// Transforms a change once more, as if that had not been done.
+pub(crate) fn transformed_again(change: &Delta<u8, Object>) -> Delta<u8, Object> {
+    let again = |object: &Object| transform(*object).unwrap_or(*object);
+    match change {
+        Delta::Added(object) => Delta::Added(again(object)),
+        Delta::Updated(object) => Delta::Updated(again(object)),
+        Delta::Replaced(object) => Delta::Replaced(again(object)),
+        Delta::Sync(object) => Delta::Sync(again(object)),
+        Delta::Deleted(LastState::Final(object)) => Delta::Deleted(LastState::Final(again(object))),
+        tombstone @ Delta::Deleted(_) => tombstone.clone(),
+    }
+}
+
 /// Writes objects as pictures of an interleaving show them: `1v2 3v1`.
 pub(crate) fn named<'a>(objects: impl IntoIterator<Item = &'a Object>) -> String {
     let all: Vec<_> =
         objects.into_iter().map(|(key, version)| format!("{key}v{version}")).collect();
     if all.is_empty() { "nothing".to_owned() } else { all.join(" ") }
+}
+
+/// Writes a last state: `1v2`, or what is known of an object whose deletion nobody saw.
+pub(crate) fn named_last(last: &LastState<u8, Object>) -> String {
+    match last {
+        LastState::Final(object) => named([object]),
+        LastState::Tombstone(tombstone) => {
+            format!("{} unseen, last {}", tombstone.key, named(&tombstone.object))
+        }
+    }
+}
+
+/// Writes a change: `Updated 1v2`.
+pub(crate) fn named_change(change: &Delta<u8, Object>) -> String {
+    match change {
+        Delta::Deleted(last) => format!("Deleted {}", named_last(last)),
+        other => format!("{} {}", other.kind(), named(other.object())),
+    }
 }
 
 /// Returns how a call ended, in a word.

@@ -1,5 +1,6 @@
 //! A queue of objects, the store of its consumer, and the threads around them.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use seatrial_core::fifo::{Closed, Queue};
@@ -12,6 +13,9 @@ use crate::trial::{Component, World};
 /// The note of a thread that was woken by the first list: how many of its objects the consumer's
 /// store misses.
 pub(crate) const MISSED: &str = "misses";
+
+/// The note of a consumer that panics while it processes.
+pub(crate) const PANICS: &str = "panics";
 
 /// What every scenario on a queue of objects needs.
 pub(crate) struct Stage<R: Runtime, C: Component, Q: Queue<u8, Object>> {
@@ -86,6 +90,33 @@ impl<R: Runtime, C: Component, Q: Queue<u8, Object>> Stage<R, C, Q> {
                 let stored = stage.store.objects().len() as u64;
                 stage.world.note(MISSED, objects.saturating_sub(stored));
             }
+        })
+    }
+
+    /// A thread that pops once, and fails to process what it gets.
+    pub(crate) fn failing(&self) -> R::Join<()>
+    where
+        Q::Popped: Clone + PartialEq + std::fmt::Debug,
+    {
+        self.on("failing", |stage| {
+            let mut seen = None;
+            let popped = stage.queue.pop(|popped| {
+                seen = Some(popped.clone());
+                "out of disk"
+            });
+            let (popped, result) = popped.expect("something waits");
+            assert_eq!((Some(popped), result), (seen, "out of disk"), "what process saw and said");
+        })
+    }
+
+    /// A thread that pops once, says so, and panics.
+    pub(crate) fn panicking(&self) -> R::Join<()> {
+        self.on("panicking", |stage| {
+            let process = |_: &_| -> () {
+                stage.world.note(PANICS, 1);
+                panic!("the consumer fails");
+            };
+            drop(catch_unwind(AssertUnwindSafe(|| stage.queue.pop(process))));
         })
     }
 

@@ -19,7 +19,7 @@ type Machine = OrderedQueue<String, Object, Store>;
 type Happened = Event<String, Object>;
 
 /// How the recorded traces of the ordered FIFO are replayed.
-pub fn conformance() -> Conformance {
+pub(super) fn conformance() -> Conformance {
     Conformance { traces_of: "real_fifo", replay, faithful: None }
 }
 

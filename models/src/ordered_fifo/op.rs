@@ -200,9 +200,14 @@ impl Pair {
         let unlocked =
             self.setup.atomic && self.setup.unlock && left < 2 * self.setup.batch_size.get();
         let panics = matches!(meanwhile, Meanwhile::Panic);
+        let synced = self.spec.has_synced();
         let mut seen = None;
         let mut process = |events: &[Happened], initial, left| {
             seen = Some((events.to_vec(), initial, left));
+            if unlocked {
+                let now = (self.queue.len(), self.queue.has_synced());
+                assert_eq!(now, (left, synced), "what is in process is neither left nor done");
+            }
             match meanwhile {
                 Meanwhile::Panic => resume_unwind(Box::new("process panics")),
                 Meanwhile::Add(object) if unlocked => drop(self.queue.add(*object)),

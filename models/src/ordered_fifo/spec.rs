@@ -102,7 +102,7 @@ impl Spec {
         }
     }
 
-    fn populate_with_list(&mut self) {
+    pub(super) fn populate_with_list(&mut self) {
         if !self.populated {
             (self.populated, self.initial_left) = (true, self.events.len());
         }

@@ -70,6 +70,12 @@ fn seeded(
 }
 
 pub(super) fn all() -> Vec<Mutant<Pool>> {
+    let mut all = deliveries();
+    all.extend(ends());
+    all
+}
+
+fn deliveries() -> Vec<Mutant<Pool>> {
     const AT_ONCE: Outcome = Outcome::RequeueAfter(std::time::Duration::ZERO);
     vec![
         seeded("retry_at_once", "own: a failure goes round the limiter", &["backs_off"], || {
@@ -108,6 +114,11 @@ pub(super) fn all() -> Vec<Mutant<Pool>> {
                 })
             },
         ),
+    ]
+}
+
+fn ends() -> Vec<Mutant<Pool>> {
+    vec![
         seeded(
             "shutdown_discards_waiting",
             "own: shutdown clears the queue",

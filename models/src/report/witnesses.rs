@@ -10,7 +10,7 @@ use std::path::PathBuf;
 
 use super::{Kill, Report, Verdict};
 use crate::engine::Engine;
-use crate::trial::Expect;
+use crate::trial::{Expect, Witness};
 
 /// One file: where it goes inside the folder of witnesses, and what it says.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -37,9 +37,17 @@ impl Found<'_> {
     /// What makes one easier to read than another: few preemptions first. Schedules of loom are not
     /// made small, and bytes say little.
     fn size(&self) -> (bool, u32, bool, usize) {
-        let made_small = !matches!(self.engine, Engine::Loom | Engine::Fuzz);
+        let made_small = !matches!(self.engine, Engine::Loom | Engine::Fuzz) && !self.is_cut_off();
         let preemptions = self.preemptions.unwrap_or(u32::MAX);
         (!made_small, preemptions, !self.least, self.witness.len())
+    }
+
+    /// The search of all traces gives up an endless execution before a replay does, so the schedule
+    /// ends where the replay would go on.
+    fn is_cut_off(&self) -> bool {
+        let witness: Option<Witness> = self.witness.parse().ok();
+        let route = witness.as_ref().and_then(|witness| witness.route.schedule());
+        self.engine == Engine::Trace && route.is_some_and(|route| route.choices.len() > 50_000)
     }
 
     fn file(&self) -> WitnessFile {

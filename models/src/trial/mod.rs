@@ -12,6 +12,7 @@ mod fuzzing;
 mod history;
 mod invariant;
 mod judge;
+mod ledger;
 #[cfg(feature = "loom")]
 mod looming;
 #[cfg(feature = "shuttle")]
@@ -37,7 +38,7 @@ pub(crate) use case::Case;
 pub use case::{Plan, Replayed, Trial};
 pub use component::{Component, EventOf, HistoryOf, MachineOf, OpOf, Property, RetOf};
 pub(crate) use component_tests::component_tests;
-pub(crate) use edited::{Edit, Edited};
+pub(crate) use edited::{Edit, Edited, Retell, Retold, at_most, keep_at_most};
 pub use finding::{Finding, Line, transcript};
 pub use fuzzing::MADE_UP_CALLS;
 pub use history::{Event, History, What};
@@ -45,7 +46,9 @@ pub use invariant::{
     AGREES, Expect, Invariant, Kind, NEVER_PANICS, REACHES_ITS_CASE, TERMINATES, Violation,
 };
 pub use judge::StopAt;
+pub(crate) use ledger::Ledger;
 pub use mutant::{Mutant, MutantKind};
+pub(crate) use mutant::{mistakes, mutants};
 pub use recorder::DynMachine;
 pub use scenario::{DynScenario, Scenario};
 pub use simulation::Simulation;

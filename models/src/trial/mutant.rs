@@ -41,3 +41,43 @@ impl<C: Component> std::fmt::Debug for Mutant<C> {
         f.debug_struct("Mutant").field("name", &self.name).finish_non_exhaustive()
     }
 }
+
+/// Lists mutants, one after another: what is expected of it, its name, where it comes from, what
+/// its machine is made with, what it breaks. The function that makes the machine comes first.
+macro_rules! mutants {
+    ($make:ident:
+     $($kind:ident $(($why:expr))? $name:literal from $origin:literal:
+       $with:tt breaks [$($broken:literal),*];)+) => {
+        vec![$($crate::trial::Mutant {
+            name: $name,
+            origin: $origin,
+            breaks: &[$($broken),*],
+            kind: $crate::trial::MutantKind::$kind $(($why))?,
+            make: || $make $with,
+        }),+]
+    };
+}
+
+pub(crate) use mutants;
+
+/// Lists the mistakes that one may make in an algorithm, and all of them in one place.
+macro_rules! mistakes {
+    ($(#[$says:meta])* $seen:vis enum $name:ident {
+        $($(#[$what:meta])* $mistake:ident,)+
+    }) => {
+        $(#[$says])*
+        #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+        $seen enum $name {
+            $($(#[$what])* $mistake,)+
+        }
+
+        impl $name {
+            /// All of them.
+            #[cfg(test)]
+            #[allow(dead_code, reason = "not every algorithm has a property that a caller sees")]
+            pub(crate) const ALL: &'static [Self] = &[$(Self::$mistake),+];
+        }
+    };
+}
+
+pub(crate) use mistakes;

@@ -67,6 +67,10 @@ pub trait DynScenario<C: Component>: Send + Sync {
     fn on_shuttle(&self, world: &World<crate::engine::shuttle::ShuttleRuntime, C>);
 }
 
+/// Says why an engine that is made for something else holds no program of threads.
+pub(super) const IS_A_PROGRAM: &str =
+    "it is a program of threads, and this engine runs something else";
+
 /// Why an engine that makes up calls holds no scenario.
 pub(super) const RUNS_NO_SCENARIO: &str =
     "this engine makes up calls of its own: it convicts mutants";
@@ -85,11 +89,11 @@ impl<C: Component, S: Scenario<C>> DynScenario<C> for S {
     }
 
     fn cannot_run_on(&self, engine: crate::engine::Engine) -> Option<&'static str> {
-        if engine.runs() != Kind::Program {
-            return Some("it is a program of threads, and this engine runs something else");
-        }
         if engine.makes_up_calls() {
             return Some(RUNS_NO_SCENARIO);
+        }
+        if engine.runs() != Kind::Program {
+            return Some(IS_A_PROGRAM);
         }
         S::cannot_run_on(engine)
     }

@@ -9,7 +9,7 @@ use super::finding::Finding;
 use super::fuzzing;
 use super::invariant::{Expect, Invariant};
 use super::mutant::MutantKind;
-use super::scenario::{DynScenario, RUNS_NO_SCENARIO};
+use super::scenario::{DynScenario, IS_A_PROGRAM, RUNS_NO_SCENARIO};
 use super::simulation::Simulation;
 use crate::conformance::Conformance;
 use crate::engine::{Engine, Kind, Route};
@@ -253,7 +253,12 @@ impl<C: Component> Subject for Of<C> {
             };
             return (engine.runs() != simulation.kind()).then_some(reason);
         }
-        Self::scenario(scenario)?.cannot_run_on(engine)
+        let program = Self::scenario(scenario)?;
+        if engine.runs() == Kind::Program {
+            program.cannot_run_on(engine)
+        } else {
+            Some(IS_A_PROGRAM) // whatever a scenario of a type of its own says
+        }
     }
 
     fn traces(&self, scenario: &str) -> Option<u64> {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use seatrial_models::trial::{
     Expect, InvariantInfo, MutantInfo, MutantKind, NEVER_PANICS, Subject, TERMINATES,
 };
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer};
 
 use crate::rules;
 
@@ -30,13 +30,28 @@ struct Promise {
     rules: Vec<String>,
     source: String,
     says: String,
-    invariant: Option<String>,
+    /// One name, or several where the rules say in one breath what is checked in several ways.
+    #[serde(default, deserialize_with = "one_or_several")]
+    invariant: Vec<String>,
     #[serde(default)]
     scenarios: Vec<String>,
     #[serde(default)]
     mutants: Vec<String>,
     #[serde(default)]
     tests: Vec<String>,
+}
+
+fn one_or_several<'de, D: Deserializer<'de>>(names: D) -> Result<Vec<String>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Names {
+        One(String),
+        Several(Vec<String>),
+    }
+    Ok(match Names::deserialize(names)? {
+        Names::One(name) => vec![name],
+        Names::Several(names) => names,
+    })
 }
 
 #[derive(Debug, Deserialize)]
@@ -153,10 +168,12 @@ fn names(stated: &Requirements, known: &Known, has_test: &dyn Fn(&str) -> bool) 
         if promise.rules.is_empty() || promise.source.is_empty() || promise.says.is_empty() {
             complain("a promise has rules, a source and words".to_owned());
         }
-        match &promise.invariant {
-            Some(name) if !known.has_invariant(name) => complain(format!("no invariant `{name}`")),
-            Some(_) if promise.scenarios.is_empty() => complain("in which scenario?".to_owned()),
-            None if promise.tests.is_empty() => complain("nothing shows it".to_owned()),
+        for name in promise.invariant.iter().filter(|name| !known.has_invariant(name)) {
+            complain(format!("no invariant `{name}`"));
+        }
+        match promise.invariant.is_empty() {
+            true if promise.tests.is_empty() => complain("nothing shows it".to_owned()),
+            false if promise.scenarios.is_empty() => complain("in which scenario?".to_owned()),
             _ => {}
         }
         for scenario in promise.scenarios.iter().filter(|name| !known.scenarios.contains(name)) {
@@ -165,7 +182,7 @@ fn names(stated: &Requirements, known: &Known, has_test: &dyn Fn(&str) -> bool) 
         for test in promise.tests.iter().filter(|test| !has_test(test)) {
             complain(format!("no test `{test}`"));
         }
-        mutants(&promise.mutants, promise.invariant.as_deref(), known, &mut complain);
+        mutants(&promise.mutants, &promise.invariant, known, &mut complain);
     }
     for departure in &stated.departure {
         let mut complain = |what: String| complaints.push(format!("{}: {what}", departure.rule));
@@ -175,17 +192,17 @@ fn names(stated: &Requirements, known: &Known, has_test: &dyn Fn(&str) -> bool) 
         if let Some(name) = departure.invariant.as_ref().filter(|name| !known.has_invariant(name)) {
             complain(format!("no invariant `{name}`"));
         }
-        mutants(&departure.mutants, None, known, &mut complain);
+        mutants(&departure.mutants, &[], known, &mut complain);
     }
     let silent = stated.not_checked.iter().filter(|not| not.reason.is_empty());
     complaints.extend(silent.map(|not| format!("{}: why is it not checked?", not.rule)));
     complaints
 }
 
-/// Mutants exist and break the invariant beside which they stand.
+/// Mutants exist and break one of the invariants beside which they stand.
 fn mutants(
     names: &[String],
-    invariant: Option<&str>,
+    invariants: &[String],
     known: &Known,
     complain: &mut dyn FnMut(String),
 ) {
@@ -193,8 +210,9 @@ fn mutants(
         match known.mutants.iter().find(|mutant| mutant.name == name) {
             None => complain(format!("no mutant `{name}`")),
             Some(mutant) => {
-                if let Some(invariant) = invariant.filter(|it| !mutant.breaks.contains(it)) {
-                    complain(format!("`{name}` does not break `{invariant}`"));
+                let breaks = |invariant: &String| mutant.breaks.contains(&invariant.as_str());
+                if !invariants.is_empty() && !invariants.iter().any(breaks) {
+                    complain(format!("`{name}` does not break `{}`", invariants.join("`, `")));
                 }
             }
         }
@@ -211,7 +229,8 @@ fn forgotten(stated: &Requirements, known: &Known) -> Vec<String> {
         }
     }
     for invariant in &known.invariants {
-        if !promises.iter().any(|promise| promise.invariant.as_deref() == Some(invariant.name)) {
+        let names = |promise: &Promise| promise.invariant.iter().any(|it| it == invariant.name);
+        if !promises.iter().any(names) {
             complaints.push(format!("no promise names the invariant `{}`", invariant.name));
         }
         for rule in invariant.rules {

@@ -106,6 +106,14 @@ fn adding_back_nothing_is_an_error() {
 }
 
 #[test]
+fn changes_that_are_put_back_have_the_key_of_the_newest() {
+    let queue = plain();
+    let changes = [Delta::Added(("a", 1)), Delta::Updated(("b", 1))];
+    queue.add_if_absent(changes.into_iter().collect()).unwrap();
+    assert_eq!(pop(&queue).key, "b", "KY-10");
+}
+
+#[test]
 fn what_was_popped_is_not_kept_alive() {
     let runtime = System::new();
     let queue = DeltaFifo::new(&runtime, |object: &Arc<u32>| Ok(**object));

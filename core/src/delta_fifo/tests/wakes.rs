@@ -108,3 +108,25 @@ fn pop_and_wait_for_sync_sleep_apart() {
     assert_eq!(Pop.step(&mut machine, &mut cx), Step::Wait { on: POPPERS, until: None });
     assert_eq!(WaitForSync.step(&mut machine, &mut cx), Step::Wait { on: SYNC, until: None });
 }
+
+#[test]
+fn whoever_waits_in_vain_waits_until_what_is_in_process_is_done() {
+    let mut machine = machine(&[]);
+    let refused = EnqueueError::Transform(Arc::new(NoMetadata));
+    woken(&mut machine, Replace { refused: Some(refused), ..list(&["a"]) }); // no first list
+    woken(&mut machine, Pop);
+    woken(&mut machine, Close);
+    let system = System::new();
+    let waits = WaitForSync.step(&mut machine, &mut Cx::new(&system));
+    assert_eq!(waits, Step::Wait { on: SYNC, until: None }, "an entry is in process");
+    assert_eq!(woken(&mut machine, Processed { requeue: None }), (0, Wakes::ALL));
+    assert_eq!(WaitForSync.step(&mut machine, &mut Cx::new(&system)), Step::Done(false));
+}
+
+#[test]
+fn nothing_can_be_put_back() {
+    let mut machine = machine(&[]);
+    let nothing = AddIfAbsent { key: Some(key("a")), deltas: Deltas::new() };
+    assert_eq!(woken(&mut machine, nothing), (0, Wakes::ALL), "it is a write all the same");
+    assert!(machine.is_empty());
+}

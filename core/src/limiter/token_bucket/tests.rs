@@ -209,6 +209,26 @@ fn cancelling_is_in_time_up_to_the_time_to_act() {
 }
 
 #[test]
+fn cancelling_fills_the_bucket_to_the_burst_at_most() {
+    let mut bucket = bucket(1.0, 5);
+    reserve(&mut bucket, START, 5);
+    let reservation = reserve(&mut bucket, START, 5);
+    bucket.set_rate(START, Rate::per_second(1_000.0)); // it keeps the rate that it was made with
+    bucket.cancel(seconds(1), &reservation);
+    assert_eq!(tokens(&bucket, seconds(1)), 5);
+}
+
+#[test]
+fn cancelling_moves_the_last_event_to_no_time_that_has_passed() {
+    let mut bucket = bucket(1.0, 1);
+    reserve(&mut bucket, START, 1);
+    let reservation = reserve(&mut bucket, START, 1);
+    let half = after(SECOND / 2);
+    bucket.cancel(half, &reservation);
+    assert_eq!(bucket.last_event, seconds(1), "TB-18");
+}
+
+#[test]
 fn a_second_cancel_is_computed_anew() {
     let mut bucket = bucket(1.0, 1);
     reserve(&mut bucket, START, 1);

@@ -89,7 +89,7 @@ fn an_item_is_counted_when_it_becomes_dirty_and_timed_from_there() {
     let (runtime, listener) = (Manual::new(), Listener::default());
     let queue = queue(&runtime, &listener);
     queue.add(1);
-    queue.add(1); // MX-5 with WQ-5: changes nothing
+    queue.add(1); // workqueue:MX-5 with workqueue:WQ-5: changes nothing
     runtime.advance(ms(10));
     let (token, _) = queue.take().unwrap();
     assert_eq!((listener.told().depth, listener.told().latency), (0, vec![ms(10)]));
@@ -99,7 +99,7 @@ fn an_item_is_counted_when_it_becomes_dirty_and_timed_from_there() {
     assert_eq!(queue.len(), 0);
     runtime.advance(ms(5));
     queue.done(token);
-    queue.done(token); // WQ-21
+    queue.done(token); // workqueue:WQ-21
     assert_eq!(listener.told().work, [ms(5)]);
     runtime.advance(ms(2));
     let (token, _) = queue.take().unwrap();
@@ -153,7 +153,7 @@ fn a_drain_ends_the_updater_when_it_begins() {
     let updater = Updater::start(&runtime, &queue);
     let draining = Arc::clone(&queue);
     let drain = runtime.spawn("drain", move || draining.shut_down_with_drain());
-    updater.join(); // WQ-40: though the drain goes on
+    updater.join(); // workqueue:WQ-40: though the drain goes on
     queue.done(token);
     runtime.join(drain).unwrap();
 }
@@ -175,7 +175,7 @@ fn every_call_with_a_delay_is_a_retry() {
     let delaying = DelayingQueue::with_metrics(&runtime, Fifo::default(), &listener.metrics());
     delaying.add_after(1, ms(5));
     delaying.add_after(1, Duration::ZERO);
-    assert_eq!(listener.told().retried, 2, "DQ-4");
+    assert_eq!(listener.told().retried, 2, "workqueue:DQ-4");
     assert_eq!(listener.told().added, 1, "the other has not come yet");
     let limiter = Exponential::new(ms(1), ms(1));
     let limited =

@@ -117,6 +117,16 @@ fn batches_and_single_events_are_the_same_sequence() {
 }
 
 #[test]
+fn a_first_list_of_one_object_is_a_batch_of_its_own() {
+    let queue = plain(&Store::of(&[]));
+    queue.replace(vec![("a", 1)], "").unwrap();
+    queue.add(("b", 1)).unwrap();
+    queue.add(("c", 1)).unwrap();
+    assert_eq!(batch(&queue), (vec!["a"], true));
+    assert_eq!(batch(&queue), (vec!["b", "c"], false));
+}
+
+#[test]
 fn keys_that_collide_are_kept_apart() {
     let queue = OrderedFifo::new(&System::new(), |object: &Object| Ok(Colliding(object.0)));
     for object in [("a", 1), ("b", 1), ("c", 1), ("b", 2)] {

@@ -3,6 +3,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use super::*;
+use crate::store::tests::Colliding;
 
 #[test]
 fn tombstones_come_before_the_list() {
@@ -102,4 +103,46 @@ fn an_atomic_list_that_the_transformer_refuses_changes_nothing() {
     queue.replace(vec![("a", 1)], "9").unwrap();
     let Event::ReplacedAll(list) = pop(&queue) else { panic!("a list was queued") };
     assert_eq!(list.objects, [("a", 101)]);
+}
+
+#[test]
+fn what_the_transformer_refuses_in_a_list_is_not_deleted_by_it() {
+    let queue = transforming(&Store::of(&[("a", 1), ("b", 1), ("gone", 1)]));
+    assert!(queue.replace(vec![("a", 13), ("b", 2)], "").is_err());
+    assert_eq!(queue.list(), [tombstone("gone", Some(("gone", 1)))]);
+}
+
+/// A store whose two objects have keys of one hash, and which names one of them twice.
+struct Alike;
+
+impl KnownObjects<Colliding, Object> for Alike {
+    fn keys(&self) -> Vec<Colliding> {
+        ["a", "b", "a"].map(Colliding).into()
+    }
+
+    fn get(&self, key: &Colliding) -> Result<Option<Object>, LookupFailed> {
+        Ok(Some((key.0, 1)))
+    }
+}
+
+#[test]
+fn keys_that_collide_are_kept_apart_and_one_that_is_named_twice_is_shown_once() {
+    let runtime = System::new();
+    let intake = Intake::new(&runtime, |object: &Object| Ok(Colliding(object.0)));
+    let queue = OrderedFifo::with_options(&runtime, intake, Options::plain(Alike));
+    let drain =
+        || std::iter::from_fn(|| (!queue.is_empty()).then(|| queue.pop(|_| ()).unwrap().0.event));
+    queue.resync().unwrap();
+    let shown = [("a", 1), ("b", 1)].map(|object| Event::Delta(Delta::Sync(object)));
+    assert_eq!(drain().collect::<Vec<_>>(), shown);
+    queue.update(("b", 2)).unwrap();
+    queue.replace(vec![], "").unwrap();
+    let gone =
+        |name, object| Event::Delta(Delta::Deleted(LastState::unknown(Colliding(name), object)));
+    let expected = [
+        Event::Delta(Delta::Updated(("b", 2))),
+        gone("b", Some(("b", 2))),
+        gone("a", Some(("a", 1))),
+    ];
+    assert_eq!(drain().collect::<Vec<_>>(), expected);
 }

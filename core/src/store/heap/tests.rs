@@ -66,6 +66,49 @@ fn deleting_takes_out_by_key_and_a_missing_one_is_an_error() {
 }
 
 #[test]
+fn whatever_comes_and_goes_the_least_comes_first() {
+    let hasher = KeyHasher::fixed(0);
+    let mut machine = HeapQueue::<u32, (u32, u32)>::new(Arc::new(|one, other| one.1 < other.1));
+    let (mut plain, mut random) = (std::collections::BTreeMap::new(), 1_u32);
+    for _ in 0..2_000 {
+        random = random.wrapping_mul(747_796_405).wrapping_add(2_891_336_453);
+        let (key, rank, wakes) = (random >> 8 & 31, random >> 16, &mut Wakes::default());
+        match random >> 29 {
+            0..4 => {
+                let before = machine.put(&mut Some(hasher.hashed(key)), (key, rank), wakes);
+                assert_eq!(before.map(|object| object.1), plain.insert(key, rank));
+            }
+            4 | 5 => {
+                let taken = machine.delete(&hasher.hashed(key)).map(|(_, object)| object.1);
+                assert_eq!(taken, plain.remove(&key));
+            }
+            _ => {
+                let least = plain.values().min().copied();
+                let taken = machine.pop().map(|(_, object)| object);
+                assert_eq!(taken.map(|object| object.1), least);
+                taken.map(|object| plain.remove(&object.0));
+            }
+        }
+        machine.check();
+        assert_eq!(machine.len(), plain.len());
+    }
+}
+
+#[test]
+fn a_key_function_may_ask_its_own_heap() {
+    let asked: Arc<std::sync::OnceLock<KeyedHeap<u32, u32>>> = Arc::default();
+    let itself = Arc::clone(&asked);
+    let key_of = move |object: &u32| {
+        Ok(*object + itself.get().map_or(0, |heap| u32::try_from(heap.len()).unwrap_or(0)))
+    };
+    let heap = KeyedHeap::new(&System::new(), key_of, |one, other| one < other);
+    let heap = asked.get_or_init(|| heap);
+    heap.add(7).unwrap();
+    heap.add(7).unwrap();
+    assert_eq!(heap.len(), 2, "no lock is held while a key is asked for");
+}
+
+#[test]
 fn a_closed_heap_is_drained_and_takes_nothing() {
     let heap = heap();
     heap.add(("a", 1)).unwrap();

@@ -104,6 +104,8 @@ fn reading_by_index_returns_newer_states_and_added_objects() {
     assert_eq!(it.on_node("n1"), ["6"], "still there while the store has it there (MC-4)");
     assert_eq!(it.on_node("n2"), ["6"]);
     assert_eq!(it.on_node("n3"), [""; 0]);
+    it.cache.mutation(pod("7")).unwrap();
+    assert_eq!(it.on_node("n1"), ["7"], "what store and overlay have is read once");
     let error = it.cache.by_index("none", "n1").unwrap_err();
     assert_eq!(error.to_string(), "Index with name none does not exist");
 }

@@ -4,8 +4,6 @@ mod ends;
 mod tasks;
 mod times;
 
-use std::collections::hash_map::DefaultHasher;
-use std::hash::BuildHasherDefault;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -16,6 +14,9 @@ use seatrial_core::runtime::Runtime;
 
 use super::as_queue::{apply, due};
 use super::{Call, DelayingQueue, Event, History, Spec};
+use crate::queue::family::{
+    Delayed, FixedHasher, Worked, caller, earlier_time, end, millis, sleep, worker,
+};
 use crate::trial::{DynScenario, What, World};
 
 pub(super) fn all() -> Vec<Box<dyn DynScenario<DelayingQueue>>> {
@@ -34,50 +35,30 @@ pub(super) fn all() -> Vec<Box<dyn DynScenario<DelayingQueue>>> {
     ]
 }
 
-/// The hasher that every execution computes alike.
-type FixedHasher = BuildHasherDefault<DefaultHasher>;
-type Tried<R> = Arc<Queue<u8, R, Fifo, FixedHasher, Boxed<Delaying<u8>>>>;
-
-const fn millis(count: u64) -> Duration {
-    Duration::from_millis(count)
-}
+type Queued<R> = Queue<u8, R, Fifo, FixedHasher, Boxed<Delaying<u8>>>;
+type Tried<R> = Arc<Queued<R>>;
 
 fn queue<R: Runtime>(world: &World<R, DelayingQueue>) -> Tried<R> {
     Arc::new(Queue::with_host(world.runtime(), FixedHasher::default(), world.machine()))
 }
 
-fn sleep<R: Runtime>(world: &World<R, DelayingQueue>, time: Duration) {
-    let runtime = world.runtime();
-    runtime.sleep_until(runtime.now() + time);
+impl<R: Runtime> Worked for Queued<R> {
+    fn work_once(&self, work: impl FnOnce()) -> bool {
+        let Some((token, _)) = self.take() else { return false };
+        work();
+        self.done(token);
+        true
+    }
+
+    fn shut_down(&self) {
+        self.shut_down();
+    }
 }
 
-/// A consumer that works until the queue is shut down and empty, so long on each item.
-fn worker<R: Runtime>(
-    world: &World<R, DelayingQueue>,
-    name: &str,
-    queue: &Tried<R>,
-    work: Duration,
-) -> R::Join<()> {
-    let (queue, world_of_worker) = (Arc::clone(queue), world.clone());
-    world.spawn(name, move || {
-        while let Some((token, _)) = queue.take() {
-            if !work.is_zero() {
-                sleep(&world_of_worker, work);
-            }
-            queue.done(token);
-        }
-    })
-}
-
-/// Runs a few calls on a thread of their own.
-fn caller<R: Runtime>(
-    world: &World<R, DelayingQueue>,
-    name: &str,
-    queue: &Tried<R>,
-    calls: impl FnOnce(&Tried<R>) + Send + 'static,
-) -> R::Join<()> {
-    let queue = Arc::clone(queue);
-    world.spawn(name, move || calls(&queue))
+impl<R: Runtime> Delayed for Queued<R> {
+    fn add_after(&self, item: u8, delay: Duration) {
+        self.add_after(item, delay);
+    }
 }
 
 /// What is known before an event.

@@ -9,7 +9,7 @@ use std::time::Duration;
 use seatrial_core::delaying_queue::AddAfter;
 use seatrial_core::runtime::Runtime;
 
-use super::{Call, calls, millis, queue, some, worker};
+use super::{Call, calls, end, millis, queue, some, worker};
 use crate::delaying_queue::{DelayingQueue, History};
 use crate::trial::{Scenario, What, World};
 
@@ -34,10 +34,7 @@ impl Scenario<DelayingQueue> for TaskAndThread {
             });
         });
         queue.add_after(2, millis(3));
-        world.quiesce();
-        queue.shut_down();
-        world.join(thread);
-        world.join(task);
+        end(world, &queue, [thread, task]);
     }
 
     /// Both sleep until the late time when the early one is given.
@@ -76,9 +73,7 @@ impl Scenario<DelayingQueue> for DroppedGetter {
         queue.add_after(2, Duration::MAX); // a time that never comes wakes nobody
         queue.add(1);
         world.join(task);
-        world.quiesce();
-        queue.shut_down();
-        world.join(thread);
+        end(world, &queue, [thread]);
     }
 
     /// The task gives up after an item came that nobody has taken.

@@ -6,7 +6,7 @@ use seatrial_core::delaying_queue::AddAfter;
 use seatrial_core::queue::Add;
 use seatrial_core::runtime::{Instant, Runtime};
 
-use super::{Call, caller, calls, due, millis, queue, sleep, some, worker};
+use super::{Call, caller, calls, due, earlier_time, end, millis, queue, sleep, some, worker};
 use crate::delaying_queue::as_queue::moment;
 use crate::delaying_queue::{DelayingQueue, History};
 use crate::engine::Engine;
@@ -20,16 +20,7 @@ impl Scenario<DelayingQueue> for EarlierTime {
     const SAYS: &'static str = "two slow consumers sleep until a time, and two earlier ones come";
 
     fn run<R: Runtime>(&self, world: &World<R, DelayingQueue>) {
-        let queue = queue(world);
-        queue.add_after(1, millis(50));
-        let first = worker(world, "first", &queue, millis(8));
-        let second = worker(world, "second", &queue, millis(8));
-        queue.add_after(2, millis(3));
-        queue.add_after(3, millis(5));
-        world.quiesce();
-        queue.shut_down();
-        world.join(first);
-        world.join(second);
+        earlier_time(world, &queue(world));
     }
 
     /// Both consumers sleep until the late time when the early one is given.
@@ -57,9 +48,7 @@ impl Scenario<DelayingQueue> for BroughtForward {
         queue.add_after(1, millis(3));
         let _counted = queue.retries();
         world.join(producer);
-        world.quiesce();
-        queue.shut_down();
-        world.join(consumer);
+        end(world, &queue, [consumer]);
     }
 
     /// The last of the three finds the item waiting for another time.
@@ -115,9 +104,7 @@ impl Scenario<DelayingQueue> for AddWhileDelayed {
         let producer = caller(world, "producer", &queue, |queue| queue.add(1));
         queue.add_after(1, Duration::ZERO);
         world.join(producer);
-        world.quiesce();
-        queue.shut_down();
-        world.join(consumer);
+        end(world, &queue, [consumer]);
     }
 
     fn reaches(history: &History) -> bool {
@@ -145,10 +132,7 @@ impl Scenario<DelayingQueue> for DueTogether {
         let second = worker(world, "second", &queue, Duration::ZERO);
         queue.add(4);
         let _due = queue.len();
-        world.quiesce();
-        queue.shut_down();
-        world.join(first);
-        world.join(second);
+        end(world, &queue, [first, second]);
     }
 
     fn reaches(history: &History) -> bool {
@@ -177,9 +161,7 @@ impl Scenario<DelayingQueue> for DueWhileProcessing {
         sleep(world, millis(6));
         queue.done(token);
         world.join(producer);
-        world.quiesce();
-        queue.shut_down();
-        world.join(consumer);
+        end(world, &queue, [consumer]);
     }
 
     /// The item's time comes while it is processed.
@@ -215,9 +197,7 @@ impl Scenario<DelayingQueue> for DoneAfterDue {
         queue.done(token);
         let consumer = worker(world, "consumer", &queue, Duration::ZERO);
         world.join(observer);
-        world.quiesce();
-        queue.shut_down();
-        world.join(consumer);
+        end(world, &queue, [consumer]);
     }
 
     fn reaches(history: &History) -> bool {

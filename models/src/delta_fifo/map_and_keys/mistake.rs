@@ -1,124 +1,127 @@
 //! The mistakes that one may make.
 
-/// One changed line.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Mistake {
-    // What the reference does to this day.
-    /// Whoever waits for the first list is let go when its last entry is taken, not when that is
-    /// processed. There the latch has no lock; here the lock is let go.
-    LatchWhenTaken,
+use crate::trial::mistakes;
 
-    // What the reference did once, or the article says.
-    /// A sync behind a deletion is dropped.
-    DropSyncBehindDeletion,
-    /// A listed object behind a deletion is dropped.
-    DropReplacedBehindDeletion,
-    /// A tombstone around a tombstone: the object in it is not found.
-    TombstoneInTombstone,
-    /// The first list counts its objects, not its keys.
-    CountListedObjects,
-    /// The first list does not count what it deletes.
-    CountNoDeletions,
-    /// A list shows its objects as a resync does.
-    ShowListsAsSync,
-    /// An entry goes back unless it was asked back.
-    RequeueAlways,
-    /// A resync shows objects that have changes pending.
-    ResyncOverPending,
-    /// A list deletes what is in it and not known.
-    DeleteTheListed,
-    /// A list is compared with what is known only.
-    CompareKnownOnly,
-    /// Whether the queue is closed is looked up under another lock, before going to sleep.
-    CloseUnderItsOwnLock,
+mistakes! {
+    /// One changed line.
+    pub enum Mistake {
+        // What the reference does to this day.
+        /// Whoever waits for the first list is let go when its last entry is taken, not when that
+        /// is processed. There the latch has no lock; here the lock is let go.
+        LatchWhenTaken,
 
-    // What anybody may do to the changes of one object.
-    /// Deletions are not compressed.
-    NoDeduplication,
-    /// The newer of two deletions is kept.
-    KeepNewerDeletion,
-    /// The older of two deletions is kept, though it be a tombstone.
-    KeepOlderDeletion,
-    /// Deletions are compressed across what lies between them, too.
-    DeduplicateAcross,
-    /// An update takes the place of the change before it.
-    MergeUpdates,
-    /// A deletion drops what was pending.
-    DeletionForgetsHistory,
-    /// An object known to the consumer is never added.
-    CorrectTheVerb,
-    /// An object is queued anew for every change.
-    QueueEveryChange,
-    /// A change moves its object to the tail.
-    ChangeMoves,
+        // What the reference did once, or the article says.
+        /// A sync behind a deletion is dropped.
+        DropSyncBehindDeletion,
+        /// A listed object behind a deletion is dropped.
+        DropReplacedBehindDeletion,
+        /// A tombstone around a tombstone: the object in it is not found.
+        TombstoneInTombstone,
+        /// The first list counts its objects, not its keys.
+        CountListedObjects,
+        /// The first list does not count what it deletes.
+        CountNoDeletions,
+        /// A list shows its objects as a resync does.
+        ShowListsAsSync,
+        /// An entry goes back unless it was asked back.
+        RequeueAlways,
+        /// A resync shows objects that have changes pending.
+        ResyncOverPending,
+        /// A list deletes what is in it and not known.
+        DeleteTheListed,
+        /// A list is compared with what is known only.
+        CompareKnownOnly,
+        /// Whether the queue is closed is looked up under another lock, before going to sleep.
+        CloseUnderItsOwnLock,
 
-    // To deletions.
-    /// Only the queue is asked whether an object exists.
-    DeleteAsksQueueOnly,
-    /// Only the store is asked.
-    DeleteAsksStoreOnly,
-    /// Nobody is asked.
-    DeleteAsksNobody,
-    /// A lookup that fails says that there is no object.
-    FailedLookupIsAbsence,
-    /// A deletion that is ignored is no write.
-    IgnoredDeletionIsNoWrite,
-    /// A deletion takes the pending entry away.
-    DeleteTakesEntry,
+        // What anybody may do to the changes of one object.
+        /// Deletions are not compressed.
+        NoDeduplication,
+        /// The newer of two deletions is kept.
+        KeepNewerDeletion,
+        /// The older of two deletions is kept, though it be a tombstone.
+        KeepOlderDeletion,
+        /// Deletions are compressed across what lies between them, too.
+        DeduplicateAcross,
+        /// An update takes the place of the change before it.
+        MergeUpdates,
+        /// A deletion drops what was pending.
+        DeletionForgetsHistory,
+        /// An object known to the consumer is never added.
+        CorrectTheVerb,
+        /// An object is queued anew for every change.
+        QueueEveryChange,
+        /// A change moves its object to the tail.
+        ChangeMoves,
 
-    // To lists and resyncs.
-    /// What is known and not pending is not compared.
-    ForgetKnown,
-    /// A tombstone carries what is known rather than what is pending.
-    TombstoneFromStore,
-    /// No tombstone without a lookup that succeeds.
-    TombstoneNeedsLookup,
-    /// Every list counts anew.
-    CountEveryList,
-    /// A list with a refused object counts as the first.
-    RefusedListCounts,
-    /// A list with a refused object deletes what it has not come to.
-    RefusedListDeletes,
-    /// A list drops what was pending.
-    ListClearsPending,
-    /// A resync shows nothing.
-    ResyncShowsNothing,
-    /// A resync counts as a write.
-    ResyncIsAWrite,
+        // To deletions.
+        /// Only the queue is asked whether an object exists.
+        DeleteAsksQueueOnly,
+        /// Only the store is asked.
+        DeleteAsksStoreOnly,
+        /// Nobody is asked.
+        DeleteAsksNobody,
+        /// A lookup that fails says that there is no object.
+        FailedLookupIsAbsence,
+        /// A deletion that is ignored is no write.
+        IgnoredDeletionIsNoWrite,
+        /// A deletion takes the pending entry away.
+        DeleteTakesEntry,
 
-    // To the first list.
-    /// Adding and updating do not count as writes.
-    PutIsNoWrite,
-    /// Putting changes back does not count as a write.
-    PutBackIsNoWrite,
-    /// A refused object is no write.
-    RefusedPutIsNoWrite,
-    /// The flag of an entry is looked up after the entry was counted.
-    FlagAfterCount,
-    /// Processed entries are not counted.
-    NeverCount,
+        // To lists and resyncs.
+        /// What is known and not pending is not compared.
+        ForgetKnown,
+        /// A tombstone carries what is known rather than what is pending.
+        TombstoneFromStore,
+        /// No tombstone without a lookup that succeeds.
+        TombstoneNeedsLookup,
+        /// Every list counts anew.
+        CountEveryList,
+        /// A list with a refused object counts as the first.
+        RefusedListCounts,
+        /// A list with a refused object deletes what it has not come to.
+        RefusedListDeletes,
+        /// A list drops what was pending.
+        ListClearsPending,
+        /// A resync shows nothing.
+        ResyncShowsNothing,
+        /// A resync counts as a write.
+        ResyncIsAWrite,
 
-    // To popping and closing.
-    /// The lock is not held while an entry is processed.
-    UnlockWhileProcessing,
-    /// The newest entry comes first.
-    LastInFirstOut,
-    /// Only the newest change is handed out.
-    HandOutNewestOnly,
-    /// A closed queue hands out nothing.
-    CloseDiscards,
-    /// A closed queue takes in nothing.
-    CloseGatesWriters,
-    /// Changes that are put back replace newer ones.
-    RequeueOverwrites,
-    /// Changes that are put back come first.
-    RequeueInFront,
+        // To the first list.
+        /// Adding and updating do not count as writes.
+        PutIsNoWrite,
+        /// Putting changes back does not count as a write.
+        PutBackIsNoWrite,
+        /// A refused object is no write.
+        RefusedPutIsNoWrite,
+        /// The flag of an entry is looked up after the entry was counted.
+        FlagAfterCount,
+        /// Processed entries are not counted.
+        NeverCount,
 
-    // To reading.
-    /// A read returns the newest change only.
-    GetNewestOnly,
-    /// A listing is sorted by key.
-    ListByKey,
-    /// The length counts changes.
-    LenCountsChanges,
+        // To popping and closing.
+        /// The lock is not held while an entry is processed.
+        UnlockWhileProcessing,
+        /// The newest entry comes first.
+        LastInFirstOut,
+        /// Only the newest change is handed out.
+        HandOutNewestOnly,
+        /// A closed queue hands out nothing.
+        CloseDiscards,
+        /// A closed queue takes in nothing.
+        CloseGatesWriters,
+        /// Changes that are put back replace newer ones.
+        RequeueOverwrites,
+        /// Changes that are put back come first.
+        RequeueInFront,
+
+        // To reading.
+        /// A read returns the newest change only.
+        GetNewestOnly,
+        /// A listing is sorted by key.
+        ListByKey,
+        /// The length counts changes.
+        LenCountsChanges,
+    }
 }

@@ -1,7 +1,5 @@
 //! What a consumer does with what it pops, well or badly.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
-
 use seatrial_core::delta_fifo::{Op, Processed};
 use seatrial_core::fifo::AfterPop;
 use seatrial_core::runtime::Runtime;
@@ -9,6 +7,7 @@ use seatrial_core::runtime::Runtime;
 use super::{Stage, some};
 use crate::delta_fifo::ledger::Bed;
 use crate::delta_fifo::{DeltaFifo, History};
+use crate::objects::PANICS;
 use crate::trial::{DynScenario, Scenario, World};
 
 pub(super) fn all() -> Vec<Box<dyn DynScenario<DeltaFifo>>> {
@@ -32,15 +31,7 @@ impl Scenario<DeltaFifo> for FailingConsumer {
     fn run<R: Runtime>(&self, world: &World<R, DeltaFifo>) {
         let stage = Stage::informer(world, []);
         stage.add((1, 1));
-        let failing = stage.on("failing", |stage| {
-            let mut seen = None;
-            let popped = stage.queue.pop(|popped| {
-                seen = Some(popped.clone());
-                "out of disk"
-            });
-            let (popped, result) = popped.expect("an object is pending");
-            assert_eq!((Some(popped), result), (seen, "out of disk"), "what process saw and said");
-        });
+        let failing = stage.failing();
         stage.update((1, 2));
         stage.join([failing]);
         let consumer = stage.consumer("consumer");
@@ -171,14 +162,7 @@ impl Scenario<DeltaFifo> for PanickingConsumer {
 
     fn run<R: Runtime>(&self, world: &World<R, DeltaFifo>) {
         let stage = Stage::informer(world, []);
-        let panicking = stage.on("panicking", |stage| {
-            let process = |_: &_| -> () {
-                stage.world.note("panics", 1);
-                panic!("the consumer fails");
-            };
-            let popped = catch_unwind(AssertUnwindSafe(|| stage.queue.pop(process)));
-            drop(popped);
-        });
+        let panicking = stage.panicking();
         let consumer = stage.consumer("consumer");
         stage.add((1, 1));
         stage.add((2, 1));
@@ -187,7 +171,7 @@ impl Scenario<DeltaFifo> for PanickingConsumer {
 
     /// It panics, and the other one pops afterwards.
     fn reaches(history: &History) -> bool {
-        history.notes("panics").next().is_some()
+        history.notes(PANICS).next().is_some()
             && some(history, |before, over| !before.forgone.is_empty() && over.popped().is_some())
     }
 }

@@ -8,59 +8,12 @@ use crate::delta_fifo::Mistake::{self, *};
 use crate::delta_fifo::{MapAndKeys, check_on, decode};
 use crate::engine::quietly;
 use crate::objects::random_bytes;
+use crate::trial::component_tests::every_mistake_is_noticed;
 
-/// Mistakes that a single caller can see. Not among them: those that need a second thread
-/// (`LatchWhenTaken`, `CloseUnderItsOwnLock`, `UnlockWhileProcessing`), and `NoDeduplication`,
-/// because the list of changes that is handed out compresses itself.
-const SHOWN: &[Mistake] = &[
-    DropSyncBehindDeletion,
-    DropReplacedBehindDeletion,
-    TombstoneInTombstone,
-    CountListedObjects,
-    CountNoDeletions,
-    ShowListsAsSync,
-    RequeueAlways,
-    ResyncOverPending,
-    DeleteTheListed,
-    CompareKnownOnly,
-    KeepNewerDeletion,
-    KeepOlderDeletion,
-    DeduplicateAcross,
-    MergeUpdates,
-    DeletionForgetsHistory,
-    CorrectTheVerb,
-    QueueEveryChange,
-    ChangeMoves,
-    DeleteAsksQueueOnly,
-    DeleteAsksStoreOnly,
-    DeleteAsksNobody,
-    FailedLookupIsAbsence,
-    IgnoredDeletionIsNoWrite,
-    DeleteTakesEntry,
-    ForgetKnown,
-    TombstoneFromStore,
-    TombstoneNeedsLookup,
-    CountEveryList,
-    RefusedListCounts,
-    RefusedListDeletes,
-    ListClearsPending,
-    ResyncShowsNothing,
-    ResyncIsAWrite,
-    PutIsNoWrite,
-    PutBackIsNoWrite,
-    RefusedPutIsNoWrite,
-    FlagAfterCount,
-    NeverCount,
-    LastInFirstOut,
-    HandOutNewestOnly,
-    CloseDiscards,
-    CloseGatesWriters,
-    RequeueOverwrites,
-    RequeueInFront,
-    GetNewestOnly,
-    ListByKey,
-    LenCountsChanges,
-];
+/// Mistakes that need a second thread, and `NoDeduplication`, because the list of changes that is
+/// handed out compresses itself.
+const UNSEEN: &[Mistake] =
+    &[LatchWhenTaken, CloseUnderItsOwnLock, UnlockWhileProcessing, NoDeduplication];
 
 fn noticed(mistakes: &'static [Mistake]) -> bool {
     quietly(|| {
@@ -79,9 +32,7 @@ fn noticed(mistakes: &'static [Mistake]) -> bool {
 
 #[test]
 fn random_calls_notice_every_mistake_that_a_single_caller_can_see() {
-    for mistake in SHOWN.chunks(1) {
-        assert!(noticed(mistake), "{mistake:?} stays unnoticed");
-    }
+    every_mistake_is_noticed(Mistake::ALL, UNSEEN, noticed);
 }
 
 #[test]

@@ -1,4 +1,5 @@
 //! The machine against a map and against recorded traces.
 
 mod conformance;
+mod mistakes;
 mod proptest;

@@ -1,13 +1,12 @@
 //! What a consumer does with what it pops, well or badly.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
-
 use seatrial_core::fifo::{AfterPop, Op, Processed};
 use seatrial_core::runtime::Runtime;
 
 use super::{Stage, some, steps};
 use crate::fifo::ledger::{Bed, popped, writes};
 use crate::fifo::{Fifo, History};
+use crate::objects::PANICS;
 use crate::trial::{DynScenario, Scenario, World};
 
 pub(super) fn all() -> Vec<Box<dyn DynScenario<Fifo>>> {
@@ -31,15 +30,7 @@ impl Scenario<Fifo> for FailingConsumer {
     fn run<R: Runtime>(&self, world: &World<R, Fifo>) {
         let stage = Stage::new(world);
         stage.add((1, 1));
-        let failing = stage.on("failing", |stage| {
-            let mut seen = None;
-            let popped = stage.queue.pop(|popped| {
-                seen = Some(popped.clone());
-                "out of disk"
-            });
-            let (popped, result) = popped.expect("an object waits");
-            assert_eq!((Some(popped), result), (seen, "out of disk"), "what process saw and said");
-        });
+        let failing = stage.failing();
         stage.update((1, 2));
         stage.join([failing]);
         let consumer = stage.consumer("consumer");
@@ -166,14 +157,7 @@ impl Scenario<Fifo> for PanickingConsumer {
 
     fn run<R: Runtime>(&self, world: &World<R, Fifo>) {
         let stage = Stage::new(world);
-        let panicking = stage.on("panicking", |stage| {
-            let process = |_: &_| -> () {
-                stage.world.note("panics", 1);
-                panic!("the consumer fails");
-            };
-            let popped = catch_unwind(AssertUnwindSafe(|| stage.queue.pop(process)));
-            drop(popped);
-        });
+        let panicking = stage.panicking();
         let consumer = stage.consumer("consumer");
         stage.add((1, 1));
         stage.add((2, 1));
@@ -182,7 +166,7 @@ impl Scenario<Fifo> for PanickingConsumer {
 
     /// It panics, and the other one pops afterwards.
     fn reaches(history: &History) -> bool {
-        let panics = history.events.iter().position(|event| event.noted("panics").is_some());
+        let panics = history.events.iter().position(|event| event.noted(PANICS).is_some());
         panics.is_some_and(|at| history.events[at..].iter().any(|event| popped(event).is_some()))
     }
 }

@@ -8,39 +8,10 @@ use crate::engine::quietly;
 use crate::fifo::Mistake::{self, *};
 use crate::fifo::{MapAndList, check_on, decode};
 use crate::objects::random_bytes;
+use crate::trial::component_tests::every_mistake_is_noticed;
 
-/// Mistakes that a single caller can see. Not among them: those that need a second thread
-/// (`CloseUnderItsOwnLock`, `UnlockWhileProcessing`), and one that would let the only thread sleep
-/// or not sleep (`EmptyIsClosed`).
-const SHOWN: &[Mistake] = &[
-    LatchWhenPopReturns,
-    ListInMapOrder,
-    CountListedObjects,
-    RequeueAlways,
-    RequeueOverwrites,
-    ResyncQueuesAgain,
-    UpdateMoves,
-    UpdateLosesPlace,
-    KeepFirst,
-    DeleteRemovesPlace,
-    DeleteDoesNothing,
-    OnePlaceEach,
-    ReplaceKeepsOld,
-    LastInFirstOut,
-    RequeueInFront,
-    RequeueForgets,
-    CountWhenTaken,
-    StalePlacesDoNotCount,
-    CountEveryList,
-    NeverCount,
-    PutIsNoWrite,
-    DeleteIsNoWrite,
-    PutBackIsNoWrite,
-    CloseDiscards,
-    CloseGatesWriters,
-    ListByKey,
-    LenCountsPlaces,
-];
+/// Mistakes that need a second thread, and one that would let the only thread sleep or not sleep.
+const UNSEEN: &[Mistake] = &[CloseUnderItsOwnLock, UnlockWhileProcessing, EmptyIsClosed];
 
 fn noticed(mistakes: &'static [Mistake]) -> bool {
     quietly(|| {
@@ -54,9 +25,7 @@ fn noticed(mistakes: &'static [Mistake]) -> bool {
 
 #[test]
 fn random_calls_notice_every_mistake_that_a_single_caller_can_see() {
-    for mistake in SHOWN.chunks(1) {
-        assert!(noticed(mistake), "{mistake:?} stays unnoticed");
-    }
+    every_mistake_is_noticed(Mistake::ALL, UNSEEN, noticed);
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! The recorded traces of the reference.
 
 use crate::conformance::carried;
-use crate::limited_queue::conformance;
+use crate::limited_queue::conformance::conformance;
 
 #[test]
 fn every_recorded_trace_replays() {

@@ -8,25 +8,11 @@ use crate::engine::quietly;
 use crate::objects::random_bytes;
 use crate::ordered_fifo::Mistake::{self, *};
 use crate::ordered_fifo::{EventList, check_on, decode};
+use crate::trial::component_tests::every_mistake_is_noticed;
 
-/// Mistakes that sequential calls can show. The others are about waking, or about who is let in
-/// while an event is processed.
-const SHOWN: &[&[Mistake]] = &[
-    &[ChargeWhenProcessed],
-    &[BatchWhateverComes],
-    &[BatchAcrossFirstList],
-    &[BatchRepeatsKeys],
-    &[BatchWithoutLimit],
-    &[ListBeforeTombstones],
-    &[TombstoneAfterDeletion],
-    &[ListForgetsQueued],
-    &[ListForgetsKnown],
-    &[ResyncShowsQueued],
-    &[ResyncPopulates],
-    &[RefusedIsNoWrite],
-    &[CountEveryList],
-    &[CloseDiscards],
-];
+/// Mistakes that need a second thread, and one that would let the only thread sleep or not sleep.
+const UNSEEN: &[Mistake] =
+    &[UnlockPlain, UnlockLongQueue, KeepLocked, SecondConsumer, EmptyIsClosed];
 
 fn noticed(mistakes: &'static [Mistake]) -> bool {
     quietly(|| {
@@ -45,9 +31,7 @@ fn noticed(mistakes: &'static [Mistake]) -> bool {
 
 #[test]
 fn random_calls_notice_every_mistake_that_a_single_thread_can_show() {
-    for mistakes in SHOWN {
-        assert!(noticed(mistakes), "{mistakes:?} stays unnoticed");
-    }
+    every_mistake_is_noticed(Mistake::ALL, UNSEEN, noticed);
 }
 
 #[test]

@@ -7,7 +7,7 @@ use seatrial_core::priority_queue::Ret;
 use seatrial_core::queue::Finished;
 use seatrial_core::runtime::Runtime;
 
-use super::{Call, caller, calls, failed, priority, queue, some, worker};
+use super::{Call, caller, calls, end, failed, priority, queue, some, worker};
 use crate::priority_queue::{History, PriorityQueue};
 use crate::trial::{Scenario, World};
 
@@ -33,9 +33,7 @@ impl Scenario<PriorityQueue> for FailedBatch {
         queue.add_with(2, failed(0));
         let _failures = queue.num_requeues(&2);
         world.join(forgetter);
-        world.quiesce();
-        queue.shut_down();
-        world.join(consumer);
+        end(world, &queue, [consumer]);
     }
 
     fn reaches(history: &History) -> bool {
@@ -66,9 +64,7 @@ impl Scenario<PriorityQueue> for TriedAgain {
         });
         let producer = caller(world, "producer", &queue, |queue| queue.add_with(1, priority(4)));
         world.join(producer);
-        world.quiesce();
-        queue.shut_down();
-        world.join(consumer);
+        end(world, &queue, [consumer]);
     }
 
     fn reaches(history: &History) -> bool {
@@ -98,9 +94,7 @@ impl Scenario<PriorityQueue> for StaleToken {
             queue.add(1);
         });
         world.join(again);
-        world.quiesce();
-        queue.shut_down();
-        world.join(other);
+        end(world, &queue, [other]);
     }
 
     fn reaches(history: &History) -> bool {

@@ -5,8 +5,6 @@ mod ends;
 mod order;
 mod times;
 
-use std::collections::hash_map::DefaultHasher;
-use std::hash::BuildHasherDefault;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -18,6 +16,9 @@ use seatrial_core::runtime::Runtime;
 use super::ledger::{Ledger, at_every_event};
 use super::op::Ours;
 use super::{Call, Event, History, PriorityQueue};
+use crate::queue::family::{
+    Delayed, FixedHasher, Worked, caller, earlier_time, end, millis, sleep, worker,
+};
 use crate::trial::{DynScenario, What, World};
 
 pub(super) fn all() -> Vec<Box<dyn DynScenario<PriorityQueue>>> {
@@ -36,13 +37,8 @@ pub(super) fn all() -> Vec<Box<dyn DynScenario<PriorityQueue>>> {
     ]
 }
 
-/// The hasher that every execution computes alike.
-type FixedHasher = BuildHasherDefault<DefaultHasher>;
-type Tried<R> = Arc<Queue<u8, R, Exponential<u8>, (), FixedHasher, Boxed<Ours>>>;
-
-const fn millis(count: u64) -> Duration {
-    Duration::from_millis(count)
-}
+type Queued<R> = Queue<u8, R, Exponential<u8>, (), FixedHasher, Boxed<Ours>>;
+type Tried<R> = Arc<Queued<R>>;
 
 const fn priority(priority: i32) -> AddOptions {
     AddOptions { after: None, rate_limited: false, priority }
@@ -60,38 +56,23 @@ fn queue<R: Runtime>(world: &World<R, PriorityQueue>) -> Tried<R> {
     Arc::new(Queue::with_host(world.runtime(), FixedHasher::default(), world.machine()))
 }
 
-fn sleep<R: Runtime>(world: &World<R, PriorityQueue>, time: Duration) {
-    let runtime = world.runtime();
-    runtime.sleep_until(runtime.now() + time);
+impl<R: Runtime> Worked for Queued<R> {
+    fn work_once(&self, work: impl FnOnce()) -> bool {
+        let Some((token, ..)) = self.take_with_priority() else { return false };
+        work();
+        self.done(token);
+        true
+    }
+
+    fn shut_down(&self) {
+        self.shut_down();
+    }
 }
 
-/// A consumer that works until the queue is shut down, so long on each item.
-fn worker<R: Runtime>(
-    world: &World<R, PriorityQueue>,
-    name: &str,
-    queue: &Tried<R>,
-    work: Duration,
-) -> R::Join<()> {
-    let (queue, world_of_worker) = (Arc::clone(queue), world.clone());
-    world.spawn(name, move || {
-        while let Some((token, ..)) = queue.take_with_priority() {
-            if !work.is_zero() {
-                sleep(&world_of_worker, work);
-            }
-            queue.done(token);
-        }
-    })
-}
-
-/// Runs a few calls on a thread of their own.
-fn caller<R: Runtime>(
-    world: &World<R, PriorityQueue>,
-    name: &str,
-    queue: &Tried<R>,
-    calls: impl FnOnce(&Tried<R>) + Send + 'static,
-) -> R::Join<()> {
-    let queue = Arc::clone(queue);
-    world.spawn(name, move || calls(&queue))
+impl<R: Runtime> Delayed for Queued<R> {
+    fn add_after(&self, item: u8, delay: Duration) {
+        self.add_after(item, delay);
+    }
 }
 
 /// Tells whether some event meets a condition that knows what happened before it.

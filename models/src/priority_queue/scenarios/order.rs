@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use seatrial_core::runtime::Runtime;
 
-use super::{Call, adds, caller, calls, priority, queue, some, worker};
+use super::{Call, adds, caller, calls, end, priority, queue, some, worker};
 use crate::priority_queue::{History, PriorityQueue};
 use crate::trial::{Scenario, World};
 
@@ -27,9 +27,7 @@ impl Scenario<PriorityQueue> for RaiseAmongEquals {
         });
         let _ready = queue.len();
         world.join(raise);
-        world.quiesce();
-        queue.shut_down();
-        world.join(first);
+        end(world, &queue, [first]);
     }
 
     /// The item that rises finds its new equal ready.
@@ -62,9 +60,7 @@ impl Scenario<PriorityQueue> for AddWhileHeld {
         world.join(producer);
         world.quiesce(); // the consumer sleeps beside the held item
         queue.done(token);
-        world.quiesce();
-        queue.shut_down();
-        world.join(consumer);
+        end(world, &queue, [consumer]);
     }
 
     fn reaches(history: &History) -> bool {

@@ -4,7 +4,10 @@ use std::time::Duration;
 
 use seatrial_core::runtime::Runtime;
 
-use super::{Call, adds, caller, calls, later, millis, priority, queue, sleep, some, worker};
+use super::{
+    Call, adds, caller, calls, earlier_time, end, later, millis, priority, queue, sleep, some,
+    worker,
+};
 use crate::priority_queue::{History, PriorityQueue};
 use crate::trial::{Scenario, World};
 
@@ -16,16 +19,7 @@ impl Scenario<PriorityQueue> for EarlierTime {
     const SAYS: &'static str = "two slow consumers sleep until a time, and two earlier ones come";
 
     fn run<R: Runtime>(&self, world: &World<R, PriorityQueue>) {
-        let queue = queue(world);
-        queue.add_after(1, millis(50));
-        let first = worker(world, "first", &queue, millis(8));
-        let second = worker(world, "second", &queue, millis(8));
-        queue.add_after(2, millis(3));
-        queue.add_after(3, millis(5));
-        world.quiesce();
-        queue.shut_down();
-        world.join(first);
-        world.join(second);
+        earlier_time(world, &queue(world));
     }
 
     /// Both consumers sleep until the late time when the early one is given.
@@ -52,9 +46,7 @@ impl Scenario<PriorityQueue> for BroughtForward {
         queue.add_with(2, later(0, Duration::ZERO));
         let _given = queue.retries();
         world.join(producer);
-        world.quiesce();
-        queue.shut_down();
-        world.join(consumer);
+        end(world, &queue, [consumer]);
     }
 
     fn reaches(history: &History) -> bool {
@@ -85,10 +77,7 @@ impl Scenario<PriorityQueue> for DueTogether {
         world.join(producer);
         let consumer = worker(world, "consumer", &queue, Duration::ZERO);
         let second = worker(world, "second", &queue, Duration::ZERO);
-        world.quiesce();
-        queue.shut_down();
-        world.join(consumer);
-        world.join(second);
+        end(world, &queue, [consumer, second]);
     }
 
     /// All four are ready.
@@ -117,9 +106,7 @@ impl Scenario<PriorityQueue> for DueWhileHeld {
         let _ready = queue.len();
         queue.done(token);
         world.join(producer);
-        world.quiesce();
-        queue.shut_down();
-        world.join(consumer);
+        end(world, &queue, [consumer]);
     }
 
     fn reaches(history: &History) -> bool {

@@ -6,14 +6,14 @@ mod shutdown;
 mod tasks;
 mod trouble;
 
-use std::collections::hash_map::DefaultHasher;
-use std::hash::BuildHasherDefault;
 use std::sync::Arc;
+use std::time::Duration;
 
 use seatrial_core::machine::{Boxed, Step};
 use seatrial_core::queue::{Fifo, Op, Queue as Rules, WorkQueue};
 use seatrial_core::runtime::Runtime;
 
+use super::family::{self, FixedHasher, Worked, caller};
 use super::ledger::{Ledger, at_every_event};
 use super::{Event, History, Queue};
 use crate::trial::{DynScenario, What, World};
@@ -41,33 +41,29 @@ pub(super) fn all() -> Vec<Box<dyn DynScenario<Queue>>> {
     ]
 }
 
-/// The hasher that every execution computes alike.
-type FixedHasher = BuildHasherDefault<DefaultHasher>;
-type Tried<R> = Arc<WorkQueue<u8, R, Fifo, FixedHasher, Boxed<Rules<u8>>>>;
+type Queued<R> = WorkQueue<u8, R, Fifo, FixedHasher, Boxed<Rules<u8>>>;
+type Tried<R> = Arc<Queued<R>>;
 
 fn queue<R: Runtime>(world: &World<R, Queue>) -> Tried<R> {
     Arc::new(WorkQueue::with_host(world.runtime(), FixedHasher::default(), world.machine()))
 }
 
-/// A consumer that works until the queue is shut down and empty.
-fn worker<R: Runtime>(world: &World<R, Queue>, name: &str, queue: &Tried<R>) -> R::Join<()> {
-    let queue = Arc::clone(queue);
-    world.spawn(name, move || {
-        while let Some((token, _)) = queue.take() {
-            queue.done(token);
-        }
-    })
+impl<R: Runtime> Worked for Queued<R> {
+    fn work_once(&self, work: impl FnOnce()) -> bool {
+        let Some((token, _)) = self.take() else { return false };
+        work();
+        self.done(token);
+        true
+    }
+
+    fn shut_down(&self) {
+        self.shut_down();
+    }
 }
 
-/// Runs a few calls on a thread of their own.
-fn caller<R: Runtime>(
-    world: &World<R, Queue>,
-    name: &str,
-    queue: &Tried<R>,
-    calls: impl FnOnce(&Tried<R>) + Send + 'static,
-) -> R::Join<()> {
-    let queue = Arc::clone(queue);
-    world.spawn(name, move || calls(&queue))
+/// A consumer that works until the queue is shut down and empty, in no time.
+fn worker<R: Runtime>(world: &World<R, Queue>, name: &str, queue: &Tried<R>) -> R::Join<()> {
+    family::worker(world, name, queue, Duration::ZERO)
 }
 
 /// Tells whether some event meets a condition that knows what happened before it.

@@ -82,5 +82,5 @@ pub fn sized(producers: u8, adds: u8, items: u8, workers: u8) -> AtQueue {
 /// A model of millions of states.
 #[must_use]
 pub fn large() -> AtQueue {
-    sized(2, 40, 5, 2)
+    sized(2, 21, 5, 2)
 }

@@ -53,7 +53,7 @@ pub struct Seen(u128);
 
 impl Seen {
     fn push(&mut self, key: u8) {
-        self.0 = self.0 << 8 | u128::from(key) + 1;
+        self.0 = (self.0 << 8) | (u128::from(key) + 1);
     }
 }
 

@@ -4,7 +4,7 @@ use ::proptest::test_runner::{FailurePersistence, FileFailurePersistence};
 
 use crate::catalogue::Catalogue;
 use crate::conformance::carried;
-use crate::engine::Engine;
+use crate::engine::{Engine, Kind};
 use crate::objects::random_bytes;
 use crate::report::{Colour, NOT_HELD, Summary, rows_text};
 use crate::runner::{Progress, Request, run};
@@ -64,6 +64,18 @@ pub(crate) fn replays_every_trace<C: Component>() {
     }
 }
 
+/// Holds a property against the mistakes that one may make: it notices each, but for those that
+/// random calls of a single thread cannot see.
+pub(crate) fn every_mistake_is_noticed<M: Copy + PartialEq + std::fmt::Debug>(
+    all: &'static [M],
+    unseen: &[M],
+    noticed: impl Fn(&'static [M]) -> bool,
+) {
+    for mistake in all.chunks(1).filter(|mistake| !unseen.contains(&mistake[0])) {
+        assert!(noticed(mistake), "{mistake:?} stays unnoticed");
+    }
+}
+
 /// Feeds the component's property.
 pub(crate) fn random_bytes_find_nothing<C: Component>() {
     let check = C::fuzz().expect("the page says that there is a property");
@@ -82,7 +94,7 @@ pub(crate) fn kept_in(path: &'static str) -> Option<Box<dyn FailurePersistence>>
 pub(crate) fn nothing_goes_untested<C: Component>(scenarios: &[&str], others: &[&str]) {
     let has: Vec<_> = C::scenarios().iter().map(|scenario| scenario.name()).collect();
     assert_eq!(scenarios, has, "the scenarios of the page and of the component");
-    let simulates = !C::simulations().is_empty();
+    let simulates = C::simulations().iter().any(|it| it.kind() == Kind::Simulation);
     let wanted = [
         ("mutants", !C::mutants().is_empty() && !simulates),
         ("simulated_mutants", !C::mutants().is_empty() && simulates),

@@ -86,6 +86,7 @@ mod tests {
     use super::super::super::kernel::{ClockUse, Footprint};
     use super::super::vector::VectorClock;
     use super::*;
+    use crate::engine::quietly;
 
     fn locks(slot: Slot, object: u32) -> Act {
         let footprint = Footprint { object: Some(object), writes: true, clock: ClockUse::None };
@@ -143,6 +144,15 @@ mod tests {
         let expected =
             [vec![locks(1, 7), locks(2, 8)], vec![locks(1, 7), locks(3, 8)], vec![locks(2, 7)]];
         assert_eq!(paths(&tree), expected);
+    }
+
+    #[test]
+    fn a_tree_that_forgets_where_answers_belong_is_found_out() {
+        let forgetful = std::thread::spawn(|| {
+            Weakness::Answers.choose();
+            quietly(|| std::panic::catch_unwind(answers_stay_with_the_step_that_they_are_given_in))
+        });
+        assert!(forgetful.join().expect("the panic is caught").is_err());
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! The rules of the FIFO on real threads, one behaviour a test.
 
+mod trouble;
+
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 

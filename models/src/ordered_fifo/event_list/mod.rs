@@ -3,6 +3,8 @@
 //! Without a mistake it behaves like the machine that ships; with [`REFERENCE`] it does what the
 //! reference does to this day.
 
+mod mistake;
+
 use std::collections::BTreeMap;
 
 use seatrial_core::delta_fifo::{Delta, Verb};
@@ -20,59 +22,8 @@ use crate::objects::{Object, Store};
 type Happened = Event<u8, Object>;
 type Queued = Result<(), EnqueueError>;
 
-/// One changed line.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Mistake {
-    // What the reference does to this day.
-    /// Whether an event belongs to the first list is decided when its processing ends.
-    ChargeWhenProcessed,
-    // What it did once.
-    /// An event counts as processed when it is taken.
-    CountWhenTaken,
-    /// A list or a resync gets into a batch.
-    BatchWhateverComes,
-    // What anybody may do.
-    /// A batch crosses the end of the first list.
-    BatchAcrossFirstList,
-    /// A batch holds two changes of one object.
-    BatchRepeatsKeys,
-    /// A batch is as long as the queue.
-    BatchWithoutLimit,
-    /// The lock is released in plain mode.
-    UnlockPlain,
-    /// The lock is released however long the queue is.
-    UnlockLongQueue,
-    /// A second consumer is let in while the first processes.
-    SecondConsumer,
-    /// The objects of a list come before the tombstones.
-    ListBeforeTombstones,
-    /// A queued deletion gets a tombstone behind it.
-    TombstoneAfterDeletion,
-    /// A list does not look at what is only queued.
-    ListForgetsQueued,
-    /// A list does not look at what is only known.
-    ListForgetsKnown,
-    /// A resync shows what is queued, too.
-    ResyncShowsQueued,
-    /// A resync counts as a write.
-    ResyncPopulates,
-    /// A refused object is no write.
-    RefusedIsNoWrite,
-    /// Every list counts anew.
-    CountEveryList,
-    /// A closed queue hands out nothing.
-    CloseDiscards,
-    /// Only one sleeper learns that the queue is closed.
-    CloseWakesOne,
-    /// A write wakes nobody.
-    PushNeverWakes,
-    /// Whoever waits for the first list is not woken.
-    LatchNeverWakes,
-    /// A consumer that had to wait for another is not woken.
-    ProcessedNeverWakes,
-}
-
-use Mistake::*;
+pub use mistake::Mistake;
+use mistake::Mistake::*;
 
 /// What the reference does to this day, which ours does better.
 pub const REFERENCE: &[Mistake] = &[ChargeWhenProcessed];
@@ -119,14 +70,12 @@ impl EventList {
         }
         let (synced, before) = (self.spec.has_synced(), self.spec.events.len());
         write(&mut self.spec);
-        if !self.makes(PushNeverWakes) {
-            wakes.many(POPPERS, self.spec.events.len() - before);
-        }
+        wakes.many(POPPERS, self.spec.events.len().saturating_sub(before));
         self.wake_waiters(synced, wakes);
     }
 
     fn wake_waiters(&self, was_synced: bool, wakes: &mut Wakes) {
-        if !was_synced && self.spec.has_synced() && !self.makes(LatchNeverWakes) {
+        if !was_synced && self.spec.has_synced() {
             wakes.all(SYNC);
         }
     }
@@ -139,8 +88,29 @@ impl EventList {
             Ok(change) => (Some(change), Ok(())),
             Err(refused) => (None, Err(refused)),
         };
-        self.write(&mut cx.wakes, |spec| spec.put(change));
+        let change = change.filter(|change| self.takes(change));
+        let deletes = change.as_ref().is_some_and(Delta::is_deleted);
+        let silent = self.makes(if deletes { DeleteIsNoWrite } else { PutIsNoWrite });
+        let merge = self.makes(MergeChanges);
+        self.write(&mut cx.wakes, |spec| {
+            let populated = spec.populated;
+            if merge && let Some(change) = &change {
+                let same = |event: &Happened| event.delta().and_then(key_of_change);
+                spec.events.retain(|event| same(event) != key_of_change(change));
+            }
+            spec.put(change);
+            spec.populated = populated || !silent;
+        });
         end
+    }
+
+    /// Tells whether a change is queued at all.
+    fn takes(&self, change: &Delta<u8, Object>) -> bool {
+        let known = self.known.as_ref().zip(key_of_change(change));
+        let stored = known.is_none_or(|(store, key)| store.objects().contains_key(&key));
+        let gated = self.closed && self.makes(CloseGatesWriters);
+        let asked = change.is_deleted() && self.makes(DeleteAsksStore);
+        !gated && (stored || !asked)
     }
 
     fn replace(&mut self, list: &List, cx: &mut Cx<'_>) {
@@ -157,7 +127,18 @@ impl EventList {
                 listed
                     .extend(spec.events.iter().filter_map(Event::delta).filter_map(key_of_change));
             }
+            if makes(ListClearsQueue) {
+                spec.events.clear();
+            }
+            if makes(ListInPieces) && !plain {
+                let pieces = list.accepted.iter().map(|object| Delta::Replaced(*object).into());
+                spec.events.extend(pieces);
+                return spec.populate_with_list();
+            }
             spec.replace(&listed, &list.accepted, list.refused, &list.version);
+            if makes(TombstoneFromStore) && plain {
+                tombstones_from(spec, known.as_ref(), before);
+            }
             if makes(ListBeforeTombstones) && plain {
                 let tombstones = spec.events.len() - before - list.accepted.len();
                 spec.events.make_contiguous()[before..].rotate_left(tombstones);
@@ -173,6 +154,9 @@ impl EventList {
     }
 
     fn resync(&mut self, cx: &mut Cx<'_>) {
+        if self.makes(ResyncShowsNothing) {
+            return;
+        }
         let (again, populates) = (self.makes(ResyncShowsQueued), self.makes(ResyncPopulates));
         self.write(&mut cx.wakes, |spec| {
             if again {
@@ -187,6 +171,18 @@ impl EventList {
         });
     }
 
+    fn bookmark(&mut self, version: &str, wakes: &mut Wakes) {
+        let (everywhere, populates) =
+            (self.makes(BookmarkEverywhere), self.makes(BookmarkPopulates));
+        self.write(wakes, |spec| {
+            let emits = spec.emit_bookmarks;
+            spec.emit_bookmarks |= everywhere;
+            spec.bookmark(version);
+            spec.emit_bookmarks = emits;
+            spec.populated |= populates;
+        });
+    }
+
     /// Takes events; `None` if the call has to wait.
     fn take(&mut self, batched: bool) -> Option<(Vec<Happened>, bool)> {
         let busy = self.in_process.is_some() && !self.makes(SecondConsumer);
@@ -194,8 +190,16 @@ impl EventList {
             return None;
         }
         let left = self.spec.initial_left;
-        let (events, initial) = self.mistaken_batch(batched);
-        let unlocks = (self.unlock && self.known.is_none()) || self.makes(UnlockPlain);
+        let queued = self.makes(TakenStays).then(|| self.spec.events.clone());
+        let (events, mut initial) = self.mistaken_batch(batched);
+        if let Some(queued) = queued {
+            self.spec.events = queued;
+        }
+        if self.makes(FlagAfterCount) {
+            initial = !self.spec.populated || left > events.len();
+        }
+        let unlocks = (self.unlock && self.known.is_none() && !self.makes(KeepLocked))
+            || self.makes(UnlockPlain);
         let short = self.spec.events.len() < 2 * self.spec.batch_size;
         let unlocked = unlocks && (short || self.makes(UnlockLongQueue));
         self.in_process = Some((events.len(), events.len().min(left), unlocked));
@@ -210,11 +214,20 @@ impl EventList {
         if self.makes(BatchWithoutLimit) {
             self.spec.batch_size = usize::MAX;
         }
+        if self.makes(BatchOfOne) {
+            self.spec.batch_size = 1;
+        }
+        if self.makes(LastInFirstOut) {
+            self.spec.events.make_contiguous().reverse();
+        }
         if self.makes(BatchAcrossFirstList) {
             self.spec.initial_left = if left > 0 { usize::MAX } else { 0 };
         }
         let (mut events, initial) = self.spec.pop(batched);
         (self.spec.batch_size, self.spec.initial_left) = (size, left);
+        if self.makes(LastInFirstOut) {
+            self.spec.events.make_contiguous().reverse();
+        }
         let more = |list: &Self| match list.spec.events.front().map(Event::delta) {
             Some(Some(_)) => list.makes(BatchRepeatsKeys),
             Some(None) => list.makes(BatchWhateverComes),
@@ -232,6 +245,7 @@ impl EventList {
                 Step::Done(taken)
             }
             Some(_) => Step::Held(taken),
+            None if self.makes(EmptyIsClosed) && self.in_process.is_none() => Step::Done(None),
             None if self.closed && (self.spec.events.is_empty() || self.makes(CloseDiscards)) => {
                 Step::Done(None)
             }
@@ -244,13 +258,10 @@ impl EventList {
         let synced = self.spec.has_synced();
         if self.makes(ChargeWhenProcessed) {
             self.spec.processed(all);
-        } else if !self.makes(CountWhenTaken) {
+        } else if !self.makes(CountWhenTaken) && !self.makes(NeverCount) {
             self.spec.processed(initial);
         }
         self.wake_waiters(synced && !self.makes(CountWhenTaken), wakes);
-        if self.makes(ProcessedNeverWakes) {
-            return;
-        }
         if unlocked && !self.spec.events.is_empty() {
             wakes.one(POPPERS);
         }
@@ -260,17 +271,29 @@ impl EventList {
         }
     }
 
+    /// What a call is told that is left.
+    fn left(&self) -> usize {
+        let taken = self.in_process.map_or(0, |(taken, ..)| taken);
+        self.spec.events.len() + if self.makes(LeftCountsTaken) { taken } else { 0 }
+    }
+
+    fn counted_twice(&self) -> usize {
+        let counts = self.makes(LenCountsInProcess);
+        self.in_process.filter(|_| counts).map_or(0, |(taken, ..)| taken)
+    }
+
+    /// Returns the events that wait, oldest first.
+    pub(super) fn events(&self) -> Vec<Happened> {
+        self.spec.events.iter().cloned().collect()
+    }
+
     fn is_drained(&self) -> bool {
         self.closed && self.spec.events.is_empty() && self.in_process.is_none()
     }
 
     fn close(&mut self, wakes: &mut Wakes) {
         self.closed = true;
-        if self.makes(CloseWakesOne) {
-            wakes.one(POPPERS);
-        } else {
-            wakes.all(POPPERS);
-        }
+        wakes.all(POPPERS);
         wakes.all(SYNC);
     }
 }
@@ -292,6 +315,15 @@ fn repeat_deletions(spec: &mut Spec, listed: &[u8], before: usize) {
     });
     let deleted: Vec<_> = deleted.collect();
     spec.events.extend(deleted);
+}
+
+/// Puts what the consumer has into the tombstones of a list.
+fn tombstones_from(spec: &mut Spec, known: Option<&BTreeMap<u8, Object>>, before: usize) {
+    for event in spec.events.iter_mut().skip(before) {
+        if let Event::Delta(Delta::Deleted(LastState::Tombstone(tombstone))) = event {
+            tombstone.object = known.and_then(|known| known.get(&tombstone.key)).copied();
+        }
+    }
 }
 
 impl Machine for EventList {
@@ -328,20 +360,18 @@ impl Machine for EventList {
                 Ret::Resync(Ok(()))
             }
             Op::Mark(Mark(bookmark)) => {
-                let version = bookmark.resource_version.clone();
-                self.write(&mut cx.wakes, |spec| spec.bookmark(&version));
+                self.bookmark(&bookmark.resource_version.clone(), &mut cx.wakes);
                 Ret::Mark(())
             }
             Op::Pop(_) => {
-                let left = |list: &Self| list.spec.events.len();
                 let popped = self.take(false).and_then(|(mut events, initial)| {
-                    Some(Popped { event: events.pop()?, initial, left: left(self) })
+                    Some(Popped { event: events.pop()?, initial, left: self.left() })
                 });
                 return self.after(popped).map(Ret::Pop);
             }
             Op::PopBatch(_) => {
                 let taken = self.take(true);
-                let left = self.spec.events.len();
+                let left = self.left();
                 let batch = taken.map(|(events, initial)| Batch { events, initial, left });
                 return self.after(batch).map(Ret::PopBatch);
             }
@@ -359,8 +389,11 @@ impl Machine for EventList {
                 Ret::WaitForSync(self.spec.has_synced())
             }
             Op::WaitForSync(_) => return Step::Wait { on: SYNC, until: None },
+            Op::List(_) if self.makes(ListNewestFirst) => {
+                Ret::List(self.spec.events.iter().rev().cloned().collect())
+            }
             Op::List(_) => Ret::List(self.spec.events.iter().cloned().collect()),
-            Op::Len(_) => Ret::Len(self.spec.events.len()),
+            Op::Len(_) => Ret::Len(self.spec.events.len() + self.counted_twice()),
         })
     }
 }

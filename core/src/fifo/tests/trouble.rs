@@ -1,0 +1,120 @@
+//! Ends, bad input and foreign code that fails.
+
+use std::sync::OnceLock;
+use std::time::Duration;
+
+use super::*;
+use crate::runtime::Manual;
+
+#[test]
+fn who_waits_in_vain_is_woken_when_the_last_object_of_a_closed_queue_is_processed() {
+    let hasher = KeyHasher::fixed(0);
+    let keyed = |name| Keyed { key: hasher.hashed(name), object: (name, 1) };
+    let mut machine = FifoQueue::new(hasher.clone());
+    woken(&mut machine, Replace(vec![keyed("a"), keyed("b")]));
+    woken(&mut machine, Replace(vec![keyed("c")])); // one place of the first list is never taken
+    woken(&mut machine, Pop);
+    woken(&mut machine, Close);
+    let system = System::new();
+    let step = WaitForSync.step(&mut machine, &mut Cx::new(&system));
+    assert_eq!(step, Step::Wait { on: SYNC, until: None }, "an object is in process");
+    assert_eq!(woken(&mut machine, Processed { requeue: None }), (0, Wakes::ALL));
+    let step = WaitForSync.step(&mut machine, &mut Cx::new(&system));
+    assert_eq!(step, Step::Done(false));
+}
+
+#[test]
+fn putting_an_object_back_is_a_write() {
+    let hasher = KeyHasher::fixed(0);
+    let mut machine = FifoQueue::new(hasher.clone());
+    let back = AddIfAbsent { key: Some(hasher.hashed("a")), object: Some(("a", 1)) };
+    assert_eq!(woken(&mut machine, back), (1, Wakes::ALL));
+    assert!(machine.latch().is_set());
+}
+
+#[test]
+fn entries_that_are_free_are_used_again() {
+    let hasher = KeyHasher::fixed(0);
+    let put = |name| Put { key: Some(hasher.hashed(name)), object: Some((name, 1)) };
+    let mut machine = FifoQueue::new(hasher.clone());
+    for name in ["a", "b", "c"] {
+        woken(&mut machine, put(name));
+    }
+    for _ in 0..3 {
+        woken(&mut machine, Pop);
+        woken(&mut machine, Processed { requeue: None });
+    }
+    woken(&mut machine, put("d"));
+    woken(&mut machine, put("e"));
+    assert_eq!(machine.iter().map(|(name, _)| *name).collect::<Vec<_>>(), ["d", "e"]);
+}
+
+#[test]
+fn slow_is_a_tenth_of_a_second_each_and_a_second_at_most() {
+    const JUST_LESS: Duration = Duration::from_nanos(1);
+    let clock = Manual::seeded(1);
+    let start = |left, entries| Stopwatch::start(true, &clock, || "a".to_owned(), left, entries);
+    for (entries, millis) in [(1, 100), (3, 300), (10, 1000), (50, 1000)] {
+        let limit = Duration::from_millis(millis);
+        let (early, late) = (start(11, entries).unwrap(), start(11, entries).unwrap());
+        clock.advance(limit - JUST_LESS);
+        assert_eq!(early.stop(&clock), None, "{entries} entries");
+        clock.advance(JUST_LESS);
+        let slow = late.stop(&clock).unwrap();
+        assert_eq!((slow.took, slow.left), (limit, 11), "{entries} entries");
+    }
+    assert!(start(10, 1).is_none(), "few wait");
+    assert!(Stopwatch::start(false, &clock, String::new, 11, 1).is_none(), "nobody asks");
+}
+
+#[test]
+fn slow_processing_is_told_when_many_wait() {
+    let clock = Manual::seeded(1);
+    let told = Arc::new(parking_lot::Mutex::new(vec![]));
+    let hook = {
+        let told = Arc::clone(&told);
+        Arc::new(move |slow: SlowProcessing| told.lock().push((slow.key, slow.left)))
+    };
+    let intake = Intake::new(&clock, key_of);
+    let state = FifoQueue::new(intake.hasher().clone());
+    let queue = Fifo::with_host(&clock, intake, Some(hook), state);
+    let names = ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l"];
+    queue.replace(names.map(|name| (name, 1)).to_vec()).unwrap();
+    queue.pop(|_| clock.advance(Duration::from_millis(100))).unwrap();
+    queue.pop(|_| clock.advance(Duration::from_millis(100))).unwrap(); // only ten are left
+    assert_eq!(*told.lock(), [("\"a\"".to_owned(), 11)]);
+}
+
+#[test]
+fn a_key_function_may_ask_its_own_queue() {
+    let asked: Arc<OnceLock<Fifo<u32, u32>>> = Arc::default();
+    let itself = Arc::clone(&asked);
+    let queue = Fifo::new(&System::new(), move |object: &u32| {
+        Ok(*object + itself.get().map_or(0, |queue| queue.len() as u32))
+    });
+    let queue = asked.get_or_init(|| queue);
+    queue.add(1).unwrap();
+    queue.add(1).unwrap();
+    let keys = queue.list().into_iter().map(|(key, _)| key);
+    assert_eq!(keys.collect::<Vec<_>>(), [1, 2], "no lock is held while it is asked");
+}
+
+#[test]
+fn a_panicking_key_function_leaves_the_queue_as_it_was() {
+    let queue = Fifo::new(&System::new(), |object: &Object| {
+        assert!(object.0 != "bomb", "a bug");
+        key_of(object)
+    });
+    queue.replace(vec![("a", 1)]).unwrap();
+    let attempts: [&dyn Fn(); 4] = [
+        &|| drop(queue.add(("bomb", 1))),
+        &|| drop(queue.delete(("bomb", 1))),
+        &|| drop(queue.replace(vec![("b", 1), ("bomb", 1)])),
+        &|| drop(queue.add_if_absent(("bomb", 1))),
+    ];
+    for attempt in attempts {
+        assert!(catch_unwind(AssertUnwindSafe(attempt)).is_err());
+    }
+    assert_eq!(drain(&queue), [("a", 1)]);
+    assert!(queue.has_synced());
+}

@@ -1,0 +1,180 @@
+//! The sequential object as a machine, with the mistakes that one may make in it.
+
+use std::time::Duration;
+
+use seatrial_core::machine::{Channel, Cx, Machine, Step};
+use seatrial_core::runtime::Instant;
+use seatrial_core::store::expiring::{Get, Op, Put, Replace, Ret};
+
+use super::{Spec, TIME_TO_LIVE};
+use crate::objects::Object;
+use crate::trial::mistakes;
+
+/// Where a call sleeps that has decided and not yet acted ([`DecidesThenRemoves`]).
+const DECIDED: Channel = 0;
+
+mistakes! {
+    /// One changed line.
+    pub enum Mistake {
+        // What was reported of the reference.
+        /// A listing does not look at the age of objects.
+        ListReturnsTheExpired,
+
+        // What anybody may do.
+        /// An object expires when it is as old as it may become.
+        ExpiresAtTheVeryAge,
+        /// Nothing expires.
+        NeverExpires,
+        /// An update keeps the time of what was there.
+        UpdateKeepsTime,
+        /// A list keeps the times of what was there.
+        ListKeepsTimes,
+        /// A list is added to what is there.
+        ListKeepsOld,
+        /// The first state wins.
+        KeepFirst,
+        /// Deletion does nothing.
+        DeleteDoesNothing,
+        /// What has expired stays when it is looked at.
+        ExpiredStays,
+        /// A listing of keys leaves out those of expired objects.
+        KeysAreChecked,
+        /// Reading an object makes it last longer.
+        ReadingRefreshes,
+        /// That an object has expired is decided in one critical section, and it is removed in the
+        /// next.
+        DecidesThenRemoves,
+        /// Of a key that is listed twice the first object counts.
+        FirstOfTwoCounts,
+    }
+}
+
+use Mistake::*;
+
+/// The sequential object, and a decision that was not carried out.
+#[derive(Clone, Debug)]
+pub struct PlainTimes {
+    mistakes: &'static [Mistake],
+    spec: Spec,
+    /// The key of what is to be removed ([`DecidesThenRemoves`]).
+    decided: Option<u8>,
+}
+
+impl PlainTimes {
+    /// Makes an empty store that makes mistakes.
+    pub fn with(mistakes: &'static [Mistake]) -> Self {
+        let time = match () {
+            () if mistakes.contains(&NeverExpires) => Duration::MAX,
+            () if mistakes.contains(&ExpiresAtTheVeryAge) => {
+                TIME_TO_LIVE.saturating_sub(Duration::from_nanos(1))
+            }
+            () => TIME_TO_LIVE,
+        };
+        Self { mistakes, spec: Spec::lasting(time), decided: None }
+    }
+
+    fn makes(&self, mistake: Mistake) -> bool {
+        self.mistakes.contains(&mistake)
+    }
+
+    fn put(&mut self, object: Object, now: Instant) {
+        let before = self.spec.items.get(&object.0).copied();
+        self.spec.put(object, now);
+        let Some((old, at)) = before else { return };
+        if self.makes(KeepFirst) {
+            self.spec.items.insert(object.0, (old, now));
+        }
+        if self.makes(UpdateKeepsTime) {
+            self.spec.items.insert(object.0, (object, at));
+        }
+    }
+
+    fn replace(&mut self, list: &[Object], now: Instant) {
+        let mut list = list.to_vec();
+        if self.makes(FirstOfTwoCounts) {
+            list.reverse();
+        }
+        let before = self.spec.items.clone();
+        self.spec.replace(&list, now);
+        let (keeps_times, keeps_old) = (self.makes(ListKeepsTimes), self.makes(ListKeepsOld));
+        for (key, (object, at)) in before {
+            match self.spec.items.get_mut(&key) {
+                Some(stored) if keeps_times => stored.1 = at,
+                None if keeps_old => drop(self.spec.items.insert(key, (object, at))),
+                _ => {}
+            }
+        }
+    }
+
+    fn get(&mut self, key: u8, cx: &mut Cx<'_>) -> Step<Option<Object>> {
+        let now = cx.now();
+        if self.decided.take_if(|decided| *decided == key).is_some() {
+            self.spec.items.remove(&key);
+            return Step::Done(None);
+        }
+        let before = self.spec.items.clone();
+        let object = self.spec.get(key, now);
+        let expired = object.is_none() && before.contains_key(&key);
+        if expired && (self.makes(ExpiredStays) || self.makes(DecidesThenRemoves)) {
+            self.spec.items = before;
+        }
+        if let Some(object) = object.filter(|_| self.makes(ReadingRefreshes)) {
+            self.spec.put(object, now);
+        }
+        if expired && self.makes(DecidesThenRemoves) {
+            self.decided = Some(key);
+            return Step::Wait { on: DECIDED, until: Some(now + Duration::from_nanos(1)) };
+        }
+        Step::Done(object)
+    }
+
+    fn list(&mut self, now: Instant) -> Vec<Object> {
+        if self.makes(ListReturnsTheExpired) {
+            return self.spec.items.values().map(|(object, _)| *object).collect();
+        }
+        let before = self.makes(ExpiredStays).then(|| self.spec.items.clone());
+        let listed = self.spec.list(now);
+        if let Some(before) = before {
+            self.spec.items = before;
+        }
+        listed
+    }
+
+    fn keys(&self, now: Instant) -> Vec<u8> {
+        let mut keys = self.spec.keys();
+        if self.makes(KeysAreChecked) {
+            keys.retain(|key| self.spec.alive(*key, now).is_some());
+        }
+        keys
+    }
+}
+
+impl Machine for PlainTimes {
+    type Op = Op<u8, Object>;
+    type Ret = Ret<u8, Object>;
+
+    fn step(&mut self, op: &mut Self::Op, cx: &mut Cx<'_>) -> Step<Self::Ret> {
+        Step::Done(match op {
+            Op::Put(Put { object, .. }) => {
+                if let Some(object) = object.take() {
+                    self.put(object, cx.now());
+                }
+                Ret::Put(())
+            }
+            Op::Delete(_) if self.makes(DeleteDoesNothing) => Ret::Delete(None),
+            Op::Delete(delete) => {
+                Ret::Delete(self.spec.items.remove(delete.0.key()).map(|(object, _)| object))
+            }
+            Op::Replace(Replace(list)) => {
+                let list: Vec<_> = list.drain(..).map(|keyed| keyed.object).collect();
+                self.replace(&list, cx.now());
+                Ret::Replace(vec![])
+            }
+            Op::Get(Get(key)) => {
+                return self.get(*key.key(), cx).map(|object| Ret::Get(Ok(object)));
+            }
+            Op::List(_) => Ret::List((self.list(cx.now()), vec![])),
+            Op::ListKeys(_) => Ret::ListKeys(self.keys(cx.now())),
+        })
+    }
+}

@@ -1,0 +1,25 @@
+//! The property is worth what it notices.
+
+use seatrial_core::machine::Boxed;
+
+use crate::by_hand::doubt::notices;
+use crate::expiring_store::Mistake::{self, *};
+use crate::expiring_store::{PlainTimes, check_on, decode};
+use crate::trial::component_tests::every_mistake_is_noticed;
+
+/// A mistake that shows only while another writes.
+const UNSEEN: &[Mistake] = &[DecidesThenRemoves];
+
+fn noticed(mistakes: &'static [Mistake]) -> bool {
+    notices(|bytes| check_on(&decode(bytes), |_| Boxed(Box::new(PlainTimes::with(mistakes)))))
+}
+
+#[test]
+fn random_calls_notice_every_mistake_that_a_single_caller_can_see() {
+    every_mistake_is_noticed(Mistake::ALL, UNSEEN, noticed);
+}
+
+#[test]
+fn the_map_without_a_mistake_agrees_with_the_sequential_object() {
+    assert!(!noticed(&[]));
+}

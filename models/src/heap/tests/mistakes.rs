@@ -1,0 +1,25 @@
+//! The property is worth what it notices.
+
+use seatrial_core::machine::Boxed;
+
+use crate::by_hand::doubt::notices;
+use crate::heap::Mistake::{self, *};
+use crate::heap::{PlainHeap, check_on, decode};
+use crate::trial::component_tests::every_mistake_is_noticed;
+
+/// Mistakes about waking, and one that would let the only thread sleep or not sleep.
+const UNSEEN: &[Mistake] = &[RefusedBulkIsSilent, CloseUnderItsOwnLock, EmptyIsClosed];
+
+fn noticed(mistakes: &'static [Mistake]) -> bool {
+    notices(|bytes| check_on(&decode(bytes), |_| Boxed(Box::new(PlainHeap::with(mistakes)))))
+}
+
+#[test]
+fn random_calls_notice_every_mistake_that_a_single_caller_can_see() {
+    every_mistake_is_noticed(Mistake::ALL, UNSEEN, noticed);
+}
+
+#[test]
+fn the_map_without_a_mistake_agrees_with_the_sequential_object() {
+    assert!(!noticed(&[]));
+}

@@ -1,0 +1,138 @@
+//! The store that is tried, and threads that call it and write down what they are answered.
+
+use std::sync::Arc;
+
+use seatrial_core::fifo::Intake;
+use seatrial_core::machine::{Boxed, Cx, Step};
+use seatrial_core::runtime::Runtime;
+use seatrial_core::store::indexed::{AddIndexersError, IndexError, Transaction, VersionOf};
+use seatrial_core::store::{IndexedStore as Store, KeyHasher, LastState};
+
+use super::IndexedStore;
+use super::book::{Answer, Book, Call, Entry, Said};
+use super::model::{LISTED_AT, version_of};
+use super::op::{Labelled, by_bits, key_of};
+use super::plain_store::PlainStore;
+use crate::trial::World;
+
+type Object = Arc<Labelled>;
+
+/// The store that ships, or a broken one.
+enum Tried<R: Runtime> {
+    Ships(Store<u8, Object, R>),
+    Broken(PlainStore<R>),
+}
+
+/// What every scenario needs. Every thread has a book of its own.
+pub(super) struct Stage<R: Runtime> {
+    world: World<R, IndexedStore>,
+    store: Arc<Tried<R>>,
+    book: Boxed<Book>,
+}
+
+impl<R: Runtime> Stage<R> {
+    pub(super) fn new(world: &World<R, IndexedStore>) -> Self {
+        let mut book = world.machine();
+        let said = book.0.step(&mut Entry::Which, &mut Cx::new(world.runtime()));
+        let store = match said {
+            Step::Done(Said::Which(Some(mistakes))) => {
+                Tried::Broken(PlainStore::with(world.runtime(), mistakes))
+            }
+            _ => {
+                let intake = Intake::with_hasher(KeyHasher::fixed(7), key_of);
+                let follows: VersionOf<Object> = Arc::new(|object| version_of(object));
+                Tried::Ships(Store::with_intake(world.runtime(), intake, Some(follows)))
+            }
+        };
+        Self { world: world.clone(), store: Arc::new(store), book }
+    }
+
+    /// Makes calls on a thread of their own.
+    pub(super) fn on(&self, name: &str, calls: impl Into<Vec<Call>>) -> R::Join<()> {
+        let (world, store) = (self.world.clone(), Arc::clone(&self.store));
+        let (mut stage, calls) = (Self { book: world.machine(), world, store }, calls.into());
+        self.world.spawn(name, move || stage.call(calls))
+    }
+
+    /// Makes calls.
+    pub(super) fn call(&mut self, calls: impl Into<Vec<Call>>) {
+        for call in calls.into() {
+            self.write_down(Entry::Begins(call.clone()));
+            let answer = match &*self.store {
+                Tried::Ships(store) => answer(store, &call),
+                Tried::Broken(store) => store.call(&call),
+            };
+            self.write_down(Entry::Ended(call, answer));
+        }
+    }
+
+    fn write_down(&mut self, mut entry: Entry) {
+        let noted = self.book.0.step(&mut entry, &mut Cx::new(self.world.runtime()));
+        assert!(matches!(noted, Step::Done(_)), "a book waits for nobody");
+    }
+
+    /// Waits for the threads, and looks at what they have left.
+    pub(super) fn end(mut self, threads: impl IntoIterator<Item = R::Join<()>>) {
+        threads.into_iter().for_each(|thread| self.world.join(thread));
+        self.call([Call::List, Call::Values, Call::Keys(0), Call::ByIndex(1), Call::Version]);
+        if let Tried::Ships(store) = &*self.store {
+            store.assert_valid();
+        }
+    }
+}
+
+/// Calls the store that ships.
+fn answer<R: Runtime>(store: &Store<u8, Object, R>, call: &Call) -> Answer {
+    match call {
+        Call::Put(object) => done(store.add(Arc::new(object.clone())).is_ok()),
+        Call::Delete(key) => done(store.delete_key(key).is_ok()),
+        Call::Replace(list) => {
+            let list = list.iter().cloned().map(Arc::new).collect();
+            done(store.replace(list, LISTED_AT).is_ok())
+        }
+        Call::Transact(entries) => {
+            let entry =
+                |(delete, object): &(bool, Labelled)| match (delete, Arc::new(object.clone())) {
+                    (true, object) => Transaction::Delete(LastState::Final(object)),
+                    (false, object) => Transaction::Update(object),
+                };
+            done(store.transaction(entries.iter().map(entry).collect()).is_ok())
+        }
+        Call::AddIndex => match store.add_indexers([("bits", by_bits())]) {
+            Ok(()) => Answer::Done,
+            Err(AddIndexersError::Conflict | AddIndexersError::Failed(_)) => Answer::Refused,
+        },
+        Call::ByIndex(bit) => known(store.by_index("bits", &bit.to_string()), objects),
+        Call::Keys(bit) => known(store.index_keys("bits", &bit.to_string()), Answer::Keys),
+        Call::Values => {
+            let values = store.list_index_values("bits");
+            let mut values: Vec<u8> =
+                values.iter().map(|value| value.parse().expect("a value is a bit")).collect();
+            values.sort_unstable();
+            Answer::Values(values)
+        }
+        Call::Get(key) => objects(store.get(key).into_iter().collect()),
+        Call::List => objects(store.list()),
+        Call::SnapshotAcross(object) => {
+            let snapshot = store.snapshot();
+            store.add(Arc::new(object.clone())).expect("it has a key, and no index refuses it");
+            objects(snapshot.iter().map(|(_, object)| Arc::clone(object)).collect())
+        }
+        Call::Version => Answer::Version(store.last_resource_version()),
+    }
+}
+
+fn done(done: bool) -> Answer {
+    if done { Answer::Done } else { Answer::Refused }
+}
+
+fn known<T>(answer: Result<T, IndexError>, write: impl Fn(T) -> Answer) -> Answer {
+    answer.map_or(Answer::NoIndex, write)
+}
+
+fn objects(objects: Vec<Object>) -> Answer {
+    let mut objects: Vec<Labelled> =
+        objects.into_iter().map(|object| Labelled::clone(&object)).collect();
+    objects.sort_unstable();
+    Answer::Objects(objects)
+}

@@ -1,0 +1,79 @@
+//! What a limiter promises, as checks of a history.
+
+use super::machine::{Call, Said};
+use super::{Event, History, Limiter, Spec, shape};
+use crate::trial::{self, Invariant, Ledger as _, Violation};
+
+type Checked = Result<(), Violation>;
+
+/// The bucket computes in double precision, its sequential object in whole nanoseconds.
+const SLACK: u128 = 1_000;
+
+pub(super) fn all() -> Vec<Invariant<Limiter>> {
+    vec![
+        Invariant::always(
+            "never_too_short",
+            "no item is to wait for less than its failures and the pace of all items ask for",
+            &["workqueue:RL-2", "workqueue:RL-15", "workqueue:RL-20"],
+            |history| delays(history, |got, right| got + SLACK < right),
+        ),
+        Invariant::always(
+            "never_too_long",
+            "no item is to wait for more than that, nor ever for more than the maximum",
+            &["workqueue:RL-3", "workqueue:RL-5"],
+            |history| delays(history, |got, right| got > right + SLACK),
+        ),
+        Invariant::always(
+            "failures_are_counted",
+            "every item has failed as often as was said since it was forgotten, by itself",
+            &["workqueue:RL-4", "workqueue:RL-10"],
+            failures_are_counted,
+        ),
+    ]
+}
+
+/// The sequential object, led through the same questions.
+#[derive(Clone, Debug)]
+struct Asked(Spec);
+
+impl Default for Asked {
+    fn default() -> Self {
+        Self(Spec::new(&shape()))
+    }
+}
+
+impl trial::Ledger<Limiter> for Asked {
+    fn apply(&mut self, event: &Event) {
+        match event.returned() {
+            Some((Call::When(key), _)) => {
+                self.0.when(*key, event.at.as_nanos());
+            }
+            Some((Call::Forget(key), _)) => self.0.forget(*key),
+            _ => {}
+        }
+    }
+}
+
+fn delays(history: &History, wrong: fn(u128, u128) -> bool) -> Checked {
+    Asked::at_every_event(history, |before, event| {
+        let Some((Call::When(key), Said::Delay(got))) = event.returned() else { return Ok(()) };
+        let right = before.0.clone().when(*key, event.at.as_nanos());
+        if !wrong(got.as_nanos(), right) {
+            return Ok(());
+        }
+        Err(format!("item {key} is to wait for {got:?}, and {right} ns are right"))
+    })
+}
+
+fn failures_are_counted(history: &History) -> Checked {
+    Asked::at_every_event(history, |before, event| {
+        let Some((Call::NumRequeues(key), Said::Count(got))) = event.returned() else {
+            return Ok(());
+        };
+        let right = before.0.num_requeues(*key);
+        if *got == right {
+            return Ok(());
+        }
+        Err(format!("item {key} failed {right} times, and {got} are told"))
+    })
+}

@@ -1,0 +1,174 @@
+//! The bugs: one changed line each, in the sequential object.
+
+use std::time::Duration;
+
+use seatrial_core::limiter::{Item, Limiter as Asked};
+use seatrial_core::runtime::Instant;
+
+use super::machine::Alone;
+use super::spec::FOREVER;
+use super::{BASE, Limiter, MAX, Spec, shape};
+use crate::trial::{MachineOf, Mutant, mistakes, mutants};
+
+mistakes! {
+    /// One changed line.
+    enum Mistake {
+        // What was reported of the reference.
+        /// Twice the delay is computed without a look at whether it fits.
+        Wraps,
+        /// The distance of a shift is cut to six bits.
+        ShiftsInCircles,
+        /// What does not fit becomes nothing.
+        BecomesNothing,
+        /// The delay grows tenfold.
+        Tenfold,
+
+        // What anybody may do.
+        /// Nothing is forgotten.
+        NeverForgets,
+        /// Forgetting one item forgets all.
+        ForgetsAll,
+        /// All items are one.
+        OneForAll,
+        /// The delay does not grow.
+        Flat,
+        /// A failure counts before the delay is computed.
+        CountsFirst,
+        /// Asking how often an item failed counts as a failure.
+        AskingCounts,
+        /// There is no maximum.
+        NoMaximum,
+        /// The shortest of the answers counts.
+        ShortestCounts,
+        /// The parts that come after the first are not asked.
+        FirstPartOnly,
+        /// The delays of all parts are added up.
+        AddsUp,
+        /// Forgetting an item fills the bucket.
+        ForgettingFills,
+        /// The bucket stands still in time.
+        TimeStandsStill,
+    }
+}
+
+use Mistake::*;
+
+/// The sequential object with a mistake.
+struct Mistaken {
+    parts: Vec<Spec>,
+    mistake: Mistake,
+    /// Failures that nobody reported.
+    extra: std::cell::Cell<u32>,
+}
+
+impl Mistaken {
+    fn makes(&self, mistake: Mistake) -> bool {
+        self.mistake == mistake
+    }
+
+    fn key(&self, item: Item<'_, u8>) -> u8 {
+        if self.makes(OneForAll) { 1 } else { *item.key() }
+    }
+
+    /// Returns what the count of failures alone asks for.
+    fn of_failures(&self, before: u32, right: u128) -> u128 {
+        let base = u64::try_from(BASE.as_nanos()).expect("a short time");
+        let max = MAX.as_nanos();
+        match self.mistake {
+            Wraps => u128::from(base.wrapping_mul(2_u64.wrapping_pow(before))).min(max),
+            ShiftsInCircles => u128::from(base.wrapping_shl(before)).min(max),
+            BecomesNothing if before >= base.leading_zeros() => 0,
+            Tenfold => 10_u128.saturating_pow(before).saturating_mul(base.into()).min(max),
+            Flat => base.into(),
+            CountsFirst => (right * 2).min(max),
+            NoMaximum => (u128::from(base) << before.min(60)).min(FOREVER),
+            _ => right,
+        }
+    }
+}
+
+impl Asked<u8> for Mistaken {
+    fn when(&mut self, item: Item<'_, u8>, now: Instant) -> Duration {
+        let key = self.key(item);
+        let now = if self.makes(TimeStandsStill) { 0 } else { now.as_nanos() };
+        let before = self.parts[0].num_requeues(key) + self.extra.get();
+        let asked = if self.makes(FirstPartOnly) { 1 } else { self.parts.len() };
+        let parts = self.parts.iter_mut().take(asked);
+        let mut delays: Vec<u128> = parts.map(|part| part.when(key, now)).collect();
+        delays[0] = self.of_failures(before, delays[0]);
+        let delay = match self.mistake {
+            ShortestCounts => delays.iter().min().copied(),
+            AddsUp => Some(delays.iter().sum()),
+            _ => delays.iter().max().copied(),
+        };
+        let nanos = u64::try_from(delay.unwrap_or(0).min(FOREVER)).expect("it is at most that");
+        Duration::from_nanos(nanos)
+    }
+
+    fn forget(&mut self, item: Item<'_, u8>) {
+        let key = self.key(item);
+        match self.mistake {
+            NeverForgets => {}
+            ForgetsAll => self.parts[0] = Spec::new(&super::per_item()),
+            ForgettingFills => {
+                self.parts[0].forget(key);
+                self.parts[1] = Spec::new(&super::paced());
+            }
+            _ => self.parts.iter_mut().for_each(|part| part.forget(key)),
+        }
+    }
+
+    fn num_requeues(&self, item: Item<'_, u8>) -> u32 {
+        if self.makes(AskingCounts) {
+            self.extra.set(self.extra.get() + 1);
+        }
+        self.parts[0].num_requeues(self.key(item)) + self.extra.get()
+    }
+
+    fn reads_time(&self) -> bool {
+        true
+    }
+}
+
+fn mistaken(mistake: Mistake) -> MachineOf<Limiter> {
+    let Spec::MaxOf(parts) = Spec::new(&shape()) else { unreachable!("it has parts") };
+    let extra = std::cell::Cell::new(0);
+    Box::new(Alone(Box::new(Mistaken { parts, mistake, extra }) as Box<dyn Asked<u8>>))
+}
+
+pub(super) fn all() -> Vec<Mutant<Limiter>> {
+    mutants! { mistaken:
+        Seeded "twice_the_delay_wraps" from "museum W8":
+            (Wraps) breaks ["never_too_short"];
+        Seeded "shifts_in_circles" from "museum W8":
+            (ShiftsInCircles) breaks ["never_too_short"];
+        Seeded "what_does_not_fit_is_nothing" from "museum W8":
+            (BecomesNothing) breaks ["never_too_short"];
+        Seeded "delays_grow_tenfold" from "museum W12":
+            (Tenfold) breaks ["never_too_long"];
+        Seeded "never_forgets" from "workqueue:RL-4":
+            (NeverForgets) breaks ["failures_are_counted", "never_too_long"];
+        Seeded "forgets_all_items" from "workqueue:RL-4":
+            (ForgetsAll) breaks ["failures_are_counted"];
+        Seeded "one_for_all_items" from "workqueue:RL-4":
+            (OneForAll) breaks ["failures_are_counted"];
+        Seeded "delays_do_not_grow" from "workqueue:RL-2":
+            (Flat) breaks ["never_too_short"];
+        Seeded "counted_before_it_is_asked" from "workqueue:RL-3":
+            (CountsFirst) breaks ["never_too_long"];
+        Seeded "asking_counts" from "own: the entry is made where it is looked up":
+            (AskingCounts) breaks ["failures_are_counted"];
+        Seeded "no_maximum" from "workqueue:RL-5":
+            (NoMaximum) breaks ["never_too_long"];
+        Seeded "shortest_counts" from "workqueue:RL-20":
+            (ShortestCounts) breaks ["never_too_short"];
+        Seeded "first_part_only" from "workqueue:RL-20":
+            (FirstPartOnly) breaks ["never_too_short"];
+        Seeded "delays_add_up" from "workqueue:RL-20":
+            (AddsUp) breaks ["never_too_long"];
+        Seeded "forgetting_fills_the_bucket" from "workqueue:RL-15":
+            (ForgettingFills) breaks ["never_too_short"];
+        Seeded "time_stands_still" from "workqueue:RL-15":
+            (TimeStandsStill) breaks ["never_too_long"];
+    }
+}

@@ -1,0 +1,175 @@
+//! Small concurrent programs on a limiter, each named by the case that it must reach.
+
+use std::cell::RefCell;
+use std::sync::Arc;
+use std::time::Duration;
+
+use seatrial_core::limiter::{Item, Limiter as Asked, RateLimiter};
+use seatrial_core::machine::{Boxed, Cx, Step};
+use seatrial_core::runtime::{Instant, Runtime};
+
+use super::machine::{Alone, Call, Said};
+use super::{History, Limiter};
+use crate::queue::family::{FixedHasher, caller, millis, sleep};
+use crate::trial::{DynScenario, Scenario, World};
+
+pub(super) fn all() -> Vec<Box<dyn DynScenario<Limiter>>> {
+    vec![
+        Box::new(TwoThreadsFail),
+        Box::new(ForgottenBetween),
+        Box::new(PacedTogether),
+        Box::new(FailsForLong),
+    ]
+}
+
+/// The machine under trial as a limiter, for the lock that ships.
+struct Tried<R> {
+    runtime: R,
+    machine: RefCell<Boxed<Alone<Box<dyn Asked<u8>>>>>,
+}
+
+impl<R: Runtime> Tried<R> {
+    fn ask(&self, mut call: Call) -> Said {
+        match self.machine.borrow_mut().0.step(&mut call, &mut Cx::new(&self.runtime)) {
+            Step::Done(said) | Step::Held(said) => said,
+            Step::Wait { .. } => unreachable!("a limiter answers at once"),
+        }
+    }
+}
+
+impl<R: Runtime> Asked<u8> for Tried<R> {
+    fn when(&mut self, item: Item<'_, u8>, _: Instant) -> Duration {
+        match self.ask(Call::When(*item.key())) {
+            Said::Delay(delay) => delay,
+            other => unreachable!("{other:?} is no delay"),
+        }
+    }
+
+    fn forget(&mut self, item: Item<'_, u8>) {
+        self.ask(Call::Forget(*item.key()));
+    }
+
+    fn num_requeues(&self, item: Item<'_, u8>) -> u32 {
+        match self.ask(Call::NumRequeues(*item.key())) {
+            Said::Count(count) => count,
+            other => unreachable!("{other:?} is no count"),
+        }
+    }
+
+    fn reads_time(&self) -> bool {
+        false // the machine reads it by itself
+    }
+}
+
+type Shared<R> = Arc<RateLimiter<u8, Tried<R>, R, FixedHasher>>;
+
+fn limiter<R: Runtime>(world: &World<R, Limiter>) -> Shared<R> {
+    let machine = RefCell::new(world.machine());
+    let tried = Tried { runtime: world.runtime().clone(), machine };
+    Arc::new(RateLimiter::with_hasher(world.runtime(), FixedHasher::default(), tried))
+}
+
+/// Tells whether some thread asks between two questions of another.
+fn in_turns(history: &History) -> bool {
+    let threads: Vec<u8> = history.events.iter().map(|event| event.thread).collect();
+    let mut turns = threads.windows(3);
+    turns.any(|three| three[0] == three[2] && three[0] != three[1])
+}
+
+/// Two threads say that one item failed, and one of them another.
+struct TwoThreadsFail;
+
+impl Scenario<Limiter> for TwoThreadsFail {
+    const NAME: &'static str = "two_threads_fail";
+    const SAYS: &'static str = "one item fails in two threads at once, another in one of them";
+
+    fn run<R: Runtime>(&self, world: &World<R, Limiter>) {
+        let limiter = limiter(world);
+        let other = caller(world, "other", &limiter, |limiter| {
+            let _delay = limiter.when(&1);
+            let _delay = limiter.when(&2);
+            let _failures = limiter.num_requeues(&2);
+        });
+        let _delay = limiter.when(&1);
+        let _failures = limiter.num_requeues(&1);
+        let _delay = limiter.when(&1);
+        world.join(other);
+    }
+
+    fn reaches(history: &History) -> bool {
+        in_turns(history)
+    }
+}
+
+/// An item is forgotten between two failures.
+struct ForgottenBetween;
+
+impl Scenario<Limiter> for ForgottenBetween {
+    const NAME: &'static str = "forgotten_between";
+    const SAYS: &'static str = "an item fails and is forgotten in turns, beside another";
+
+    fn run<R: Runtime>(&self, world: &World<R, Limiter>) {
+        let limiter = limiter(world);
+        let _delay = limiter.when(&2);
+        let other = caller(world, "other", &limiter, |limiter| limiter.forget(&1));
+        let _delay = limiter.when(&1);
+        let _delay = limiter.when(&1);
+        let _failures = limiter.num_requeues(&1);
+        world.join(other);
+        limiter.forget(&1);
+        let _failures = limiter.num_requeues(&1);
+        let _failures = limiter.num_requeues(&2);
+        let _delay = limiter.when(&1);
+    }
+
+    fn reaches(history: &History) -> bool {
+        in_turns(history)
+    }
+}
+
+/// The pace of all items together holds each of them back.
+struct PacedTogether;
+
+impl Scenario<Limiter> for PacedTogether {
+    const NAME: &'static str = "paced_together";
+    const SAYS: &'static str = "more items fail at once than the bucket holds, and later once more";
+
+    fn run<R: Runtime>(&self, world: &World<R, Limiter>) {
+        let limiter = limiter(world);
+        let other = caller(world, "other", &limiter, |limiter| {
+            let _delay = limiter.when(&1);
+            let _delay = limiter.when(&2);
+        });
+        for item in 3..=6 {
+            let _delay = limiter.when(&item);
+        }
+        world.join(other);
+        limiter.forget(&3);
+        sleep(world, millis(300));
+        let _delay = limiter.when(&3);
+    }
+
+    fn reaches(history: &History) -> bool {
+        in_turns(history)
+    }
+}
+
+/// An item fails so often that its delay would not fit any more (museum W8).
+struct FailsForLong;
+
+impl Scenario<Limiter> for FailsForLong {
+    const NAME: &'static str = "fails_for_long";
+    const SAYS: &'static str = "an item fails so often that twice its delay would not fit";
+
+    fn run<R: Runtime>(&self, world: &World<R, Limiter>) {
+        let limiter = limiter(world);
+        for _ in 0..80 {
+            let _delay = limiter.when(&1);
+        }
+        let _failures = limiter.num_requeues(&1);
+    }
+
+    fn reaches(history: &History) -> bool {
+        history.events.len() > 80
+    }
+}

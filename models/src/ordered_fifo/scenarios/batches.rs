@@ -1,0 +1,133 @@
+//! Events that are taken together.
+
+use seatrial_core::runtime::Runtime;
+
+use super::{Config, Stage, some};
+use crate::ordered_fifo::{History, OrderedFifo};
+use crate::trial::{DynScenario, Scenario, World};
+
+pub(super) fn all() -> Vec<Box<dyn DynScenario<OrderedFifo>>> {
+    vec![
+        Box::new(BatchesOfTheFirstList),
+        Box::new(BatchMeetsList),
+        Box::new(BatchMeetsItself),
+        Box::new(LongBatch),
+        Box::new(TwoBatchers),
+    ]
+}
+
+/// Tells whether a batch of so many was taken.
+fn takes(history: &History, events: usize) -> bool {
+    some(history, |_, over| over.taken().is_some_and(|taken| taken.events.len() == events))
+}
+
+/// Batches end with the first list (`cache:TR-18`).
+struct BatchesOfTheFirstList;
+
+impl Scenario<OrderedFifo> for BatchesOfTheFirstList {
+    const NAME: &'static str = "batches_of_the_first_list";
+    const SAYS: &'static str = "the first list and a change behind it are taken in batches";
+
+    fn run<R: Runtime>(&self, world: &World<R, OrderedFifo>) {
+        let stage = Stage::plain(world, []);
+        let consumer = stage.batcher("consumer");
+        let observer = stage.observer(2);
+        stage.list(&[(1, 1), (2, 1)]);
+        stage.add((3, 1));
+        stage.end([consumer, observer]);
+    }
+
+    /// A batch is taken with a change behind the first list.
+    fn reaches(history: &History) -> bool {
+        some(history, |before, over| {
+            over.taken().is_some()
+                && before.spec.initial_left == 2
+                && before.state.events.len() == 3
+        })
+    }
+}
+
+/// A list and a resync come alone (`cache:RF-18`).
+struct BatchMeetsList;
+
+impl Scenario<OrderedFifo> for BatchMeetsList {
+    const NAME: &'static str = "batch_meets_list";
+    const SAYS: &'static str = "changes, a list and a resync are taken in batches";
+
+    fn run<R: Runtime>(&self, world: &World<R, OrderedFifo>) {
+        let stage = Stage::new(world, Config::informer());
+        let consumer = stage.batcher("consumer");
+        stage.add((1, 1));
+        stage.list(&[(2, 1)]);
+        stage.resync();
+        stage.end([consumer]);
+    }
+
+    /// All three wait when something is taken.
+    fn reaches(history: &History) -> bool {
+        some(history, |before, over| over.taken().is_some() && before.state.events.len() == 3)
+    }
+}
+
+/// Two changes of one object are not taken together.
+struct BatchMeetsItself;
+
+impl Scenario<OrderedFifo> for BatchMeetsItself {
+    const NAME: &'static str = "batch_meets_itself";
+    const SAYS: &'static str = "two changes of one object and one of another are taken in batches";
+
+    fn run<R: Runtime>(&self, world: &World<R, OrderedFifo>) {
+        let stage = Stage::new(world, Config::informer());
+        let consumer = stage.batcher("consumer");
+        stage.add((1, 1));
+        stage.add((2, 1));
+        stage.update((1, 2));
+        stage.end([consumer]);
+    }
+
+    fn reaches(history: &History) -> bool {
+        some(history, |before, over| over.taken().is_some() && before.state.events.len() == 3)
+    }
+}
+
+/// A batch is no longer than was asked for.
+struct LongBatch;
+
+impl Scenario<OrderedFifo> for LongBatch {
+    const NAME: &'static str = "long_batch";
+    const SAYS: &'static str = "three changes are taken in batches of two";
+
+    fn run<R: Runtime>(&self, world: &World<R, OrderedFifo>) {
+        let stage = Stage::new(world, Config::atomic().batches_of(2));
+        let consumer = stage.batcher("consumer");
+        for key in 1..=3 {
+            stage.add((key, 1));
+        }
+        stage.end([consumer]);
+    }
+
+    fn reaches(history: &History) -> bool {
+        takes(history, 2)
+    }
+}
+
+/// Two consumers take batches with the lock released.
+struct TwoBatchers;
+
+impl Scenario<OrderedFifo> for TwoBatchers {
+    const NAME: &'static str = "two_batchers";
+    const SAYS: &'static str = "one takes batches and another single events, unlocked";
+
+    fn run<R: Runtime>(&self, world: &World<R, OrderedFifo>) {
+        let stage = Stage::new(world, Config::informer());
+        let consumers = [stage.batcher("first"), stage.consumer("second")];
+        stage.add((1, 1));
+        stage.add((2, 1));
+        stage.end(consumers);
+    }
+
+    /// A batch of both is taken.
+    fn reaches(history: &History) -> bool {
+        takes(history, 2)
+    }
+}

@@ -1,0 +1,80 @@
+//! Small concurrent programs on the queue, each named by the case that it must reach.
+
+mod batches;
+mod changes;
+mod closing;
+mod modes;
+mod sync;
+
+use seatrial_core::ordered_fifo::Op;
+use seatrial_core::runtime::Runtime;
+
+use super::ledger::{self, InProcess, Ledger, Over};
+use super::tried::{Config, Happened, Queue, Store, queue};
+use super::{History, MachineOp, OrderedFifo};
+use crate::objects::{self, Object};
+use crate::trial::{DynScenario, Ledger as _, World};
+
+pub(super) fn all() -> Vec<Box<dyn DynScenario<OrderedFifo>>> {
+    let mut all = changes::all();
+    all.extend(modes::all());
+    all.extend(batches::all());
+    all.extend(sync::all());
+    all.extend(closing::all());
+    all
+}
+
+type Stage<R> = objects::Stage<R, OrderedFifo, Queue<R>>;
+
+impl<R: Runtime> Stage<R> {
+    fn new(world: &World<R, OrderedFifo>, config: Config) -> Self {
+        let store = config.known.clone().unwrap_or_default();
+        let queue = queue(world.runtime(), world.machine(), config);
+        Self::around(world, queue, store, |store, popped| consume(store, &popped.event))
+    }
+
+    /// Sets the stage for one event per object, around a consumer that has these objects.
+    fn plain(world: &World<R, OrderedFifo>, known: impl IntoIterator<Item = Object>) -> Self {
+        let known = known.into_iter().map(|object| (object.0, object));
+        Self::new(world, Config::plain(Store::of(known)))
+    }
+
+    /// A thread that pops batches until the queue is closed and empty.
+    fn batcher(&self, name: &str) -> R::Join<()> {
+        self.on(name, |stage| while stage.pop_batch() {})
+    }
+
+    /// Pops a batch, as a consumer that does its work; false at the end.
+    fn pop_batch(&self) -> bool {
+        let applied = self.queue.pop_batch(|batch| {
+            batch.events.iter().for_each(|event| consume(&self.store, event));
+        });
+        applied.is_ok()
+    }
+
+    fn resync(&self) {
+        self.queue.resync().expect("every known object has a key");
+    }
+}
+
+/// Takes an event into the consumer's store.
+fn consume(store: &Store, event: &Happened) {
+    ledger::apply(&mut store.objects(), event);
+}
+
+/// Tells whether some call meets a condition that knows what happened before it.
+fn some(history: &History, wanted: impl Fn(&Ledger, &Over<'_>) -> bool) -> bool {
+    Ledger::some(history, |before, event| {
+        ledger::over(event).is_some_and(|over| wanted(before, &over))
+    })
+}
+
+/// Tells whether a call is a list.
+fn lists(op: &MachineOp) -> bool {
+    matches!(op, Op::Replace(_) | Op::ReplaceAll(_))
+}
+
+/// Tells whether somebody processes with the lock released.
+fn is_unlocked(before: &Ledger) -> bool {
+    before.in_process.iter().any(|InProcess { locked, .. }| !locked)
+}
