@@ -84,7 +84,7 @@ fn everything_that_must_be_found_has_a_witness_and_nothing_else_has() {
             judged.iter().any(|invariant| invariant.expect == Expect::Violated)
         };
         let scenarios = subject.scenarios().into_iter().map(|info| info.name);
-        let broken = scenarios.filter(|name| breaks(&name));
+        let broken = scenarios.filter(breaks);
         wanted.extend(broken.map(|name| (subject.name().to_owned(), name.to_owned())));
     }
     let has: BTreeSet<_> = kept().into_iter().map(|kept| (kept.component, kept.name)).collect();

@@ -6,12 +6,11 @@ use seatrial_core::elector::{
 use seatrial_core::machine::{Host, Step};
 use seatrial_core::runtime::Instant;
 
-use super::calls::Call;
 use super::faults::{After, Attempted, Faults};
 use super::queue::Due;
 use super::run::{Answer, Verb, What};
 use super::server::Writer;
-use super::world::World;
+use super::world::{Call, World};
 
 impl<F: Faults, H: Host<Election>> World<F, H> {
     pub(super) fn begin(&mut self, process: u16) {
@@ -109,10 +108,10 @@ impl<F: Faults, H: Host<Election>> World<F, H> {
             leads: runner.leads,
         };
         let fate = self.faults.fate(&attempted);
+        let call = self.calls.len() as u32;
         let limit = self.gives_up_at(process, deadline);
-        let verb = verb(&io);
-        let call = self.calls.add(Call { process, io: Some(io), fate, answer: None });
-        self.note(process, What::Calls { call, verb, first });
+        self.note(process, What::Calls { call, verb: verb(&io), first });
+        self.calls.push(Call { process, io: Some(io), fate, answer: None });
         self.runners[usize::from(process)].call = Some(call);
         let arrives = fate.request.map(|delay| self.now.saturating_add(delay));
         let answers = arrives.zip(fate.reply).map(|(at, delay)| at.saturating_add(delay));
@@ -140,14 +139,13 @@ impl<F: Faults, H: Host<Election>> World<F, H> {
 
     /// The server serves a call, also one that its caller has given up (`election:ENV-4`).
     pub(super) fn arrive(&mut self, call: u32) {
-        let Some(slot) = self.calls.get_mut(call) else { return };
+        let slot = &mut self.calls[call as usize];
         let Some(io) = slot.io.take() else { return };
         let (process, lag, at) = (slot.process, slot.fate.lag, self.now);
-        let is_refused = slot.fate.refused;
         let by = Writer::Process(process);
         let reads = io == Io::Get;
         let answer = match io {
-            _ if is_refused => Err(StoreError::Other("refused".into())),
+            _ if slot.fate.refused => Err(StoreError::Other("refused".into())),
             Io::Get => self.server.read(lag),
             Io::Create(record) => self.server.create(record, by, at),
             Io::Update(record, version) => self.server.update(record, &version, by, at),
@@ -155,16 +153,12 @@ impl<F: Faults, H: Host<Election>> World<F, H> {
         if !reads && answer.is_ok() {
             self.note(process, What::Applied { call, version: self.server.newest() });
         }
-        if self.runners[usize::from(process)].call != Some(call) {
-            self.calls.leave(call);
-        } else if let Some(slot) = self.calls.get_mut(call) {
-            slot.answer = Some(answer);
-        }
+        self.calls[call as usize].answer = Some(answer);
     }
 
     pub(super) fn answer(&mut self, process: u16, call: u32) {
         if self.runners[usize::from(process)].call == Some(call)
-            && let Some(answer) = self.calls.get_mut(call).and_then(|slot| slot.answer.take())
+            && let Some(answer) = self.calls[call as usize].answer.take()
         {
             self.learn(process, call, answer);
         }
@@ -181,7 +175,6 @@ impl<F: Faults, H: Host<Election>> World<F, H> {
     pub(super) fn learn(&mut self, process: u16, call: u32, answer: Result<Stored, StoreError>) {
         self.note(process, What::Learns { call, answer: outcome(&answer) });
         self.runners[usize::from(process)].call = None;
-        self.calls.leave(call);
         let turn = self.ask_now(process, Reply(Some(answer)));
         self.carry_out(process, turn, false);
     }

@@ -3,7 +3,6 @@
 #[cfg(test)]
 mod any_set_up;
 pub mod boundary;
-mod calls;
 mod campaign;
 mod clock;
 mod drive;

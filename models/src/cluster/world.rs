@@ -7,13 +7,14 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use seatrial_core::elector::{Config, Election, Fence, Gate, Name, RUN, TERM};
+use seatrial_core::elector::{
+    Config, Election, Fence, Gate, Io, Name, RUN, StoreError, Stored, TERM,
+};
 use seatrial_core::machine::{Cx, Host, Operation, Step};
 use seatrial_core::runtime::{Ambient, Instant, WallTime};
 
-use super::calls::Calls;
 use super::clock::NodeClock;
-use super::faults::{Action, Faults};
+use super::faults::{Action, Fate, Faults};
 use super::queue::{Agenda, Due};
 use super::run::{Happening, Process, Run, What};
 use super::server::Server;
@@ -106,6 +107,13 @@ pub(super) struct Runner<H> {
     pub(super) observed_at: u64,
 }
 
+pub(super) struct Call {
+    pub(super) process: u16,
+    pub(super) io: Option<Io>,
+    pub(super) fate: Fate,
+    pub(super) answer: Option<Result<Stored, StoreError>>,
+}
+
 /// Makes the machine of a process.
 pub(super) type Make<H> = Arc<dyn Fn(Config) -> H + Send + Sync>;
 
@@ -116,7 +124,7 @@ pub struct World<F, H = Election> {
     pub(super) server: Server,
     pub(super) nodes: Vec<Node>,
     pub(super) runners: Vec<Runner<H>>,
-    pub(super) calls: Calls,
+    pub(super) calls: Vec<Call>,
     pub(super) gate: Gate,
     pub(super) setup: Setup,
     pub(super) faults: F,
@@ -146,7 +154,7 @@ impl<F: Faults, H: Host<Election>> World<F, H> {
             server: Server::new(setup.lenient),
             nodes: Vec::new(),
             runners: Vec::new(),
-            calls: Calls::default(),
+            calls: Vec::new(),
             gate: Gate::new(),
             setup,
             faults,
@@ -258,7 +266,9 @@ impl<F: Faults, H: Host<Election>> World<F, H> {
             | Due::Act { process, .. }
             | Due::WorkEnds { process, .. }
             | Due::Begins { process } => Some(process),
-            Due::Answers { call } | Due::GivesUp { call } => Some(self.calls.owner(call)),
+            Due::Answers { call } | Due::GivesUp { call } => {
+                Some(self.calls[call as usize].process)
+            }
             Due::Arrives { .. } | Due::Resumes { .. } | Due::Intervenes { .. } => None,
         }
     }

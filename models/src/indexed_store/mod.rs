@@ -60,6 +60,11 @@ impl Component for IndexedStore {
         mutants::all()
     }
 
+    fn never_alone() -> &'static [(&'static str, &'static str)] {
+        const NAMES: &str = "`one_moment` says all that can be said; this names what is wrong";
+        &[("index_agrees", NAMES), ("refused_writes_are_not_seen", NAMES)]
+    }
+
     fn describe(entry: &OpOf<Self>, _: &Step<RetOf<Self>>) -> String {
         match entry {
             Entry::Which => "makes a store".to_owned(),

@@ -1,9 +1,11 @@
 //! The queue of events: one list.
 
 use std::collections::VecDeque;
+use std::hint::black_box;
 use std::sync::Arc;
 
 use parking_lot::{Condvar, Mutex};
+use seatrial_core::runtime::{Ambient as _, System};
 
 use super::HashSet;
 use super::delta_fifo::{Delta, Kind};
@@ -22,6 +24,7 @@ struct Inside {
 pub(crate) struct Plain {
     inside: Mutex<Inside>,
     changed: Condvar,
+    system: System,
 }
 
 impl Plain {
@@ -33,12 +36,18 @@ impl Plain {
         self.changed.notify_all();
     }
 
-    pub(crate) fn pop<T>(&self, process: impl FnOnce(&[Delta]) -> T) -> T {
+    /// Hands out a list of one, and times it while the queue is long, as the reference does.
+    pub(crate) fn pop<T>(&self, process: impl FnOnce(&[Delta]) -> T) -> (Vec<Delta>, T) {
         let mut inside = self.inside.lock();
         loop {
             if let Some(delta) = inside.items.pop_front() {
                 inside.initial = inside.initial.saturating_sub(1);
-                return process(&[delta]);
+                let key = Arc::clone(&delta.object.key);
+                let trace = (inside.items.len() > 10).then(|| (key, self.system.now()));
+                let deltas = vec![delta];
+                let result = process(&deltas);
+                drop(black_box(trace));
+                return (deltas, result);
             }
             self.changed.wait(&mut inside);
         }

@@ -78,6 +78,8 @@ impl Scenario<Elector> for DroppedRun {
             leads.returned();
             let _not_valid = leads.is_leader();
             leads.again().lead(move |leads, _| {
+                let runtime = leads.runtime();
+                runtime.sleep_until(runtime.now() + millis(500)); // between two renewals
                 let _not_valid = old.as_ref().map(Leads::is_valid);
                 leads.cancel();
             });

@@ -3,6 +3,7 @@
 use seatrial_core::machine::{CHANNELS, Channel, Cx, Machine, Step, Wakes};
 use seatrial_core::runtime::{Ambient, Instant, WallTime};
 
+use super::woken::{MOST, Woken, subsets};
 use super::{Bytes, Model, Moment, World, Wrong};
 pub use crate::engine::WakeUps;
 use crate::trial::TERMINATES;
@@ -33,30 +34,6 @@ pub struct Rules {
 impl Default for Rules {
     fn default() -> Self {
         Self { symmetric: true, jumps: Jumps::AtStandstill, wake_ups: WakeUps::Any, spurious: 0 }
-    }
-}
-
-/// A set of callers.
-#[derive(Clone, Copy, PartialEq, Eq, Default)]
-pub struct Woken(u32);
-
-/// The most callers that a set holds.
-const MOST: usize = u32::BITS as usize;
-
-impl Woken {
-    fn of(members: impl Iterator<Item = usize>) -> Self {
-        Self(members.fold(0, |set, member| set | 1 << member))
-    }
-
-    /// Returns its members.
-    pub fn members(self) -> impl Iterator<Item = usize> {
-        (0..MOST).filter(move |member| self.0 >> member & 1 == 1)
-    }
-}
-
-impl std::fmt::Debug for Woken {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_set().entries(self.members()).finish()
     }
 }
 
@@ -339,16 +316,6 @@ impl<W: World> Callers<W> {
         into.number(u64::from(seat.spurious) << 1 | u64::from(state.holder == Some(at as u8)));
         self.world.view_caller(&state.machine, &seat.caller, seat.under_way.as_ref(), into);
     }
-}
-
-/// Returns the subsets of a set that have so many members.
-fn subsets(set: u32, count: u32) -> Vec<u32> {
-    if count == set.count_ones() {
-        return vec![set];
-    }
-    // From the whole set down to none of it, each subset once.
-    let all = std::iter::successors(Some(set), |&subset| (subset > 0).then(|| (subset - 1) & set));
-    all.filter(|subset| subset.count_ones() == count).collect()
 }
 
 impl<W: World> Model for Callers<W> {

@@ -27,14 +27,16 @@ mod route;
 mod search;
 #[cfg(test)]
 pub(crate) mod tests;
+mod woken;
 mod world;
 
 pub use bytes::Bytes;
-pub use callers::{Act, Callers, Jumps, Rules, State, WakeUps, Woken};
+pub use callers::{Act, Callers, Jumps, Rules, State, WakeUps};
 pub use liveness::{Graph, fair_cycle};
 pub use programs::{Place, Programs};
 pub use route::Told;
 pub use search::{Counterexample, Limits, Space, search, view, wrong_in};
+pub use woken::Woken;
 pub use world::{Moment, World};
 
 /// A system as states and the steps between them.
