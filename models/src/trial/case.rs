@@ -1,5 +1,7 @@
 //! One scenario, one machine, one engine: runs them and returns what was found.
 
+#[cfg(feature = "shuttle")]
+use std::cell::Cell;
 use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -213,42 +215,48 @@ impl<C: Component> Case<C> {
     #[cfg(feature = "shuttle")]
     fn minimised(&self, finding: Finding) -> Finding {
         let name = finding.invariant;
+        let steps = Cell::new(minimise::STEPS);
         let small = minimise::minimise(finding, &mut |schedule| {
-            self.first_of(name, |body, judge| {
+            if steps.get() == 0 || interrupt::asked() {
+                return None;
+            }
+            self.first_of(name, &steps, |body, judge| {
                 shuttling::follow(schedule, &self.config(), body, judge);
             })
             .0
         });
-        self.proved(small)
+        self.proved(small, &steps)
     }
 
     /// Tries every schedule with fewer preemptions, if they are few enough.
     #[cfg(feature = "shuttle")]
-    fn proved(&self, small: Finding) -> Finding {
+    fn proved(&self, small: Finding, steps: &Cell<u64>) -> Finding {
         let Some(fewer) = small.preemptions.map(|count| count.checked_sub(1)) else {
             return small;
         };
         let Some(fewer) = fewer else {
             return Finding { proved_minimum: Some(true), ..small };
         };
-        let (better, exhausted) = self.first_of(small.invariant, |body, judge| {
+        let (better, exhausted) = self.first_of(small.invariant, steps, |body, judge| {
             shuttling::explore_bounded(fewer, minimise::PROOF, &self.config(), body, judge)
                 .exhausted
         });
         match better {
             Some(better) => {
                 let execution = small.execution;
-                self.proved(Finding { execution, ..better })
+                self.proved(Finding { execution, ..better }, steps)
             }
             None => Finding { proved_minimum: exhausted.then_some(true), ..small },
         }
     }
 
-    /// Runs something on the runtime over shuttle until an execution breaks one invariant.
+    /// Runs something on the runtime over shuttle until an execution breaks one invariant, or so
+    /// many steps are spent.
     #[cfg(feature = "shuttle")]
     fn first_of<T>(
         &self,
         invariant: &str,
+        steps: &Cell<u64>,
         run: impl FnOnce(&Arc<dyn Fn(&ShuttleRuntime) + Send + Sync>, &mut Judge<'_>) -> T,
     ) -> (Option<Finding>, T) {
         let slot: Slot<C> = Arc::default();
@@ -262,7 +270,9 @@ impl<C: Component> Case<C> {
             let mut jury = Jury::new(scenario, invariants, StopAt::End);
             let _goes_on = jury.judge(execution, &history, &*left.thread_name);
             found = jury.findings.into_iter().find(|finding| finding.invariant == invariant);
-            if found.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            steps.set(steps.get().saturating_sub(execution.steps));
+            let ends = found.is_some() || steps.get() == 0 || interrupt::asked();
+            if ends { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         });
         (found, ran)
     }

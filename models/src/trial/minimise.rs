@@ -8,13 +8,16 @@
 //!    preemptions is *proved* to be the least.
 //!
 //! A candidate counts only if it was run and broke the same invariant. What is measured is
-//! replays, never time, so the result does not depend on the machine.
+//! replays and their steps, never time, so the result does not depend on the machine. The steps
+//! are for executions without an end, of which a few hundred would take minutes.
 
 use super::finding::Finding;
 use crate::engine::{Choice, Route, Schedule};
 
 /// Replays that one minimisation may spend.
 pub(super) const REPLAYS: u32 = 2_000;
+/// Scheduling points that all of them, and the proof, may pass.
+pub(super) const STEPS: u64 = 2_000_000;
 /// Executions that the proof of a minimum may spend.
 pub(super) const PROOF: u64 = 5_000;
 
