@@ -36,6 +36,11 @@ struct EndingRun {
 }
 
 impl Release {
+    /// Tells whether a run ends with it.
+    pub(super) fn ends_a_run(&self) -> bool {
+        self.run.is_some()
+    }
+
     /// Tells whether it is the end of a term that a run has led.
     pub(super) fn ends_a_term(&self) -> bool {
         self.run.is_some_and(|run| run.led)

@@ -59,7 +59,12 @@ impl Election {
     /// Ends the run from outside (`election:ENV-5`): the leading token is a child of the run's. A
     /// late cancellation of an earlier run changes nothing.
     pub(super) fn cancel_run(&mut self, run: u64, cx: &mut Cx<'_>) {
-        if self.runs != run || matches!(self.phase, Phase::Idle | Phase::Once) {
+        let is_running = match self.phase {
+            Phase::Idle | Phase::Once => false,
+            Phase::Release(release) => release.ends_a_run(),
+            _ => true,
+        };
+        if self.runs != run || !is_running {
             return;
         }
         self.cancelled = true;

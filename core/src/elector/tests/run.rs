@@ -2,8 +2,8 @@
 
 use super::bench::{BEGIN, Bench, CANCEL, s, stored};
 use crate::elector::{
-    Abort, Begin, Config, Holds, Io, IsLeader, Next, Notes, Profile, RUN, Rest, StoreError, TERM,
-    Try, Watch, WorkEnded,
+    Abort, Begin, Config, GiveUp, Holds, Io, IsLeader, Next, Notes, Profile, RUN, Rest, StoreError,
+    TERM, Try, Watch, WorkEnded,
 };
 use crate::machine::Step;
 
@@ -165,6 +165,20 @@ fn cancelling_before_the_first_attempt_makes_none() {
         bench.call(CANCEL);
         bench.reply(Err(StoreError::Timeout));
         assert_eq!(bench.sleeps(), s(2.0), "a late cancellation of another run changes nothing");
+    }
+}
+
+#[test]
+fn a_late_cancellation_does_not_reach_a_release_of_its_own() {
+    for mut bench in both() {
+        assert_eq!(bench.turn(Begin { cancelled: true }), Next::Ended { led: false });
+        assert_eq!(bench.io(GiveUp), Io::Get);
+        bench.call(CANCEL);
+        bench.reply(Err(StoreError::NotFound));
+        bench.io(Try);
+        let create = bench.reply_io(Err(StoreError::NotFound));
+        assert_eq!(bench.accept(create, 1), Next::Done(true));
+        assert!(bench.call(IsLeader), "what it holds now was never cancelled");
     }
 }
 

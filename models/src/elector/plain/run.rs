@@ -22,7 +22,12 @@ impl Plain {
     }
 
     pub(super) fn cancel(&mut self, run: u64, cx: &mut Cx<'_>) {
-        if self.runs == run && !matches!(self.stage, Stage::Idle | Stage::Once) {
+        let is_running = match self.stage {
+            Stage::Idle | Stage::Once => false,
+            Stage::Release(release) => release.run.is_some(),
+            _ => true,
+        };
+        if self.runs == run && is_running {
             self.cancelled = true;
             self.revoke(cx);
             cx.wakes.all(RUN);
