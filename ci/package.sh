@@ -6,6 +6,7 @@ cd "$(dirname "$0")/.."
 
 # Cargo would compile them itself, but against a copy of `seatrial-core` that it unpacked earlier
 # and keeps for as long as the version stays the same. So they are unpacked and compiled here.
+rm -f "${CARGO_TARGET_DIR:-target}"/package/seatrial-*.crate # of an earlier version
 cargo package --workspace --allow-dirty --quiet --no-verify
 target=$(realpath "${CARGO_TARGET_DIR:-target}")
 
