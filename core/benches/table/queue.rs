@@ -55,7 +55,9 @@ impl Contestant for Plain<Key> {
 
     #[inline(always)]
     fn take_and_end(&self) -> bool {
-        self.get().inspect(|key| self.done(key)).is_some()
+        let Some(key) = self.get() else { return false };
+        self.done(&key);
+        true
     }
 
     fn shut_down(&self) {
