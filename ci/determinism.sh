@@ -16,7 +16,9 @@ report() { # a file, and what to run: writes the report without what depends on 
   shift
   cargo seatrial "$@" --report json="$work/whole.json" >"$work/said.txt" || code=$?
   case $code in
-    0 | 3 | 5) ;; # so small a budget may leave something undecided, or unfound: the same each time
+    # So small a budget may leave something undecided, unfound, or a case unreached: the same each
+    # time, which is all that is asked here.
+    0 | 3 | 5 | 100) ;;
     *) cat "$work/said.txt"; echo "exit code $code: $*" >&2; exit 1 ;;
   esac
   # `timing` comes last.
