@@ -8,6 +8,8 @@
 //! | promise | of |
 //! |---|---|
 //! | exclusion, a panic unlocks | locks |
+//! | readers meet, whoever writes is alone, a panic unlocks | read-write locks |
+//! | one access is one step, release and acquire | atomic numbers |
 //! | no lost wake-up, one and all are woken, a notified wait does not time out | condition variables |
 //! | deadlines end waits and sleeps, never early, in order, whoever holds a lock | time |
 //! | timers wake at their time, and not after they are dropped | timers |

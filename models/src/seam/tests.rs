@@ -69,6 +69,10 @@ fn convicts_every_fault<G: Ground>(ground: &G) {
     use faulty::Fault;
     convicts::<Exclusion, G>(ground, Fault::SplitsLocks);
     convicts::<PanicUnlocks, G>(ground, Fault::Poisons);
+    convicts::<ReadersMeet, G>(ground, Fault::ReadsAlone);
+    convicts::<WriterAlone, G>(ground, Fault::ReadsWhileWritten);
+    convicts::<OneAccess, G>(ground, Fault::AddsInTwoSteps);
+    convicts::<OneAccess, G>(ground, Fault::ExchangesBlindly);
     convicts::<NoLostWakeUp, G>(ground, Fault::LosesNotifications);
     convicts::<NoLostWakeUp, G>(ground, Fault::WaitsInTwoSteps);
     convicts::<WaitsAtomically, G>(ground, Fault::WaitsInTwoSteps);
@@ -101,6 +105,7 @@ fn convicts_every_fault<G: Ground>(ground: &G) {
 #[cfg(feature = "loom")]
 fn every_promise_is_found_broken_by_a_runtime_that_breaks_it_under_loom() {
     convicts_every_fault(&loom_ground());
+    convicts::<ReleasedToAcquirer, _>(&loom_ground(), faulty::Fault::ForgetsOrderings);
 }
 
 #[test]

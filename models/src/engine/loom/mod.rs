@@ -15,16 +15,20 @@
 //! At most five threads, main included.
 
 mod answers;
+mod atomic;
 mod explore;
 mod numbers;
 mod record;
 mod runtime;
+mod rw_lock;
 mod session;
 mod world;
 
 #[cfg(test)]
 mod tests;
 
+pub use atomic::LoomAtomic;
 pub use explore::{Body, Config, explore, replay};
 pub use numbers::MAX_LOOM_THREADS;
 pub use runtime::{LoomCondvar, LoomGuard, LoomJoin, LoomMutex, LoomRuntime, LoomTimer};
+pub use rw_lock::{LoomReadGuard, LoomRwLock, LoomWriteGuard};

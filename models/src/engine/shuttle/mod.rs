@@ -11,11 +11,14 @@
 //! | `strategy` | random walk, priorities, replay, and so on |
 //! | `trace` | the search that runs one execution of every trace |
 //! | `threads` | where threads begin, switch, end, and leave an execution that is given up |
+//! | `rw_lock`, `cells` | locks that can be shared; published values and atomic numbers |
 //! | `alarms` | wakers that go off at a time |
 
 mod alarms;
+mod cells;
 mod kernel;
 mod runtime;
+mod rw_lock;
 mod scheduler;
 mod session;
 mod strategy;
@@ -38,7 +41,9 @@ use super::{Execution, Exploration, Judge, MAX_STEPS, quietly};
 
 pub use super::WakeUps;
 pub use alarms::Timer;
-pub use runtime::{Held, ShuttleCondvar, ShuttleMutex, ShuttlePublished, ShuttleRuntime};
+pub use cells::{ShuttleAtomic, ShuttlePublished};
+pub use runtime::{Held, ShuttleCondvar, ShuttleMutex, ShuttleRuntime};
+pub use rw_lock::{Shared, ShuttleRwLock, Whole};
 pub use strategy::Strategy;
 pub use threads::Join;
 

@@ -39,6 +39,8 @@ pub(super) enum Weakness {
     WholeSequence,
     /// A jump that would make the second step late comes after it.
     TooLate,
+    /// Whoever takes the whole of a lock can come before several who share it at one time.
+    OverlappingShares,
     /// The answers given in a step stay with it.
     Answers,
     /// What sleeps covers what it can begin.
@@ -70,7 +72,7 @@ mod chosen {
     }
 
     impl Weakness {
-        pub(in super::super) const ALL: [Self; 20] = [
+        pub(in super::super) const ALL: [Self; 21] = [
             Self::ReadBeforeWrite,
             Self::WriteBeforeRead,
             Self::WriteBeforeWrite,
@@ -89,6 +91,7 @@ mod chosen {
             Self::Notification,
             Self::WholeSequence,
             Self::TooLate,
+            Self::OverlappingShares,
             Self::Answers,
             Self::Sleepers,
         ];
