@@ -36,9 +36,9 @@ use seatrial_core::runtime::Runtime;
 
 #[cfg(feature = "loom")]
 pub use grounds::LoomGround;
-#[cfg(feature = "shuttle")]
-pub use grounds::ShuttleGround;
 pub use grounds::{ManualGround, SystemGround};
+#[cfg(feature = "shuttle")]
+pub use grounds::{ShuttleGround, TraceGround};
 pub use promises::*;
 
 /// What a promise may assume of the ground that it is checked on.

@@ -30,6 +30,18 @@ for_each_promise!(tests shuttle_in_order (
     shuttle_ground(crate::engine::shuttle::WakeUps::InOrder)
 ));
 
+#[test]
+#[cfg(feature = "shuttle")]
+fn every_trace_keeps_what_many_threads_reach_at_once() {
+    let ground = TraceGround::default();
+    assert_eq!(check::<Exclusion, _>(&ground), Ok(()));
+    assert_eq!(check::<NewestValue, _>(&ground), Ok(()));
+    assert_eq!(check::<ReadersMeet, _>(&ground), Ok(()));
+    assert_eq!(check::<WriterAlone, _>(&ground), Ok(()));
+    assert_eq!(check::<OneAccess, _>(&ground), Ok(()));
+    assert_eq!(check::<ReleasedToAcquirer, _>(&ground), Ok(()));
+}
+
 /// Without a bound: to see a value, then another, then the first again takes four preemptions.
 #[cfg(feature = "loom")]
 fn loom_ground() -> LoomGround {

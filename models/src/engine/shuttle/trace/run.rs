@@ -149,13 +149,17 @@ impl Run {
         let share = record.reads.iter().find(|read| self.events[**read].act.slot == slot);
         let taken = *share.or(record.write.as_ref()).expect("a lock is taken before its release");
         let taken = &mut self.events[taken];
-        taken.released = self.clocks[usize::from(slot)];
         taken.share = taken.share.map(|_| Share::Released);
+        if taken.share.is_none() || !forgets(Weakness::ShareReleases) {
+            taken.released = self.clocks[usize::from(slot)];
+        }
     }
 
     /// Returns the act that a thread is about to do.
     pub(super) fn next_act(&self, kernel: &Kernel, thread: usize) -> Act {
-        Act { slot: self.slots.of(thread), label: Label::Step(kernel.footprint(thread)) }
+        let mut footprint = kernel.footprint(thread);
+        footprint.writes |= footprint.object.is_some() && forgets(Weakness::ReadsCommute);
+        Act { slot: self.slots.of(thread), label: Label::Step(footprint) }
     }
 
     /// Adds a step of a thread or a jump of the clock, which is about to happen. A jump at a
