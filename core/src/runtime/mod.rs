@@ -5,6 +5,7 @@
 //! tests run against a clock moved by hand ([`Manual`]) and that checkers explore, each with its own
 //! implementation; this crate knows none of them.
 
+mod atomic;
 mod block_on;
 mod manual;
 mod system;
@@ -12,10 +13,11 @@ mod time;
 
 use std::any::Any;
 use std::future::Future;
-use std::ops::DerefMut;
+use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 use std::task::Waker;
 
+pub use atomic::Atomic;
 pub use manual::{Manual, ManualCondvar, ManualTimer};
 pub use system::System;
 pub use time::{Instant, WallTime};
@@ -50,7 +52,7 @@ pub trait Ambient: Send + Sync {
 /// What a thread left behind when it panicked.
 pub type Panic = Box<dyn Any + Send>;
 
-/// Locks, condition variables, time, threads and randomness.
+/// Locks, condition variables, atomic numbers, time, threads and randomness.
 ///
 /// The contract, which the suite in the checking crate runs against every implementation:
 ///
@@ -59,12 +61,23 @@ pub type Panic = Box<dyn Any + Send>;
 /// * `wait` releases the guard and sleeps in one step. It may wake spuriously, so callers loop.
 ///   `notify_one` wakes at least one of the threads that wait at that moment, `notify_all` all.
 /// * `wait_until` and `sleep_until` return no earlier than the deadline unless notified.
+/// * A read-write lock has one guard that writes, or any number that read, at a time; it is not
+///   poisoned either. Whoever reads must not lock it a second time: a writer in between would make
+///   that a deadlock.
 /// * A timer dropped before it fired wakes nobody.
 pub trait Runtime: Ambient + Clone + 'static {
     /// Mutual exclusion around a value.
     type Mutex<T: Send + 'static>: Send + Sync + 'static;
     /// Access to the value of a locked mutex; unlocks when dropped.
     type Guard<'a, T: Send + 'static>: DerefMut<Target = T>;
+    /// Exclusion around a value that many may read at once.
+    type RwLock<T: Send + Sync + 'static>: Send + Sync + 'static;
+    /// Access to the value of a lock that others may read as well; unlocks when dropped.
+    type ReadGuard<'a, T: Send + Sync + 'static>: Deref<Target = T>;
+    /// Access to the value of a lock that nobody else can reach; unlocks when dropped.
+    type WriteGuard<'a, T: Send + Sync + 'static>: DerefMut<Target = T>;
+    /// A number that threads share without a lock.
+    type Atomic: Atomic;
     /// A place where threads sleep until notified; used with one mutex only.
     type Condvar: Send + Sync + 'static;
     /// A thread that can be joined.
@@ -97,6 +110,21 @@ pub trait Runtime: Ambient + Clone + 'static {
     fn notify_one(&self, condvar: &Self::Condvar);
     /// Wakes all waiters. Called with the mutex held.
     fn notify_all(&self, condvar: &Self::Condvar);
+
+    /// Makes an unlocked read-write lock.
+    fn rw_lock<T: Send + Sync + 'static>(&self, value: T) -> Self::RwLock<T>;
+    /// Locks for reading, waiting as long as a guard that writes is alive.
+    fn read<'a, T: Send + Sync + 'static>(
+        &self,
+        lock: &'a Self::RwLock<T>,
+    ) -> Self::ReadGuard<'a, T>;
+    /// Locks for writing, waiting as long as another guard is alive.
+    fn write<'a, T: Send + Sync + 'static>(
+        &self,
+        lock: &'a Self::RwLock<T>,
+    ) -> Self::WriteGuard<'a, T>;
+    /// Makes an atomic number.
+    fn atomic(&self, value: u64) -> Self::Atomic;
 
     /// Publishes a first value.
     fn published<T: Send + Sync + 'static>(&self, value: Arc<T>) -> Self::Published<T>;

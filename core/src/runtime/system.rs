@@ -9,7 +9,7 @@ use std::task::Waker;
 use std::time::Duration;
 
 use arc_swap::ArcSwap;
-use parking_lot::{Condvar, Mutex, MutexGuard};
+use parking_lot::{Condvar, Mutex, MutexGuard, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use super::{Ambient, Instant, Panic, Runtime, WallTime};
 
@@ -81,6 +81,10 @@ impl Ambient for System {
 impl Runtime for System {
     type Mutex<T: Send + 'static> = Mutex<T>;
     type Guard<'a, T: Send + 'static> = MutexGuard<'a, T>;
+    type RwLock<T: Send + Sync + 'static> = RwLock<T>;
+    type ReadGuard<'a, T: Send + Sync + 'static> = RwLockReadGuard<'a, T>;
+    type WriteGuard<'a, T: Send + Sync + 'static> = RwLockWriteGuard<'a, T>;
+    type Atomic = AtomicU64;
     type Condvar = Condvar;
     type Join<T: Send + 'static> = std::thread::JoinHandle<T>;
     type Timer = SystemTimer;
@@ -136,6 +140,26 @@ impl Runtime for System {
     #[inline]
     fn notify_all(&self, condvar: &Condvar) {
         condvar.notify_all();
+    }
+
+    #[inline]
+    fn rw_lock<T: Send + Sync + 'static>(&self, value: T) -> RwLock<T> {
+        RwLock::new(value)
+    }
+
+    #[inline]
+    fn read<'a, T: Send + Sync + 'static>(&self, lock: &'a RwLock<T>) -> Self::ReadGuard<'a, T> {
+        lock.read()
+    }
+
+    #[inline]
+    fn write<'a, T: Send + Sync + 'static>(&self, lock: &'a RwLock<T>) -> Self::WriteGuard<'a, T> {
+        lock.write()
+    }
+
+    #[inline]
+    fn atomic(&self, value: u64) -> AtomicU64 {
+        AtomicU64::new(value)
     }
 
     fn published<T: Send + Sync + 'static>(&self, value: Arc<T>) -> ArcSwap<T> {

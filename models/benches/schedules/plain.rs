@@ -46,6 +46,11 @@ macro_rules! plain {
         impl Runtime for $runtime {
             type Mutex<T: Send + 'static> = ::$library::sync::Mutex<T>;
             type Guard<'a, T: Send + 'static> = ::$library::sync::MutexGuard<'a, T>;
+            type RwLock<T: Send + Sync + 'static> = ::$library::sync::RwLock<T>;
+            type ReadGuard<'a, T: Send + Sync + 'static> = ::$library::sync::RwLockReadGuard<'a, T>;
+            type WriteGuard<'a, T: Send + Sync + 'static> =
+                ::$library::sync::RwLockWriteGuard<'a, T>;
+            type Atomic = AtomicU64;
             type Condvar = ::$library::sync::Condvar;
             type Join<T: Send + 'static> = ::$library::thread::JoinHandle<T>;
             type Timer = ();
@@ -53,6 +58,28 @@ macro_rules! plain {
 
             fn mutex<T: Send + 'static>(&self, value: T) -> Self::Mutex<T> {
                 Self::Mutex::new(value)
+            }
+
+            fn rw_lock<T: Send + Sync + 'static>(&self, _: T) -> Self::RwLock<T> {
+                unreachable!("{UNUSED}")
+            }
+
+            fn read<'a, T: Send + Sync + 'static>(
+                &self,
+                _: &'a Self::RwLock<T>,
+            ) -> Self::ReadGuard<'a, T> {
+                unreachable!("{UNUSED}")
+            }
+
+            fn write<'a, T: Send + Sync + 'static>(
+                &self,
+                _: &'a Self::RwLock<T>,
+            ) -> Self::WriteGuard<'a, T> {
+                unreachable!("{UNUSED}")
+            }
+
+            fn atomic(&self, _: u64) -> AtomicU64 {
+                unreachable!("{UNUSED}")
             }
 
             fn condvar(&self) -> Self::Condvar {

@@ -23,7 +23,7 @@ use serde::{Deserialize, Serialize};
 pub use execution::{End, Execution, Exploration, Judge};
 pub use quiet::{panic_text, quietly};
 pub use route::Route;
-pub use schedule::{Choice, MAX_THREADS, ParseScheduleError, Schedule, ThreadLetter};
+pub use schedule::{Choice, MAX_STEPS, MAX_THREADS, ParseScheduleError, Schedule, ThreadLetter};
 
 /// Which of its waiters a condition variable wakes.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]

@@ -107,13 +107,8 @@ impl Ground for LoomGround {
     }
 
     fn run(&self, program: Program<Self::Runtime>) -> Result<(), String> {
-        let explored =
-            first_failure(|judge| crate::engine::loom::explore(&self.config, program, judge))?;
-        if explored.exhausted {
-            Ok(())
-        } else {
-            Err(format!("not exhausted after {} executions", explored.executions))
-        }
+        first_failure(|judge| crate::engine::loom::explore(&self.config, program, judge))
+            .and_then(exhausted)
     }
 }
 
@@ -141,6 +136,39 @@ impl Ground for ShuttleGround {
         use crate::engine::shuttle::{Strategy, explore};
         let strategy = Strategy::Random { seed: self.seed, executions: self.executions };
         first_failure(|judge| explore(&self.config, strategy, program, judge)).map(drop)
+    }
+}
+
+/// Every trace, by our own search.
+#[cfg(feature = "shuttle")]
+#[derive(Clone, Debug, Default)]
+pub struct TraceGround {
+    /// What a program may meet.
+    pub config: crate::engine::shuttle::Config,
+}
+
+#[cfg(feature = "shuttle")]
+impl Ground for TraceGround {
+    type Runtime = crate::engine::shuttle::ShuttleRuntime;
+
+    fn facts(&self) -> Facts {
+        Facts { exact_time: true, meets_every_course: true }
+    }
+
+    fn run(&self, program: Program<Self::Runtime>) -> Result<(), String> {
+        use crate::engine::shuttle::{Strategy, explore};
+        let strategy = Strategy::Trace { executions: u64::MAX };
+        first_failure(|judge| explore(&self.config, strategy, program, judge)).and_then(exhausted)
+    }
+}
+
+/// Refuses an exploration that was cut short.
+#[cfg(any(feature = "loom", feature = "shuttle"))]
+fn exhausted(explored: Exploration) -> Result<(), String> {
+    if explored.exhausted {
+        Ok(())
+    } else {
+        Err(format!("not exhausted after {} executions", explored.executions))
     }
 }
 

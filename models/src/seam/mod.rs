@@ -8,6 +8,8 @@
 //! | promise | of |
 //! |---|---|
 //! | exclusion, a panic unlocks | locks |
+//! | readers meet, whoever writes is alone, a panic unlocks | read-write locks |
+//! | one access is one step, release and acquire | atomic numbers |
 //! | no lost wake-up, one and all are woken, a notified wait does not time out | condition variables |
 //! | deadlines end waits and sleeps, never early, in order, whoever holds a lock | time |
 //! | timers wake at their time, and not after they are dropped | timers |
@@ -34,9 +36,9 @@ use seatrial_core::runtime::Runtime;
 
 #[cfg(feature = "loom")]
 pub use grounds::LoomGround;
-#[cfg(feature = "shuttle")]
-pub use grounds::ShuttleGround;
 pub use grounds::{ManualGround, SystemGround};
+#[cfg(feature = "shuttle")]
+pub use grounds::{ShuttleGround, TraceGround};
 pub use promises::*;
 
 /// What a promise may assume of the ground that it is checked on.

@@ -30,6 +30,18 @@ for_each_promise!(tests shuttle_in_order (
     shuttle_ground(crate::engine::shuttle::WakeUps::InOrder)
 ));
 
+#[test]
+#[cfg(feature = "shuttle")]
+fn every_trace_keeps_what_many_threads_reach_at_once() {
+    let ground = TraceGround::default();
+    assert_eq!(check::<Exclusion, _>(&ground), Ok(()));
+    assert_eq!(check::<NewestValue, _>(&ground), Ok(()));
+    assert_eq!(check::<ReadersMeet, _>(&ground), Ok(()));
+    assert_eq!(check::<WriterAlone, _>(&ground), Ok(()));
+    assert_eq!(check::<OneAccess, _>(&ground), Ok(()));
+    assert_eq!(check::<ReleasedToAcquirer, _>(&ground), Ok(()));
+}
+
 /// Without a bound: to see a value, then another, then the first again takes four preemptions.
 #[cfg(feature = "loom")]
 fn loom_ground() -> LoomGround {
@@ -69,6 +81,10 @@ fn convicts_every_fault<G: Ground>(ground: &G) {
     use faulty::Fault;
     convicts::<Exclusion, G>(ground, Fault::SplitsLocks);
     convicts::<PanicUnlocks, G>(ground, Fault::Poisons);
+    convicts::<ReadersMeet, G>(ground, Fault::ReadsAlone);
+    convicts::<WriterAlone, G>(ground, Fault::ReadsWhileWritten);
+    convicts::<OneAccess, G>(ground, Fault::AddsInTwoSteps);
+    convicts::<OneAccess, G>(ground, Fault::ExchangesBlindly);
     convicts::<NoLostWakeUp, G>(ground, Fault::LosesNotifications);
     convicts::<NoLostWakeUp, G>(ground, Fault::WaitsInTwoSteps);
     convicts::<WaitsAtomically, G>(ground, Fault::WaitsInTwoSteps);
@@ -101,6 +117,7 @@ fn convicts_every_fault<G: Ground>(ground: &G) {
 #[cfg(feature = "loom")]
 fn every_promise_is_found_broken_by_a_runtime_that_breaks_it_under_loom() {
     convicts_every_fault(&loom_ground());
+    convicts::<ReleasedToAcquirer, _>(&loom_ground(), faulty::Fault::ForgetsOrderings);
 }
 
 #[test]

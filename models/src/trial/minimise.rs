@@ -1,10 +1,12 @@
 //! Makes a failing schedule small enough for a person to read.
 //!
-//! 1. Runs of one thread are left out, half of them at a time, then fewer, then single ones.
-//! 2. A thread that was stopped and goes on later goes on at once instead.
-//! 3. After every success the execution is recorded anew and both begin again, until no single
+//! 1. An execution without an end is mostly a way into a loop and a thread that goes round in it:
+//!    the shortest beginning that leads into one is looked for, since all else is repetition.
+//! 2. Runs of one thread are left out, half of them at a time, then fewer, then single ones.
+//! 3. A thread that was stopped and goes on later goes on at once instead.
+//! 4. After every success the execution is recorded anew and both begin again, until no single
 //!    step makes it smaller, or the replays are spent.
-//! 4. Every schedule with fewer preemptions is tried, if they are few enough: then the number of
+//! 5. Every schedule with fewer preemptions is tried, if they are few enough: then the number of
 //!    preemptions is *proved* to be the least.
 //!
 //! A candidate counts only if it was run and broke the same invariant. What is measured is
@@ -12,7 +14,7 @@
 //! are for executions without an end, of which a few hundred would take minutes.
 
 use super::finding::Finding;
-use crate::engine::{Choice, Route, Schedule};
+use crate::engine::{Choice, End, Route, Schedule};
 
 /// Replays that one minimisation may spend.
 pub(super) const REPLAYS: u32 = 2_000;
@@ -44,13 +46,37 @@ fn runs(choices: &[Choice]) -> Vec<&[Choice]> {
 
 /// Makes a finding as small as it goes.
 pub(super) fn minimise(found: Finding, retry: &mut Retry<'_>) -> Finding {
-    let mut best = found;
     let mut replays = 0;
+    let mut best = cut(found, &mut replays, retry);
     while let Some(smaller) = smaller(&best, &mut replays, retry) {
-        // The number of the execution that found it says how long the search took: it stays.
-        best = Finding { execution: best.execution, ..smaller };
+        best = recorded_anew(&best, smaller);
     }
     best
+}
+
+/// Takes a smaller finding for a former one. The number of the execution that found it says how
+/// long the search took: it stays.
+fn recorded_anew(former: &Finding, smaller: Finding) -> Finding {
+    Finding { execution: former.execution, ..smaller }
+}
+
+/// Cuts an execution without an end down to a beginning from which it is still without one.
+fn cut(found: Finding, replays: &mut u32, retry: &mut Retry<'_>) -> Finding {
+    let Some(schedule) = schedule_of(&found).filter(|_| matches!(found.end, End::Endless(_)))
+    else {
+        return found;
+    };
+    let runs = runs(&schedule.choices);
+    let lengths = (0..usize::BITS).map(|doublings| (1 << doublings) - 1);
+    let mut beginnings = lengths.take_while(|length| *length < runs.len()).map(|length| {
+        *replays += 1;
+        retry(&Schedule { choices: runs[..length].concat() })
+    });
+    match beginnings.find_map(|found_again| found_again.filter(|again| size(again) < size(&found)))
+    {
+        Some(shorter) => recorded_anew(&found, shorter),
+        None => found,
+    }
 }
 
 /// Returns the first candidate that is smaller and still fails.
@@ -96,7 +122,6 @@ fn joined<'a>(runs: &'a [&'a [Choice]]) -> impl Iterator<Item = Schedule> + 'a {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::End;
     use crate::trial::Violation;
 
     fn finding(schedule: &Schedule) -> Finding {
@@ -131,6 +156,22 @@ mod tests {
         assert!(fails(schedule));
         assert_eq!(runs(&schedule.choices).len(), 3, "{schedule}");
         assert_eq!(small.execution, 7);
+    }
+
+    #[test]
+    fn a_way_into_a_loop_is_found_in_few_replays() {
+        let long: Schedule = "abc".repeat(5_000).parse().unwrap();
+        let endless = |schedule: &Schedule| Finding {
+            end: End::Endless("spins".to_owned()),
+            ..finding(schedule)
+        };
+        let mut replays = 0;
+        let small = minimise(endless(&long), &mut |candidate| {
+            replays += 1;
+            fails(candidate).then(|| endless(candidate))
+        });
+        assert_eq!(runs(&schedule_of(&small).unwrap().choices).len(), 3);
+        assert!(replays < 30, "{replays}");
     }
 
     #[test]

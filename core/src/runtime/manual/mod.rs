@@ -35,7 +35,7 @@ use std::task::Waker;
 use std::time::Duration;
 
 use arc_swap::ArcSwap;
-use parking_lot::{Mutex, MutexGuard};
+use parking_lot::{Mutex, MutexGuard, RwLock};
 
 use super::{Ambient, Instant, Panic, Runtime, System, WallTime};
 use clock::{Clock, Key};
@@ -162,6 +162,10 @@ impl Ambient for Manual {
 impl Runtime for Manual {
     type Mutex<T: Send + 'static> = Mutex<T>;
     type Guard<'a, T: Send + 'static> = MutexGuard<'a, T>;
+    type RwLock<T: Send + Sync + 'static> = RwLock<T>;
+    type ReadGuard<'a, T: Send + Sync + 'static> = <System as Runtime>::ReadGuard<'a, T>;
+    type WriteGuard<'a, T: Send + Sync + 'static> = <System as Runtime>::WriteGuard<'a, T>;
+    type Atomic = <System as Runtime>::Atomic;
     type Condvar = ManualCondvar;
     type Join<T: Send + 'static> = <System as Runtime>::Join<T>;
     type Timer = ManualTimer;
@@ -215,6 +219,22 @@ impl Runtime for Manual {
         while let Some(sleeper) = condvar.next() {
             self.clock.rouse(&sleeper, Roused::ByNotice);
         }
+    }
+
+    fn rw_lock<T: Send + Sync + 'static>(&self, value: T) -> RwLock<T> {
+        self.system.rw_lock(value)
+    }
+
+    fn read<'a, T: Send + Sync + 'static>(&self, lock: &'a RwLock<T>) -> Self::ReadGuard<'a, T> {
+        self.system.read(lock)
+    }
+
+    fn write<'a, T: Send + Sync + 'static>(&self, lock: &'a RwLock<T>) -> Self::WriteGuard<'a, T> {
+        self.system.write(lock)
+    }
+
+    fn atomic(&self, value: u64) -> Self::Atomic {
+        self.system.atomic(value)
     }
 
     fn published<T: Send + Sync + 'static>(&self, value: Arc<T>) -> ArcSwap<T> {

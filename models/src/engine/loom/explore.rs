@@ -20,7 +20,7 @@ use super::record::Record;
 use super::runtime::LoomRuntime;
 use super::session::{Session, lock, message};
 use crate::engine::quiet::loudly;
-use crate::engine::{End, Execution, Exploration, Judge, Schedule, panic_text, quietly};
+use crate::engine::{End, Execution, Exploration, Judge, MAX_STEPS, Schedule, panic_text, quietly};
 
 /// What a scenario does under loom.
 pub type Body = Arc<dyn Fn(&LoomRuntime) + Send + Sync>;
@@ -39,7 +39,7 @@ pub struct Config {
     /// so the program has one thread less.
     pub free_jumps: u32,
     /// The most steps of one execution; one that takes more is [`End::Endless`]. loom counts in 16
-    /// bits, so it is never more than 20,000.
+    /// bits, so it is never more than [`MAX_STEPS`].
     pub max_steps: u64,
 }
 
@@ -197,7 +197,7 @@ impl Driver {
     }
 
     fn max_steps(&self) -> u64 {
-        self.config.max_steps.min(20_000)
+        self.config.max_steps.min(MAX_STEPS)
     }
 
     fn is_spent(&self) -> bool {

@@ -11,7 +11,7 @@ pub(super) struct Record {
     /// The decisions to follow, where a schedule is replayed.
     script: Option<Schedule>,
     max_steps: u64,
-    /// A hash per lock over the threads that took it, in order.
+    /// A hash per lock, or atomic number, over the threads that used it, in order.
     orders: Vec<u64>,
     data: u64,
 }
@@ -85,6 +85,13 @@ impl Record {
         self.schedule.choices.push(Choice::Data(answer));
         let question = u64::from(thread) << 32 | u64::from(nth);
         self.data ^= mix(mix(question) ^ u64::from(answer));
+    }
+
+    /// Notes which of the values of an atomic number a thread has read: the newest but so many.
+    pub(super) fn looked_back(&mut self, thread: u8, object: usize, back: u32) {
+        self.schedule.choices.push(Choice::Data(back));
+        let access = (u64::from(back) + 1) << 32 | u64::from(thread);
+        self.orders[object] = mix(self.orders[object] ^ access);
     }
 
     /// Adds a lock, named by the thread that made it and how many that thread had made before.

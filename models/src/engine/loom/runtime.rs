@@ -8,7 +8,10 @@ use std::task::Waker;
 
 use seatrial_core::runtime::{Ambient, Instant, Panic, Runtime, WallTime};
 
+use super::atomic::LoomAtomic;
+use super::rw_lock::{LoomReadGuard, LoomRwLock, LoomWriteGuard};
 use super::session::{Point, Session, lock, message};
+use super::world::Wanted;
 
 /// What the wall clock reads at the beginning of every execution: 2023-11-14T22:13:20Z.
 const WALL_EPOCH: WallTime = WallTime::from_nanos(1_700_000_000_000_000_000);
@@ -182,6 +185,10 @@ impl Ambient for LoomRuntime {
 impl Runtime for LoomRuntime {
     type Mutex<T: Send + 'static> = LoomMutex<T>;
     type Guard<'a, T: Send + 'static> = LoomGuard<'a, T>;
+    type RwLock<T: Send + Sync + 'static> = LoomRwLock<T>;
+    type ReadGuard<'a, T: Send + Sync + 'static> = LoomReadGuard<'a, T>;
+    type WriteGuard<'a, T: Send + Sync + 'static> = LoomWriteGuard<'a, T>;
+    type Atomic = LoomAtomic;
     type Condvar = LoomCondvar;
     type Join<T: Send + 'static> = LoomJoin<T>;
     type Timer = LoomTimer;
@@ -201,7 +208,7 @@ impl Runtime for LoomRuntime {
     }
 
     fn lock<'a, T: Send + 'static>(&self, mutex: &'a LoomMutex<T>) -> Self::Guard<'a, T> {
-        self.session.acquire(mutex.lock, &mutex.point);
+        self.session.acquire(Wanted::whole(mutex.lock), &mutex.point);
         LoomGuard::new(mutex)
     }
 
@@ -231,6 +238,25 @@ impl Runtime for LoomRuntime {
 
     fn notify_all(&self, condvar: &LoomCondvar) {
         self.session.notify(condvar.0, usize::MAX);
+    }
+
+    fn rw_lock<T: Send + Sync + 'static>(&self, value: T) -> LoomRwLock<T> {
+        LoomRwLock::new(&self.session, value)
+    }
+
+    fn read<'a, T: Send + Sync + 'static>(&self, lock: &'a LoomRwLock<T>) -> LoomReadGuard<'a, T> {
+        lock.read()
+    }
+
+    fn write<'a, T: Send + Sync + 'static>(
+        &self,
+        lock: &'a LoomRwLock<T>,
+    ) -> LoomWriteGuard<'a, T> {
+        lock.write()
+    }
+
+    fn atomic(&self, value: u64) -> LoomAtomic {
+        LoomAtomic::new(&self.session, value)
     }
 
     fn published<T: Send + Sync + 'static>(&self, value: Arc<T>) -> Self::Published<T> {

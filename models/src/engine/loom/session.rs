@@ -14,7 +14,7 @@ use seatrial_core::runtime::{Instant, Panic};
 
 use super::answers::Answers;
 use super::record::{Record, mix};
-use super::world::{Asleep, Next, Unwinding, World};
+use super::world::{Asleep, Next, Unwinding, Wanted, World};
 use crate::engine::{End, panic_text};
 
 /// What a thread unwinds with when its execution is brought down.
@@ -59,7 +59,7 @@ impl Session {
     }
 
     /// Begins a call of the running thread, which is returned.
-    fn enter(&self) -> usize {
+    pub(super) fn enter(&self) -> usize {
         let mut world = self.world();
         let me = world.running;
         world.note_unwinding(me);
@@ -93,10 +93,15 @@ impl Session {
         let replay = world.record.is_replay();
         drop(world);
         if replay {
-            while !self.park_until_turn(me) {}
-        } else {
-            drop(point.lock());
+            return self.await_turn(me);
         }
+        drop(point.lock());
+        self.resumed(me);
+    }
+
+    /// Waits until the replayed schedule names this thread.
+    pub(super) fn await_turn(&self, me: usize) {
+        while !self.park_until_turn(me) {}
         self.resumed(me);
     }
 
@@ -112,7 +117,7 @@ impl Session {
         false
     }
 
-    fn resumed(&self, me: usize) {
+    pub(super) fn resumed(&self, me: usize) {
         let mut world = self.world();
         world.resume(me);
         if world.is_thrown(me) {
@@ -160,24 +165,36 @@ impl Session {
         }
     }
 
-    pub(super) fn acquire(&self, lock: usize, point: &Point) {
+    pub(super) fn acquire(&self, wanted: Wanted, point: &Point) {
         let me = self.enter();
-        self.take(me, lock, point);
+        let has_share = self.world().has_share(me, wanted.lock);
+        assert!(
+            !(wanted.shared && has_share),
+            "a thread reads under a lock a second time: it may wait for ever"
+        );
+        self.take(me, wanted, point);
     }
 
-    fn take(&self, me: usize, lock: usize, point: &Point) {
+    fn take(&self, me: usize, wanted: Wanted, point: &Point) {
         loop {
-            self.world().threads[me].aim = Some(lock);
+            self.world().threads[me].aim = Some(wanted);
             self.pass(me, point);
-            if self.world().try_take(me, lock) {
-                return;
+            if self.world().try_take(me, wanted) {
+                return self.fence();
             }
             self.pause(me);
         }
     }
 
     pub(super) fn release(&self, lock: usize) {
+        self.fence();
         self.world().release(lock);
+    }
+
+    /// Gives up the running thread's share of a lock.
+    pub(super) fn release_share(&self, lock: usize) {
+        self.fence();
+        self.world().release_share(lock);
     }
 
     /// Sleeps on a condition variable whose lock was just released, and takes the lock again; true
@@ -186,7 +203,7 @@ impl Session {
         let me = self.enter_released(lock);
         self.sleep(me, Asleep::Notified { condvar, lock, until });
         let timed_out = self.world().threads[me].timed_out;
-        self.take(me, lock, point);
+        self.take(me, Wanted::whole(lock), point);
         timed_out
     }
 
@@ -208,7 +225,7 @@ impl Session {
 
     /// Begins a call that has a lock to give back first.
     fn enter_released(&self, lock: usize) -> usize {
-        self.world().release(lock);
+        self.release(lock);
         self.enter()
     }
 
@@ -301,6 +318,7 @@ impl Session {
             self.sleep(me, Asleep::Ended(other));
         }
         self.world().threads[other].joined = true;
+        self.fence();
     }
 
     /// Registers a thread; it cannot run before its handle is [given](Self::spawned).
@@ -328,10 +346,12 @@ impl Session {
                 world.check_turn();
                 world.resume(me);
             } else {
-                if self.world().record.is_replay() {
-                    while !self.park_until_turn(me) {}
+                let replay = self.world().record.is_replay();
+                if replay {
+                    self.await_turn(me);
+                } else {
+                    self.resumed(me);
                 }
-                self.resumed(me);
             }
             body()
         }))
@@ -339,6 +359,7 @@ impl Session {
 
     /// Ends a thread, and hands on to the others. `panicked` is what it said if it panicked.
     pub(super) fn end(&self, me: usize, panicked: Option<String>) {
+        self.fence();
         let mut world = self.world();
         if let Some(message) = panicked {
             let message = format!("{}: {message}", world.threads[me].name);

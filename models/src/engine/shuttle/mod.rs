@@ -11,11 +11,14 @@
 //! | `strategy` | random walk, priorities, replay, and so on |
 //! | `trace` | the search that runs one execution of every trace |
 //! | `threads` | where threads begin, switch, end, and leave an execution that is given up |
+//! | `rw_lock`, `cells` | locks that can be shared; published values and atomic numbers |
 //! | `alarms` | wakers that go off at a time |
 
 mod alarms;
+mod cells;
 mod kernel;
 mod runtime;
+mod rw_lock;
 mod scheduler;
 mod session;
 mod strategy;
@@ -34,11 +37,13 @@ use shuttle_engine::runtime::execution::Execution as Run;
 use shuttle_engine::runtime::thread::continuation::{CONTINUATION_POOL, ContinuationPool};
 use shuttle_engine::scheduler::{Schedule as RunSchedule, Scheduler};
 
-use super::{Execution, Exploration, Judge, quietly};
+use super::{Execution, Exploration, Judge, MAX_STEPS, quietly};
 
 pub use super::WakeUps;
 pub use alarms::Timer;
-pub use runtime::{Held, ShuttleCondvar, ShuttleMutex, ShuttlePublished, ShuttleRuntime};
+pub use cells::{ShuttleAtomic, ShuttlePublished};
+pub use runtime::{Held, ShuttleCondvar, ShuttleMutex, ShuttleRuntime};
+pub use rw_lock::{Shared, ShuttleRwLock, Whole};
 pub use strategy::Strategy;
 pub use threads::Join;
 
@@ -55,7 +60,8 @@ pub struct Config {
     /// How many jumps of the clock may happen while threads can move, wherever a deadline is
     /// armed; all others happen when nobody can move. With zero, reading the clock is no step.
     pub free_jumps: u32,
-    /// Steps after which an execution is given up as endless.
+    /// Steps after which an execution is given up as endless. The search of all traces refuses a
+    /// program that takes more than 65,535 in one thread.
     pub max_steps: u64,
     /// Where the random numbers of the program come from.
     pub entropy: u64,
@@ -69,7 +75,7 @@ impl Default for Config {
             wake_ups: WakeUps::Any,
             spurious_wake_ups: 0,
             free_jumps: 0,
-            max_steps: 100_000,
+            max_steps: MAX_STEPS,
             entropy: 0,
             stack: 256 * 1024,
         }

@@ -5,14 +5,16 @@
 
 use std::fmt;
 use std::ops::{Deref, DerefMut};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::task::Waker;
 
 use seatrial_core::runtime::{Ambient, Instant, Panic, Runtime, WallTime};
 
 use super::WakeUps;
 use super::alarms::{self, Timer};
+use super::cells::{ShuttleAtomic, ShuttlePublished};
 use super::kernel::{Kernel, ObjectId, Operation, Phase};
+use super::rw_lock::{Shared, ShuttleRwLock, Whole, take_soon};
 use super::session;
 use super::threads::{self, Join, leave, perform, perform_after};
 
@@ -44,11 +46,11 @@ impl ShuttleRuntime {
     }
 }
 
-fn is_running() -> bool {
+pub(super) fn is_running() -> bool {
     session::try_with(|session| session.kernel.phase() == Phase::Running).unwrap_or(false)
 }
 
-fn is_inside() -> bool {
+pub(super) fn is_inside() -> bool {
     session::try_with(|session| session.kernel.phase() != Phase::Outside).unwrap_or(false)
 }
 
@@ -109,28 +111,9 @@ impl<T> ShuttleMutex<T> {
         Self { id: Some(id), value: Mutex::new(value) }
     }
 
-    /// Takes the value without asking anybody; `None` if somebody has it.
-    fn take(&self) -> Option<Held<'_, T>> {
-        let guard = match self.value.try_lock() {
-            Ok(guard) => guard,
-            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
-            Err(TryLockError::WouldBlock) => return None,
-        };
-        Some(Held { guard: Some(guard), mutex: self })
-    }
-
     /// Takes the value after the kernel's grant; as soon as others have let go if there was none.
     fn take_soon(&self) -> Held<'_, T> {
-        loop {
-            match self.take() {
-                Some(held) => return held,
-                None => {
-                    assert!(!is_running(), "a mutex is granted to one thread at a time");
-                    assert!(is_inside(), "outside an execution nobody can wait for a mutex");
-                    leave();
-                }
-            }
-        }
+        Held { guard: Some(take_soon(|| self.value.try_lock())), mutex: self }
     }
 
     /// Returns its number in the running execution.
@@ -139,8 +122,8 @@ impl<T> ShuttleMutex<T> {
     }
 }
 
-fn index(id: Option<ObjectId>) -> usize {
-    let id = id.expect("a lock or condition variable made outside `explore` is used inside");
+pub(super) fn index(id: Option<ObjectId>) -> usize {
+    let id = id.expect("what was made outside `explore` is used inside");
     session::with(|session| session.kernel.index(id))
 }
 
@@ -198,18 +181,6 @@ pub struct ShuttleCondvar {
 impl ShuttleCondvar {
     pub(super) fn with_id(id: ObjectId) -> Self {
         Self { id: Some(id) }
-    }
-}
-
-/// A value of one execution that is replaced as a whole.
-pub struct ShuttlePublished<T> {
-    id: Option<ObjectId>,
-    value: Mutex<Arc<T>>,
-}
-
-impl<T> fmt::Debug for ShuttlePublished<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("ShuttlePublished")
     }
 }
 
@@ -288,6 +259,10 @@ fn dismiss_late(condvar: usize, waiter: usize) {
 impl Runtime for ShuttleRuntime {
     type Mutex<T: Send + 'static> = ShuttleMutex<T>;
     type Guard<'a, T: Send + 'static> = Held<'a, T>;
+    type RwLock<T: Send + Sync + 'static> = ShuttleRwLock<T>;
+    type ReadGuard<'a, T: Send + Sync + 'static> = Shared<'a, T>;
+    type WriteGuard<'a, T: Send + Sync + 'static> = Whole<'a, T>;
+    type Atomic = ShuttleAtomic;
     type Condvar = ShuttleCondvar;
     type Join<T: Send + 'static> = Join<T>;
     type Timer = Timer;
@@ -338,26 +313,32 @@ impl Runtime for ShuttleRuntime {
         notify(condvar, Kernel::notify_all);
     }
 
+    fn rw_lock<T: Send + Sync + 'static>(&self, value: T) -> ShuttleRwLock<T> {
+        ShuttleRwLock::new(value)
+    }
+
+    fn read<'a, T: Send + Sync + 'static>(&self, lock: &'a ShuttleRwLock<T>) -> Shared<'a, T> {
+        lock.read()
+    }
+
+    fn write<'a, T: Send + Sync + 'static>(&self, lock: &'a ShuttleRwLock<T>) -> Whole<'a, T> {
+        lock.write()
+    }
+
+    fn atomic(&self, value: u64) -> ShuttleAtomic {
+        ShuttleAtomic::new(value)
+    }
+
     fn published<T: Send + Sync + 'static>(&self, value: Arc<T>) -> ShuttlePublished<T> {
-        let id = is_inside().then(|| session::with(|session| session.kernel.new_cell()));
-        ShuttlePublished { id, value: Mutex::new(value) }
+        ShuttlePublished::new(value)
     }
 
     fn publish<T: Send + Sync + 'static>(&self, cell: &ShuttlePublished<T>, value: Arc<T>) {
-        if is_running() {
-            perform(Operation::Publish(index(cell.id)));
-        }
-        let mut published = cell.value.lock().unwrap_or_else(PoisonError::into_inner);
-        let former = std::mem::replace(&mut *published, value);
-        drop(published);
-        drop(former); // outside the lock: dropping a value runs foreign code
+        cell.publish(value);
     }
 
     fn load<T: Send + Sync + 'static>(&self, cell: &ShuttlePublished<T>) -> Arc<T> {
-        if is_running() {
-            perform(Operation::Load(index(cell.id)));
-        }
-        Arc::clone(&cell.value.lock().unwrap_or_else(PoisonError::into_inner))
+        cell.load()
     }
 
     fn wake_at(&self, deadline: Instant, waker: Waker) -> Timer {

@@ -4,6 +4,7 @@ mod cancel;
 mod choice;
 mod locks;
 mod published;
+mod shared;
 mod threads;
 mod time;
 mod timers;
@@ -13,6 +14,7 @@ pub use cancel::{CancelWakes, HookWakes, TokenDeadline};
 pub use choice::EveryAnswer;
 pub use locks::{Exclusion, PanicUnlocks};
 pub use published::NewestValue;
+pub use shared::{OneAccess, ReadersMeet, ReleasedToAcquirer, WriterAlone};
 pub use threads::{Blocks, Joins};
 pub use time::{DeadlineUnderLock, DeadlinesEndWaits, SleepersInOrder, SleepsLongEnough};
 pub use timers::{DroppedTimers, TimersWake};
@@ -26,6 +28,10 @@ macro_rules! for_each_promise {
             [$($with)*]
             one_thread_at_a_time_holds_a_lock: Exclusion,
             a_panic_unlocks_and_does_not_poison: PanicUnlocks,
+            threads_read_at_the_same_time: ReadersMeet,
+            whoever_writes_is_alone: WriterAlone,
+            nothing_comes_into_the_middle_of_an_access: OneAccess,
+            whoever_acquires_sees_what_was_released: ReleasedToAcquirer,
             no_wake_up_is_lost: NoLostWakeUp,
             unlocking_and_falling_asleep_are_one_step: WaitsAtomically,
             one_notification_wakes_one_waiter: NotifiesOne,

@@ -84,9 +84,10 @@ impl World {
         let thread = &self.threads[at];
         let name = |at: usize| self.threads[at].name.as_str();
         let what = match (thread.wants.or(thread.relock), thread.asleep) {
-            (Some(lock), _) if self.is_held(lock) => {
-                let holder = self.holders[lock].map_or("nobody", name);
-                format!("waits for lock {lock}, held by {holder}")
+            (Some(wanted), _) if self.is_withheld(wanted) => {
+                let lock = wanted.lock;
+                let owners: Vec<_> = self.locks[lock].owners().map(name).collect();
+                format!("waits for lock {lock}, held by {}", owners.join(", "))
             }
             (_, Some(Asleep::Ended(other))) => format!("waits for {} to end", name(other)),
             (_, Some(Asleep::Until(until))) => format!("sleeps until {until:?}"),

@@ -7,6 +7,8 @@
 
 mod clock;
 mod ending;
+mod locks;
+mod numbers;
 mod thread;
 mod turns;
 
@@ -19,6 +21,10 @@ use super::numbers::number;
 use super::record::Record;
 use crate::engine::End;
 
+use locks::Lock;
+use numbers::Number;
+
+pub(super) use locks::Wanted;
 pub(super) use thread::{Asleep, Thread, Unwinding};
 pub(super) use turns::Next;
 
@@ -35,7 +41,8 @@ pub(super) struct World {
     now: Instant,
     /// How often the clock was read since the last step.
     reads: u32,
-    holders: Vec<Option<usize>>,
+    locks: Vec<Lock>,
+    numbers: Vec<Number>,
     condvars: Vec<Condvar>,
     timers: BTreeMap<(Instant, u64), Waker>,
     armed: u64,
@@ -60,7 +67,8 @@ impl World {
             last: 0,
             now: Instant::ZERO,
             reads: 0,
-            holders: Vec::new(),
+            locks: Vec::new(),
+            numbers: Vec::new(),
             condvars: Vec::new(),
             timers: BTreeMap::new(),
             armed: 0,
@@ -85,8 +93,8 @@ impl World {
         let maker = &mut self.threads[self.running];
         self.record.new_lock(maker.number, maker.locks);
         maker.locks += 1;
-        self.holders.push(None);
-        self.holders.len() - 1
+        self.locks.push(Lock::default());
+        self.locks.len() - 1
     }
 
     pub(super) fn new_condvar(&mut self) -> usize {
@@ -94,20 +102,32 @@ impl World {
         self.condvars.len() - 1
     }
 
-    /// Takes a lock if it is free.
-    pub(super) fn try_take(&mut self, me: usize, lock: usize) -> bool {
-        let free = !self.is_held(lock);
+    /// Takes a lock, or a share of one, if nobody is in the way.
+    pub(super) fn try_take(&mut self, me: usize, wanted: Wanted) -> bool {
+        let free = !self.is_withheld(wanted);
         if free {
-            self.holders[lock] = Some(me);
-            self.record.acquired(self.threads[me].number, lock);
+            self.locks[wanted.lock].take(me, wanted.shared);
+            self.record.acquired(self.threads[me].number, wanted.lock);
         }
-        self.threads[me].wants = (!free).then_some(lock);
+        self.threads[me].wants = (!free).then_some(wanted);
         free
     }
 
     pub(super) fn release(&mut self, lock: usize) {
-        self.holders[lock] = None;
+        self.locks[lock].holder = None;
         self.unpark_ready();
+    }
+
+    /// Gives up the running thread's share of a lock.
+    pub(super) fn release_share(&mut self, lock: usize) {
+        let me = self.running;
+        self.locks[lock].readers.retain(|reader| *reader != me);
+        self.unpark_ready();
+    }
+
+    /// Tells whether a thread shares a lock.
+    pub(super) fn has_share(&self, me: usize, lock: usize) -> bool {
+        self.locks[lock].readers.contains(&me)
     }
 
     /// Tells whether somebody sleeps on a condition variable until a deadline.
@@ -117,8 +137,8 @@ impl World {
         sleepers.any(|at| until(at).is_some_and(|until| until != Instant::NEVER))
     }
 
-    fn is_held(&self, lock: usize) -> bool {
-        self.holders[lock].is_some()
+    fn is_withheld(&self, wanted: Wanted) -> bool {
+        self.locks[wanted.lock].withholds(wanted.shared)
     }
 
     /// Puts a thread to sleep; a deadline that has passed already lets it time out at once.
@@ -142,8 +162,9 @@ impl World {
     /// If the lock is not held: loom could not see that the notification depends on the sleep.
     pub(super) fn notify(&mut self, me: usize, condvar: usize, at_most: usize) {
         let is_held = match self.condvars[condvar].lock {
-            Some(lock) => self.holders[lock] == Some(me),
-            None => self.holders.contains(&Some(me)), // it will be one of these
+            Some(lock) => self.locks[lock].holder == Some(me),
+            // It will be one of these.
+            None => self.locks.iter().any(|lock| lock.holder == Some(me)),
         };
         assert!(is_held, "a notification without the lock");
         for _ in 0..at_most {
@@ -157,7 +178,7 @@ impl World {
     fn wake(&mut self, sleeper: usize) {
         if let Some(Asleep::Notified { condvar, lock, .. }) = self.threads[sleeper].asleep.take() {
             self.condvars[condvar].sleepers.retain(|&other| other != sleeper);
-            self.threads[sleeper].relock = Some(lock);
+            self.threads[sleeper].relock = Some(Wanted::whole(lock));
         }
     }
 
@@ -186,8 +207,8 @@ impl World {
     /// Tells whether a thread cannot move.
     fn is_blocked(&self, at: usize) -> bool {
         let thread = &self.threads[at];
-        let is_held = |lock| self.is_held(lock);
-        let rests = thread.ended || thread.asleep.is_some() || thread.relock.is_some_and(is_held);
-        thread.wants.is_some_and(is_held) || (rests && thread.serving.is_empty())
+        let withheld = |wanted| self.is_withheld(wanted);
+        let rests = thread.ended || thread.asleep.is_some() || thread.relock.is_some_and(withheld);
+        thread.wants.is_some_and(withheld) || (rests && thread.serving.is_empty())
     }
 }

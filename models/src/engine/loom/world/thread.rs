@@ -2,6 +2,8 @@
 
 use seatrial_core::runtime::Instant;
 
+use super::Wanted;
+
 /// What a thread sleeps for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(in crate::engine::loom) enum Asleep {
@@ -42,7 +44,7 @@ pub(in crate::engine::loom) struct Thread {
     /// Its handle in loom, once it has one.
     pub(in crate::engine::loom) handle: Option<::loom::thread::Thread>,
     /// The lock that it is about to try.
-    pub(in crate::engine::loom) aim: Option<usize>,
+    pub(in crate::engine::loom) aim: Option<Wanted>,
     /// Whether its last sleep was ended by the deadline.
     pub(in crate::engine::loom) timed_out: bool,
     /// Whether it sleeps until nobody else can move.
@@ -60,14 +62,14 @@ pub(in crate::engine::loom) struct Thread {
     pub(in crate::engine::loom) draws: u32,
     pub(super) locks: u32,
     /// The lock that it found held.
-    pub(super) wants: Option<usize>,
+    pub(super) wants: Option<Wanted>,
     /// The lock that it has to take again after its sleep.
-    pub(super) relock: Option<usize>,
+    pub(super) relock: Option<Wanted>,
     pub(super) asleep: Option<Asleep>,
     /// Whether it is to run the wakers that are due.
     pub(super) called: bool,
     /// What it wanted when it was called to run wakers; a waker can block, so calls can nest.
-    pub(super) serving: Vec<Option<usize>>,
+    pub(super) serving: Vec<Option<Wanted>>,
     pub(super) parked: bool,
     /// Which child of whom it is, from main on.
     pub(super) way: Vec<u8>,

@@ -75,7 +75,7 @@ impl World {
             return;
         }
         let before = std::mem::replace(&mut self.last, me);
-        let aim_is_free = self.threads[before].aim.is_none_or(|lock| !self.is_held(lock));
+        let aim_is_free = self.threads[before].aim.is_none_or(|wanted| !self.is_withheld(wanted));
         let preempted = before != me && !self.is_blocked(before) && aim_is_free;
         self.record.step(self.threads[me].number, preempted);
         self.threads[me].aim = None;

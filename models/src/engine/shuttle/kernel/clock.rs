@@ -131,7 +131,8 @@ impl Kernel {
 
     fn is_enabled(&self, thread: usize, operation: Operation) -> bool {
         match operation {
-            Operation::Lock(mutex) => self.locks[mutex].holder.is_none(),
+            Operation::Lock(mutex) => self.locks[mutex].is_free(),
+            Operation::Share(lock) => self.locks[lock].holder.is_none(),
             Operation::Retake { mutex, condvar, deadline } => {
                 self.locks[mutex].holder.is_none()
                     && (self.condvars[condvar].lets_go(thread) || self.is_past(deadline))

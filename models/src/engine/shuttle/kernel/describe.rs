@@ -28,7 +28,9 @@ impl Kernel {
 
     fn plight(&self, thread: usize) -> String {
         match self.threads[thread].pending {
-            Some(Operation::Lock(mutex)) => format!("waits for {}", self.lock_title(thread, mutex)),
+            Some(Operation::Lock(lock) | Operation::Share(lock)) => {
+                format!("waits for {}", self.lock_title(thread, lock))
+            }
             Some(Operation::Retake { mutex, condvar, .. }) => {
                 if self.condvars[condvar].lets_go(thread) {
                     format!("was notified and waits for {}", self.lock_title(thread, mutex))
@@ -50,7 +52,11 @@ impl Kernel {
         match self.locks[mutex].holder {
             Some(holder) if holder == thread => format!("mutex {mutex}, which it holds itself"),
             Some(holder) => format!("mutex {mutex}, held by {}", self.thread_title(holder)),
-            None => format!("mutex {mutex}"),
+            None if self.locks[mutex].readers.is_empty() => format!("mutex {mutex}"),
+            None => {
+                let readers = self.locks[mutex].readers.map(|reader| self.thread_title(reader));
+                format!("lock {mutex}, read by {}", readers.collect::<Vec<_>>().join(", "))
+            }
         }
     }
 }

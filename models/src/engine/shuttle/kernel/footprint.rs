@@ -7,9 +7,9 @@ use super::{Kernel, ObjectName, Operation};
 /// or one moves the clock and the other reads it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) struct Footprint {
-    /// A mutex or a published value.
+    /// A lock, a published value or an atomic number.
     pub(crate) object: Option<ObjectName>,
-    /// Whether the object is written; taking a mutex is.
+    /// Whether the object is written: taking a lock is that, taking a share of one is not.
     pub(crate) writes: bool,
     pub(crate) clock: ClockUse,
 }
@@ -47,6 +47,7 @@ impl Kernel {
         let nothing = Footprint { object: None, writes: false, clock: ClockUse::None };
         let Some(operation) = self.threads[thread].pending else { return nothing };
         match operation {
+            Operation::Share(lock) => Footprint { object: Some(self.locks[lock].name), ..nothing },
             Operation::Lock(mutex) => {
                 Footprint { object: Some(self.locks[mutex].name), writes: true, ..nothing }
             }

@@ -51,6 +51,11 @@ impl Kernel {
                     self.clock_chain.read(by);
                 }
             }
+            Operation::Share(lock) => {
+                debug_assert_eq!(self.locks[lock].holder, None);
+                self.locks[lock].readers.insert(thread);
+                self.locks[lock].chain.read(by);
+            }
             Operation::Load(cell) => self.cells[cell].chain.read(by),
             Operation::Publish(cell) => self.cells[cell].chain.write(by),
             Operation::ReadClock => self.clock_chain.read(by),
@@ -61,7 +66,7 @@ impl Kernel {
     }
 
     fn take(&mut self, mutex: usize, by: u64) {
-        debug_assert_eq!(self.locks[mutex].holder, None);
+        debug_assert!(self.locks[mutex].is_free());
         self.locks[mutex].holder = Some(self.running);
         self.locks[mutex].chain.write(by);
         self.threads[self.running].held += 1;
@@ -71,6 +76,11 @@ impl Kernel {
     pub(crate) fn end_wait(&mut self, condvar: usize, notified: bool) {
         self.condvars[condvar].leave(self.running, notified);
         self.threads[self.running].timed_out = !notified;
+    }
+
+    /// Tells whether the pending operation of a thread takes a share of a lock.
+    pub(crate) fn takes_share(&self, thread: usize) -> bool {
+        matches!(self.threads[thread].pending, Some(Operation::Share(_)))
     }
 
     /// Returns the condition variable that a pending operation comes back from.
@@ -86,10 +96,11 @@ impl Kernel {
         self.waits_on(thread).is_some_and(|condvar| self.condvars[condvar].lets_go(thread))
     }
 
-    /// Tells whether a thread waits for a mutex and for nothing else.
-    pub(crate) fn wants_mutex(&self, thread: usize) -> bool {
+    /// Tells whether a thread waits for a lock that others have, and for nothing else.
+    pub(crate) fn wants_lock(&self, thread: usize) -> bool {
         match self.threads[thread].pending {
-            Some(Operation::Lock(_)) => true,
+            Some(Operation::Lock(lock)) => !self.locks[lock].readers.contains(thread),
+            Some(Operation::Share(_)) => true,
             Some(Operation::Retake { .. }) => self.is_notified(thread) || self.is_late(thread),
             _ => false,
         }

@@ -1,4 +1,4 @@
-//! Mutexes, condition variables and published values.
+//! Locks, condition variables, published values and atomic numbers.
 
 use super::condvar::Condvar;
 use super::hash::Chain;
@@ -15,7 +15,16 @@ pub(crate) struct ObjectId {
 pub(super) struct Lock {
     pub(super) name: ObjectName,
     pub(super) holder: Option<usize>,
+    /// Those who share it.
+    pub(super) readers: ThreadSet,
     pub(super) chain: Chain,
+}
+
+impl Lock {
+    /// Tells whether nobody has it, or a share of it.
+    pub(super) fn is_free(&self) -> bool {
+        self.holder.is_none() && self.readers.is_empty()
+    }
 }
 
 #[derive(Debug)]
@@ -37,7 +46,7 @@ impl Kernel {
     pub(crate) fn index(&self, id: ObjectId) -> usize {
         assert!(
             id.execution == self.execution,
-            "a lock, condition variable or published value of another execution is used"
+            "a lock, condition variable, published value or number of another execution is used"
         );
         id.index as usize
     }
@@ -54,7 +63,8 @@ impl Kernel {
     }
 
     fn add_lock(&mut self, name: ObjectName) -> ObjectId {
-        self.locks.push(Lock { name, holder: None, chain: Chain::default() });
+        let readers = ThreadSet::EMPTY;
+        self.locks.push(Lock { name, holder: None, readers, chain: Chain::default() });
         self.id(self.locks.len() - 1)
     }
 
@@ -74,6 +84,16 @@ impl Kernel {
         self.locks[mutex].holder = None;
         let held = &mut self.threads[self.running].held;
         *held = held.saturating_sub(1);
+    }
+
+    /// Gives up the running thread's share of a lock.
+    pub(crate) fn release_share(&mut self, lock: usize) {
+        self.locks[lock].readers.remove(self.running);
+    }
+
+    /// Tells whether the running thread shares a lock.
+    pub(crate) fn has_share(&self, lock: usize) -> bool {
+        self.locks[lock].readers.contains(self.running)
     }
 
     /// Unlocks a mutex and puts the running thread to sleep.

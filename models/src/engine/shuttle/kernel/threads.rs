@@ -10,17 +10,19 @@ use crate::engine::MAX_THREADS;
 /// What a thread does next, as far as others can tell.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Operation {
-    /// Takes a mutex.
+    /// Takes a mutex, or a lock that others could share.
     Lock(usize),
+    /// Takes a share of a lock.
+    Share(usize),
     /// Takes a mutex again after a wait.
     Retake { mutex: usize, condvar: usize, deadline: Option<Instant> },
     /// Goes on when a thread has ended.
     Join(usize),
     /// Goes on at a time; whoever is patient does so when nobody can move.
     Sleep { until: Instant, patient: bool },
-    /// Reads a published value.
+    /// Reads a published value or an atomic number.
     Load(usize),
-    /// Replaces a published value.
+    /// Replaces a published value, or accesses an atomic number in a way that may change it.
     Publish(usize),
     /// Reads the clock. An operation only where the clock may jump at any time.
     ReadClock,

@@ -10,9 +10,10 @@
 //!
 //! After "Optimal Dynamic Partial Order Reduction" (Abdulla, Aronis, Jonsson, Sagonas, POPL 2014):
 //! source sets with wake-up trees. What is our own is what counts as a step: the taking of a
-//! mutex, first or after a wait, and the use of a published value. A release, a notification, the
-//! start and the end of a thread are no steps, since whoever could tell needs the mutex or is
-//! ordered anyway. A jump of the clock at a standstill is ordered with everything; one that may
+//! lock, first or after a wait, or of a share of one, and the use of a published value or an atomic
+//! number. Two shares of one lock do not disturb each other, nor do two reads. A release, a
+//! notification, the start and the end of a thread are no steps, since whoever could tell needs the
+//! lock or is ordered anyway. A jump of the clock at a standstill is ordered with everything; one that may
 //! come at any time disturbs whoever reads the time, arms a deadline or disarms one. An answer to
 //! a choice of data disturbs nobody.
 

@@ -11,18 +11,20 @@
 //!   which would hide the race. The same holds for the clock, if the last deadline is disarmed.
 //! * A waiter that was notified during the step of the last one who held the mutex is ordered by
 //!   it: no race.
-//! * When nobody can move, whoever lacks a mutex alone races with its last taker: so does a jump
+//! * When nobody can move, whoever lacks a lock alone races with its last takers: so does a jump
 //!   of the clock or the end of the execution come too late for it.
+//! * Whoever takes a lock that others shared at one time may have to come before several of them: if
+//!   one of them gives its share up only after another one took its own, there is no moment between.
 //! * All races count at every execution, old ones as well: what comes after them is new.
 
 use super::super::kernel::{Footprint, Kernel};
 use super::event::{Act, Label, Step};
-use super::run::{Event, Run};
+use super::run::{Event, Run, Share};
 use super::vector::CLOCK;
 use super::weak::{Weakness, forgets};
 
 /// Two steps that could come in the other order.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Race {
     /// The event that came first.
     pub(super) at: usize,
@@ -30,6 +32,8 @@ pub(super) struct Race {
     seen: usize,
     /// The step that can come first instead.
     second: Step,
+    /// Other events that can only come after it, then.
+    later: Vec<usize>,
 }
 
 /// A jump of the clock.
@@ -82,6 +86,7 @@ impl Run {
                 at,
                 seen: self.events.len(),
                 second: Step { act, index, clock },
+                later: Vec::new(),
             });
         }
     }
@@ -89,13 +94,14 @@ impl Run {
     /// Adds the race of an act with one of the events directly before it, unless something else
     /// orders the two.
     fn race(&mut self, kernel: &Kernel, act: Act, place: usize) {
+        let at = self.before[place];
+        let Some(later) = self.shares_after(act, at) else { return };
         let mut clock = self.clocks[usize::from(act.slot)];
-        for (other, &before) in self.before.iter().enumerate() {
-            if other != place {
+        for &before in self.before.iter().filter(|&before| *before != at) {
+            if !later.contains(&before) {
                 clock.join(self.events[before].seen_by(act.footprint()));
             }
         }
-        let at = self.before[place];
         let first = &self.events[at];
         if clock.covers(first.act.slot, first.index) {
             return;
@@ -115,8 +121,34 @@ impl Run {
         }
         if let Some(index) = clock.advance(act.slot) {
             let second = Step { act, index, clock };
-            self.races.push(Race { at, seen: self.events.len(), second });
+            self.races.push(Race { at, seen: self.events.len(), second, later });
         }
+    }
+
+    /// Returns the shares of a lock that can only be taken after an act that takes the whole, if
+    /// that comes before one of them: they are not given up as long as that one is not taken, or
+    /// another of them. `None` if one of them was taken before, so that the act cannot come there.
+    fn shares_after(&self, act: Act, at: usize) -> Option<Vec<usize>> {
+        let mut later = Vec::new();
+        if self.events[at].share.is_none() || forgets(Weakness::OverlappingShares) {
+            return Some(later);
+        }
+        let hangs_on = |share: &Event, other: usize| {
+            let other = &self.events[other];
+            share.seen_by(act.footprint()).covers(other.act.slot, other.index)
+        };
+        while let Some(&share) = self.before.iter().find(|&&before| {
+            let share = &self.events[before];
+            let is_held = share.share == Some(Share::Held);
+            let is_new = before != at && !later.contains(&before) && share.share.is_some();
+            is_new && (is_held || [&[at], &*later].concat().iter().any(|o| hangs_on(share, *o)))
+        }) {
+            if share < at {
+                return None;
+            }
+            later.push(share);
+        }
+        Some(later)
     }
 
     /// Tells whether the clock has a deadline to jump to when what happens after an event, and the
@@ -141,14 +173,16 @@ impl Run {
         if forgets(Weakness::Standstill) {
             return;
         }
-        for thread in kernel.live().filter(|&thread| kernel.wants_mutex(thread)) {
+        for thread in kernel.live().filter(|&thread| kernel.wants_lock(thread)) {
             let footprint = kernel.footprint(thread);
-            let mutex = footprint.object.expect("whoever wants a mutex uses it");
-            let Some(at) = self.objects[mutex as usize].write else { continue };
             let act = self.next_act(kernel, thread);
-            if self.is_possible_without(kernel, act, at) {
-                self.find_before(footprint);
-                self.race_at(kernel, act, at);
+            self.find_before(footprint);
+            for place in 0..self.before.len() {
+                let at = self.before[place];
+                let took_it = self.events[at].act.footprint().object == footprint.object;
+                if took_it && self.is_possible_without(kernel, act, at) {
+                    self.race(kernel, act, place);
+                }
             }
         }
     }
@@ -197,7 +231,11 @@ impl Run {
         let mut second = race.second;
         let mut too_late: Option<&Event> = None;
         for (number, event) in self.events.iter().enumerate().skip(race.at + 1) {
-            if event.follows(first) || too_late.is_some_and(|jump| event.follows(jump)) {
+            let is_later = |later: &usize| event.follows(&self.events[*later]);
+            if event.follows(first)
+                || too_late.is_some_and(|jump| event.follows(jump))
+                || race.later.iter().any(is_later)
+            {
                 continue;
             }
             if number >= race.seen && event.act.disturbs(&second.act) {

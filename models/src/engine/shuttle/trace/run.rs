@@ -15,8 +15,10 @@ pub(super) struct Event {
     pub(super) index: u16,
     /// What happened before it, itself included.
     pub(super) clock: VectorClock,
-    /// What happened before others could use its object: for a mutex, before its release.
+    /// What happened before others could use its object: for a lock, before its release.
     released: VectorClock,
+    /// Whether it took a share of a lock, which it has not given up yet, or has.
+    pub(super) share: Option<Share>,
     /// What it met.
     pub(super) met: Waiting,
     /// The waiters, by slot, whose deadlines it made pass.
@@ -39,6 +41,13 @@ impl Event {
             _ => &self.clock,
         }
     }
+}
+
+/// How far a share of a lock has come.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Share {
+    Held,
+    Released,
 }
 
 /// Who waited for what at some moment: sets of threads by slot.
@@ -133,16 +142,24 @@ impl Run {
         self.clocks[usize::from(joiner)].join(&seen);
     }
 
-    /// Notes that the running thread has released a mutex.
-    pub(super) fn released(&mut self, kernel: &Kernel, mutex: usize) {
-        let record = &self.objects[kernel.lock_name(mutex) as usize];
-        let taken = record.write.expect("a mutex is taken before it is released");
-        self.events[taken].released = self.clocks[usize::from(self.slots.of(kernel.running()))];
+    /// Notes that the running thread has released a lock, or its share of one.
+    pub(super) fn released(&mut self, kernel: &Kernel, lock: usize) {
+        let record = &self.objects[kernel.lock_name(lock) as usize];
+        let slot = self.slots.of(kernel.running());
+        let share = record.reads.iter().find(|read| self.events[**read].act.slot == slot);
+        let taken = *share.or(record.write.as_ref()).expect("a lock is taken before its release");
+        let taken = &mut self.events[taken];
+        taken.share = taken.share.map(|_| Share::Released);
+        if taken.share.is_none() || !forgets(Weakness::ShareReleases) {
+            taken.released = self.clocks[usize::from(slot)];
+        }
     }
 
     /// Returns the act that a thread is about to do.
     pub(super) fn next_act(&self, kernel: &Kernel, thread: usize) -> Act {
-        Act { slot: self.slots.of(thread), label: Label::Step(kernel.footprint(thread)) }
+        let mut footprint = kernel.footprint(thread);
+        footprint.writes |= footprint.object.is_some() && forgets(Weakness::ReadsCommute);
+        Act { slot: self.slots.of(thread), label: Label::Step(footprint) }
     }
 
     /// Adds a step of a thread or a jump of the clock, which is about to happen. A jump at a
@@ -166,6 +183,11 @@ impl Run {
         }
         let number = self.events.len();
         self.push(act, clock, self.waiting(kernel));
+        if self.slots.thread(act.slot).is_some_and(|thread| kernel.takes_share(thread))
+            && let Some(event) = self.events.get_mut(number)
+        {
+            event.share = Some(Share::Held);
+        }
         if is_standstill {
             self.clocks = [self.clocks[usize::from(CLOCK)]; SLOTS];
         }
@@ -185,7 +207,7 @@ impl Run {
         };
         self.clocks[usize::from(act.slot)] = clock;
         let released = clock;
-        self.events.push(Event { act, index, clock, released, met, made_late: 0 });
+        self.events.push(Event { act, index, clock, released, share: None, met, made_late: 0 });
     }
 
     fn object(&mut self, name: u32) -> &mut Record {

@@ -39,6 +39,12 @@ pub(super) enum Weakness {
     WholeSequence,
     /// A jump that would make the second step late comes after it.
     TooLate,
+    /// Steps that only read an object, or share it, come in any order.
+    ReadsCommute,
+    /// What happened under a share of a lock happened before whoever takes the whole.
+    ShareReleases,
+    /// Whoever takes the whole of a lock can come before several who share it at one time.
+    OverlappingShares,
     /// The answers given in a step stay with it.
     Answers,
     /// What sleeps covers what it can begin.
@@ -70,7 +76,7 @@ mod chosen {
     }
 
     impl Weakness {
-        pub(in super::super) const ALL: [Self; 20] = [
+        pub(in super::super) const ALL: [Self; 23] = [
             Self::ReadBeforeWrite,
             Self::WriteBeforeRead,
             Self::WriteBeforeWrite,
@@ -89,6 +95,9 @@ mod chosen {
             Self::Notification,
             Self::WholeSequence,
             Self::TooLate,
+            Self::ReadsCommute,
+            Self::ShareReleases,
+            Self::OverlappingShares,
             Self::Answers,
             Self::Sleepers,
         ];

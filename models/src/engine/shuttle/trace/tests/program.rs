@@ -1,11 +1,15 @@
 //! Random programs: locks, nested or not, waits with and without deadlines, notifications,
-//! branches on what was seen, choices of data, published values, sleeps, children.
+//! branches on what was seen, choices of data, published values, atomic numbers, read-write locks,
+//! sleeps, children.
 
 use std::sync::Arc;
 
-use seatrial_core::runtime::{Ambient, Instant, Runtime};
+use std::sync::atomic::Ordering::SeqCst;
 
-use super::super::super::{Held, Join, ShuttleCondvar, ShuttleMutex, ShuttlePublished};
+use seatrial_core::runtime::{Ambient, Atomic, Instant, Runtime};
+
+use super::super::super::{Held, Join, ShuttleAtomic, ShuttleCondvar, ShuttleMutex};
+use super::super::super::{ShuttlePublished, ShuttleRwLock};
 use super::ShuttleRuntime;
 
 /// One instruction of a thread.
@@ -28,6 +32,18 @@ pub(super) enum Instruction {
     Sleep(u64),
     Load(usize),
     Publish(usize, u64),
+    /// Reads an atomic number.
+    Read(usize),
+    /// Writes an atomic number.
+    Write(usize, u64),
+    /// Adds to an atomic number.
+    Increase(usize),
+    /// Writes an atomic number that is zero.
+    Claim(usize, u64),
+    /// Takes a share of a read-write lock for some instructions.
+    Share(usize, Vec<Self>),
+    /// Takes a read-write lock for some instructions, and adds to what lies under it.
+    Whole(usize, Vec<Self>),
     Spawn(Vec<Self>),
     Join,
 }
@@ -39,6 +55,8 @@ pub(super) struct Features {
     pub(super) data: bool,
     pub(super) cells: bool,
     pub(super) time: bool,
+    /// Atomic numbers and read-write locks.
+    pub(super) shared: bool,
 }
 
 /// Draws programs.
@@ -79,6 +97,10 @@ impl Generator {
                 return;
             }
             self.budget -= 1;
+            if self.features.shared && self.below(2) == 0 {
+                self.shared(depth, held, body);
+                continue;
+            }
             let cell = self.features.cells && self.below(3) == 0;
             let sleep = self.features.time && held.is_empty() && self.below(6) == 0;
             if cell {
@@ -102,6 +124,30 @@ impl Generator {
                 }
             }
         }
+    }
+
+    /// Draws an access to an atomic number, or a read-write lock with something under it.
+    fn shared(&mut self, depth: u32, held: &mut Vec<usize>, body: &mut Vec<Instruction>) {
+        let place = self.below(2) as usize;
+        let lock = READ_WRITE + place;
+        let instruction = match self.below(8) {
+            0 | 1 => Instruction::Read(place),
+            2 => Instruction::Write(place, self.below(3)),
+            3 => Instruction::Increase(place),
+            4 => Instruction::Claim(place, 1 + self.below(2)),
+            _ if held.contains(&lock) => return,
+            kind => {
+                held.push(lock);
+                let mut inside = Vec::new();
+                if depth > 0 {
+                    self.outside(depth - 1, held, &mut inside);
+                }
+                held.pop();
+                let make = if kind == 7 { Instruction::Whole } else { Instruction::Share };
+                make(place, inside)
+            }
+        };
+        body.push(instruction);
     }
 
     fn locked(&mut self, depth: u32, held: &mut Vec<usize>, body: &mut Vec<Instruction>) {
@@ -151,7 +197,12 @@ impl Generator {
 struct Shared {
     locks: Vec<(ShuttleMutex<u64>, ShuttleCondvar)>,
     cells: Vec<ShuttlePublished<u64>>,
+    numbers: Vec<ShuttleAtomic>,
+    read_write: Vec<ShuttleRwLock<u64>>,
 }
+
+/// The first read-write lock among the locks that a thread holds.
+const READ_WRITE: usize = 100;
 
 /// Runs a program; returns a number that depends on what its threads saw. The main thread is one of
 /// them, or looks at the locks after their end.
@@ -164,6 +215,8 @@ pub(super) fn run(
     let shared = Arc::new(Shared {
         locks: (0..locks).map(|_| (runtime.mutex(0), runtime.condvar())).collect(),
         cells: (0..2).map(|_| runtime.published(Arc::new(0))).collect(),
+        numbers: (0..2).map(|_| runtime.atomic(0)).collect(),
+        read_write: (0..2).map(|_| runtime.rw_lock(0)).collect(),
     });
     let (own, others) = threads.split_at(usize::from(takes_part));
     let others: Vec<_> = others.iter().map(|body| spawn(*runtime, &shared, body.clone())).collect();
@@ -251,6 +304,33 @@ impl Thread<'_> {
             }
             Instruction::Publish(cell, value) => {
                 runtime.publish(&self.shared.cells[*cell], Arc::new(*value));
+            }
+            Instruction::Read(place) => {
+                let value = self.shared.numbers[*place].load(SeqCst);
+                self.see(value);
+            }
+            Instruction::Write(place, value) => self.shared.numbers[*place].store(*value, SeqCst),
+            Instruction::Increase(place) => {
+                let before = self.shared.numbers[*place].fetch_add(1, SeqCst);
+                self.see(before);
+            }
+            Instruction::Claim(place, value) => {
+                let number = &self.shared.numbers[*place];
+                let before = number.compare_exchange(0, *value, SeqCst, SeqCst);
+                self.see(before.unwrap_or_else(|claimed| claimed + 10));
+            }
+            Instruction::Share(place, inside) => {
+                let shared = self.shared;
+                let value = runtime.read(&shared.read_write[*place]);
+                self.see(*value);
+                self.execute(inside);
+            }
+            Instruction::Whole(place, inside) => {
+                let shared = self.shared;
+                let mut value = runtime.write(&shared.read_write[*place]);
+                *value += 1;
+                self.see(*value);
+                self.execute(inside);
             }
             Instruction::Spawn(body) => {
                 self.children.push(spawn(runtime, self.shared, body.clone()));

@@ -96,13 +96,18 @@ impl Kind {
     }
 }
 
-const PLAIN: Features = Features { locks: 3, data: false, cells: false, time: false };
+const PLAIN: Features =
+    Features { locks: 3, data: false, cells: false, time: false, shared: false };
 const TIMED: Features = Features { time: true, ..PLAIN };
 
-pub(super) const KINDS: [(&str, Kind); 7] = [
+pub(super) const KINDS: [(&str, Kind); 8] = [
     ("locks and condition variables", Kind { features: PLAIN, config }),
     ("choices of data", Kind { features: Features { data: true, ..PLAIN }, config }),
     ("published values", Kind { features: Features { cells: true, ..PLAIN }, config }),
+    (
+        "atomic numbers and read-write locks",
+        Kind { features: Features { shared: true, ..PLAIN }, config },
+    ),
     ("deadlines at a standstill", Kind { features: TIMED, config }),
     (
         "deadlines at any time",
@@ -118,7 +123,7 @@ pub(super) const KINDS: [(&str, Kind); 7] = [
     (
         "everything",
         Kind {
-            features: Features { locks: 2, data: true, cells: true, time: true },
+            features: Features { locks: 2, data: true, cells: true, time: true, shared: false },
             config: |nth| Config {
                 free_jumps: 1,
                 spurious_wake_ups: (nth % 2) as u32,

@@ -29,32 +29,61 @@ fn threads() -> Vec<Vec<Instruction>> {
     ]
 }
 
+/// What a thread can be that shares something without a mutex.
+fn sharing_threads() -> Vec<Vec<Instruction>> {
+    let share = |inside: Vec<Instruction>| vec![Share(0, inside)];
+    let gives = |lock| Locked(lock, vec![Add(lock, 1), NotifyAll(lock)]);
+    let takes = |lock| Locked(lock, vec![Wait(lock, 1)]);
+    vec![
+        share(vec![]),
+        // Two that can only end their reading while the other one reads as well.
+        share(vec![gives(0), takes(1)]),
+        share(vec![takes(0), gives(1)]),
+        vec![Whole(0, vec![])],
+        vec![Whole(0, vec![Read(0)]), Share(0, vec![])],
+        share(vec![Write(0, 1)]),
+        vec![Read(0), Increase(0)],
+        vec![Claim(0, 2)],
+    ]
+}
+
+/// All ways to take three of so many, the same more than once if need be.
+fn triples(count: usize) -> impl Iterator<Item = [usize; 3]> {
+    (0..count).flat_map(move |a| (a..count).flat_map(move |b| (b..count).map(move |c| [a, b, c])))
+}
+
 /// All programs of three such threads, each under its rules.
 fn programs() -> impl Iterator<Item = (Vec<Vec<Instruction>>, Config)> {
+    let sharing = sharing_threads();
+    let shared = triples(sharing.len()).map(move |triple| {
+        (triple.map(|thread| sharing[thread].clone()).to_vec(), Config::default())
+    });
     let threads = threads();
-    let count = threads.len();
-    let triples = (0..count)
-        .flat_map(move |a| (a..count).flat_map(move |b| (b..count).map(move |c| [a, b, c])));
+    let triples = triples(threads.len());
     let both = |triple: [usize; 3]| [WakeUps::Any, WakeUps::InOrder].map(|order| (triple, order));
-    triples.flat_map(both).map(move |(triple, wake_ups)| {
+    let others = triples.flat_map(both).map(move |(triple, wake_ups)| {
         let is_timed = triple.iter().any(|&thread| [1, 2, 9, 10].contains(&thread));
         let config = Config { wake_ups, free_jumps: u32::from(is_timed), ..Config::default() };
         (triple.iter().map(|&thread| threads[thread].clone()).collect(), config)
-    })
+    });
+    shared.chain(others)
 }
 
 /// Schedules that the search without reduction may take for one program.
 const MOST: u64 = 1_000;
 
-/// Asserts that both searches agree on a program that has more schedules than the others: a waiter
-/// with a deadline is first permitted to go and then named, by two others.
-fn agree_on_a_longer_program() {
+/// Asserts that both searches agree on programs that have more schedules than the others: a waiter
+/// with a deadline is first permitted to go and then named, by two others. Who was started first is
+/// tried first, so it matters whether the waiter goes before it is named or is found to be able to.
+fn agree_on_longer_programs() {
     let threads = threads();
-    let program = [1, 3, 5].map(|thread| threads[thread].clone());
     let config = Config { free_jumps: 1, ..Config::default() };
-    let mut covered = Covered::default();
-    agree(&program, 2, false, &config, 50_000, &mut covered);
-    assert_eq!((covered.compared, covered.skipped), (1, 0), "{covered:?}");
+    for order in [[1, 3, 5], [5, 3, 1]] {
+        let program = order.map(|thread| threads[thread].clone());
+        let mut covered = Covered::default();
+        agree(&program, 2, false, &config, 50_000, &mut covered);
+        assert_eq!((covered.compared, covered.skipped), (1, 0), "{covered:?}");
+    }
 }
 
 #[test]
@@ -63,7 +92,7 @@ fn all_small_programs_have_the_traces_of_the_search_without_reduction() {
     for (program, config) in programs() {
         agree(&program, 2, covered.compared.is_multiple_of(2), &config, MOST, &mut covered);
     }
-    agree_on_a_longer_program();
+    agree_on_longer_programs();
     println!("{covered:?}");
     assert!(covered.compared > 600 && covered.with_several_traces > 400, "{covered:?}");
 }
@@ -77,7 +106,7 @@ fn is_found_out(weakness: Weakness) -> bool {
             quietly(|| catch_unwind(AssertUnwindSafe(compare)).is_err())
         };
         if weakness == Weakness::Disarming {
-            return panics(&mut agree_on_a_longer_program);
+            return panics(&mut agree_on_longer_programs);
         }
         let by_small = programs().any(|(program, config)| {
             panics(&mut || agree(&program, 2, false, &config, MOST, &mut Covered::default()))
@@ -96,12 +125,9 @@ fn is_found_out(weakness: Weakness) -> bool {
 }
 
 /// What answers do is too rare among programs that are this small: the tree's own tests notice it.
-///
-/// Whether a waiter must disarm its own deadline when it comes first is open: no program was found
-/// yet that loses a trace without that. Whoever finds one strikes it from here.
 #[test]
 fn a_search_that_forgets_something_is_found_out() {
     let by_programs = Weakness::ALL.into_iter().filter(|weakness| *weakness != Weakness::Answers);
     let unnoticed: Vec<_> = by_programs.filter(|&weakness| !is_found_out(weakness)).collect();
-    assert_eq!(unnoticed, [Weakness::Disarming]);
+    assert!(unnoticed.is_empty(), "{unnoticed:?}");
 }

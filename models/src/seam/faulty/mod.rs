@@ -1,5 +1,7 @@
 //! Runtimes that break one promise each, to see that the suite notices.
 
+mod shared;
+
 use std::any::Any;
 use std::fmt;
 use std::future::Future;
@@ -12,6 +14,8 @@ use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use seatrial_core::runtime::{Ambient, Instant, Panic, Runtime, WallTime};
+
+use shared::{FaultyAtomic, FaultyRead, FaultyRwLock};
 
 const MS: Duration = Duration::from_millis(1);
 
@@ -58,6 +62,16 @@ pub(super) enum Fault {
     ForgetsPublished,
     /// After a new value the one before it is seen again for a moment.
     PublishesBackwards,
+    /// Somebody else can read while a thread writes.
+    ReadsWhileWritten,
+    /// Only one thread can read at a time.
+    ReadsAlone,
+    /// Adding to a number is two accesses.
+    AddsInTwoSteps,
+    /// A number is exchanged, whatever it was.
+    ExchangesBlindly,
+    /// An ordering orders nothing.
+    ForgetsOrderings,
     /// Every choice has the same answer.
     AnswersZero,
 }
@@ -179,6 +193,10 @@ fn earlier(deadline: Instant) -> Instant {
 impl<R: Runtime> Runtime for Faulty<R> {
     type Mutex<T: Send + 'static> = FaultyMutex<R, T>;
     type Guard<'a, T: Send + 'static> = FaultyGuard<'a, R, T>;
+    type RwLock<T: Send + Sync + 'static> = FaultyRwLock<R, T>;
+    type ReadGuard<'a, T: Send + Sync + 'static> = FaultyRead<'a, R, T>;
+    type WriteGuard<'a, T: Send + Sync + 'static> = R::WriteGuard<'a, T>;
+    type Atomic = FaultyAtomic<R>;
     type Condvar = R::Condvar;
     type Join<T: Send + 'static> = R::Join<T>;
     type Timer = FaultyTimer<R>;
@@ -254,6 +272,28 @@ impl<R: Runtime> Runtime for Faulty<R> {
             Fault::BroadcastsToOne => self.inner.notify_one(condvar),
             _ => self.inner.notify_all(condvar),
         }
+    }
+
+    fn rw_lock<T: Send + Sync + 'static>(&self, value: T) -> FaultyRwLock<R, T> {
+        FaultyRwLock::new(&self.inner, self.fault, value)
+    }
+
+    fn read<'a, T: Send + Sync + 'static>(
+        &self,
+        lock: &'a FaultyRwLock<R, T>,
+    ) -> FaultyRead<'a, R, T> {
+        lock.read(&self.inner)
+    }
+
+    fn write<'a, T: Send + Sync + 'static>(
+        &self,
+        lock: &'a FaultyRwLock<R, T>,
+    ) -> R::WriteGuard<'a, T> {
+        lock.write(&self.inner)
+    }
+
+    fn atomic(&self, value: u64) -> FaultyAtomic<R> {
+        FaultyAtomic::new(&self.inner, self.fault, value)
     }
 
     fn published<T: Send + Sync + 'static>(&self, value: Arc<T>) -> Self::Published<T> {

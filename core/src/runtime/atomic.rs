@@ -1,0 +1,66 @@
+//! Numbers that threads share without a lock.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// A number that threads share without a lock, with the methods of [`AtomicU64`].
+///
+/// No part of this crate has one: they are for components of one's own. What an ordering allows is
+/// explored by a checker that knows about weak memory; others execute one access after the other,
+/// as if every ordering were [`Ordering::SeqCst`].
+///
+/// # Panics
+/// As the standard library's do, on an ordering that the access cannot have.
+pub trait Atomic: Send + Sync + 'static {
+    /// Reads it.
+    fn load(&self, order: Ordering) -> u64;
+    /// Writes it.
+    fn store(&self, value: u64, order: Ordering);
+    /// Writes it, and returns what it was.
+    fn swap(&self, value: u64, order: Ordering) -> u64;
+    /// Adds to it, wrapping around, and returns what it was.
+    fn fetch_add(&self, more: u64, order: Ordering) -> u64;
+    /// Writes it if it is what the caller thinks it is; returns what it was.
+    ///
+    /// # Errors
+    /// It is something else, which is returned.
+    fn compare_exchange(
+        &self,
+        current: u64,
+        new: u64,
+        success: Ordering,
+        failure: Ordering,
+    ) -> Result<u64, u64>;
+}
+
+impl Atomic for AtomicU64 {
+    #[inline]
+    fn load(&self, order: Ordering) -> u64 {
+        self.load(order)
+    }
+
+    #[inline]
+    fn store(&self, value: u64, order: Ordering) {
+        self.store(value, order);
+    }
+
+    #[inline]
+    fn swap(&self, value: u64, order: Ordering) -> u64 {
+        self.swap(value, order)
+    }
+
+    #[inline]
+    fn fetch_add(&self, more: u64, order: Ordering) -> u64 {
+        self.fetch_add(more, order)
+    }
+
+    #[inline]
+    fn compare_exchange(
+        &self,
+        current: u64,
+        new: u64,
+        success: Ordering,
+        failure: Ordering,
+    ) -> Result<u64, u64> {
+        self.compare_exchange(current, new, success, failure)
+    }
+}
