@@ -1,6 +1,7 @@
 //! The list of what is tried: explicit, so that nothing is forgotten in silence.
 
 use crate::canary::Canary;
+use crate::candidate::Candidate;
 use crate::delaying_queue::DelayingQueue;
 use crate::delta_fifo::DeltaFifo;
 use crate::elector::Elector;
@@ -46,6 +47,7 @@ pub const CATALOGUE: Catalogue = Catalogue {
         subject::<ExpiringStore>(),
         subject::<IndexedStore>(),
         subject::<Elector>(),
+        subject::<Candidate>(),
         subject::<Toy>(),
         subject::<ToyBugs>(),
         subject::<Canary>(),

@@ -15,6 +15,7 @@
 pub mod backoff;
 pub mod by_hand;
 pub mod canary;
+pub mod candidate;
 pub mod catalogue;
 pub mod check;
 pub mod cli;
