@@ -41,7 +41,6 @@ pub mod queue;
 pub mod report;
 pub mod runner;
 pub mod seam;
-pub mod sequential;
 pub mod texts;
 pub mod token_bucket;
 pub mod toy;
