@@ -28,7 +28,7 @@ pub(super) fn all() -> Vec<Mutant<Candidate>> {
         Seeded "renews_late" from "election:LC-5":
             (RenewsLate) breaks ["renews_in_time"];
         Seeded "gives_up" from "election:LC-5":
-            (GivesUp) breaks ["renews_in_time", "pings_are_answered"];
+            (GivesUp) breaks ["renews_in_time"];
         Seeded "retries_at_once" from "election:LC-5":
             (RetriesAtOnce) breaks ["retries_pause"];
         Seeded "forgets_itself" from "election:LC-6":

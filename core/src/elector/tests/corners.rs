@@ -2,8 +2,8 @@
 
 use super::bench::{BEGIN, Bench, CANCEL, s, stored, written};
 use crate::elector::{
-    Abort, Begin, Config, GiveUp, Holds, Io, Next, Record, Rest, StoreError, Stored, Timing, Try,
-    Version, WorkEnded,
+    Abort, Begin, Config, Election, GiveUp, Holds, Io, Next, Record, Rest, StoreError, Stored,
+    Timing, Try, Version, WorkEnded,
 };
 
 fn releasing() -> Bench {
@@ -199,7 +199,7 @@ fn a_cancelled_renewal_makes_no_further_call() {
     let mut bench = leads(Bench::classic());
     bench.rest_io();
     bench.call(CANCEL);
-    assert_eq!(bench.reply(Err(StoreError::Conflict)), Next::Rest, "INV-13");
+    assert_eq!(bench.reply(Err(StoreError::Conflict)), Next::Rest, "election:INV-13");
 }
 
 #[test]
@@ -241,4 +241,16 @@ fn a_round_ends_at_its_deadline_also_between_two_ticks() {
         }
     };
     assert_eq!((over, bench.now().since(began)), (Next::Ended { led: true }, s(5.0)), "LE-36");
+}
+
+#[test]
+fn a_period_of_nothing_does_not_break_a_round() {
+    let timing = Timing::seconds(15, 10, 0);
+    let mut bench = Bench::classic();
+    bench.election = Election::unchecked(Config { timing, ..Config::classic("me") });
+    let mut bench = leads(bench);
+    bench.rest_io();
+    bench.reply_io(Err(StoreError::Timeout));
+    bench.reply(Err(StoreError::Timeout));
+    assert!(matches!(bench.rest_io(), Io::Update(..)));
 }
