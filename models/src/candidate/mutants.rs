@@ -33,8 +33,6 @@ pub(super) fn all() -> Vec<Mutant<Candidate>> {
             (RetriesAtOnce) breaks ["retries_pause"];
         Seeded "forgets_itself" from "election:LC-6":
             (ForgetsItself) breaks ["describes_itself"];
-        Seeded "keeps_the_old_time" from "election:LC-6":
-            (KeepsTheOldTime) breaks ["terminates"];
         Seeded "always_creates" from "election:LC-6":
             (AlwaysCreates) breaks ["renews_in_time", "pings_are_answered"];
         Seeded "runs_though_ended" from "election:LC-4":

@@ -37,8 +37,6 @@ mistakes! {
         RetriesAtOnce,
         /// A renewal says nothing about who renews.
         ForgetsItself,
-        /// A renewal writes the old time.
-        KeepsTheOldTime,
         /// The object is created, also if it is there.
         AlwaysCreates,
         /// It publishes itself though its token has ended.
@@ -154,7 +152,6 @@ impl<R: Runtime> Plain<R> {
         match self.mistake {
             Some(ClearsThePing) => spec.ping_time = None,
             Some(ForgetsItself) => spec.emulation_version = CandidateSpec::default().lease,
-            Some(KeepsTheOldTime) => spec.renew_time = shown.renew_time.or(now),
             _ => {}
         }
         spec

@@ -207,10 +207,11 @@ fn a_round_that_fails_ends_the_term_while_the_work_winds_up() {
     let mut bench = leads(releasing());
     while !bench.notes.metric_off {
         match bench.rest() {
-            Next::Call { .. } => match bench.reply(Err(StoreError::Timeout)) {
-                Next::Call { .. } => drop(bench.reply(Err(StoreError::Timeout))),
-                _ => {}
-            },
+            Next::Call { .. } => {
+                if let Next::Call { .. } = bench.reply(Err(StoreError::Timeout)) {
+                    bench.reply(Err(StoreError::Timeout));
+                }
+            }
             next => assert_eq!(next, Next::Rest),
         }
     }
