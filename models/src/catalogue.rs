@@ -1,6 +1,8 @@
 //! The list of what is tried: explicit, so that nothing is forgotten in silence.
 
+use crate::backoff::Backoff;
 use crate::canary::Canary;
+use crate::candidate::Candidate;
 use crate::delaying_queue::DelayingQueue;
 use crate::delta_fifo::DeltaFifo;
 use crate::elector::Elector;
@@ -14,7 +16,7 @@ use crate::ordered_fifo::OrderedFifo;
 use crate::pool::Pool;
 use crate::priority_queue::PriorityQueue;
 use crate::queue::Queue;
-use crate::sequential;
+use crate::token_bucket::Bucket;
 use crate::toy::{Toy, ToyBugs};
 use crate::trial::{Subject, subject};
 
@@ -39,13 +41,14 @@ pub const CATALOGUE: Catalogue = Catalogue {
         subject::<Pool>(),
         subject::<PriorityQueue>(),
         subject::<Limiter>(),
-        subject::<sequential::TokenBucket>(),
-        subject::<sequential::Backoff>(),
+        subject::<Bucket>(),
+        subject::<Backoff>(),
         subject::<OrderedFifo>(),
         subject::<Heap>(),
         subject::<ExpiringStore>(),
         subject::<IndexedStore>(),
         subject::<Elector>(),
+        subject::<Candidate>(),
         subject::<Toy>(),
         subject::<ToyBugs>(),
         subject::<Canary>(),

@@ -15,6 +15,7 @@
 pub mod backoff;
 pub mod by_hand;
 pub mod canary;
+pub mod candidate;
 pub mod catalogue;
 pub mod check;
 pub mod cli;
@@ -40,7 +41,6 @@ pub mod queue;
 pub mod report;
 pub mod runner;
 pub mod seam;
-pub mod sequential;
 pub mod texts;
 pub mod token_bucket;
 pub mod toy;

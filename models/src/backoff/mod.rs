@@ -1,11 +1,109 @@
 //! The keyed back-off's page.
+//!
+//! The table agrees with its sequential object on random calls (`op.rs`), without jitter. Here it
+//! has one, threads share it, and its bugs are convicted.
+//!
+//! | promise | invariant | scenario | a mutant that breaks it |
+//! |---|---|---|---|
+//! | a key that goes on failing waits longer | `never_too_short` | `two_threads_fail`, `starts_over` | `delays_do_not_grow` |
+//! | not beyond the maximum, and starts over | `never_too_long` | `starts_over` | `no_maximum`, `never_starts_over` |
+//! | keys that fail alike differ | `spreads_out` | `two_threads_fail` | `no_jitter` |
+//! | what was given is told | `tells_what_it_gave` | `two_threads_fail` | `jitter_is_not_kept` |
+//! | a key backs off so long | `backs_off_so_long` | `asked_about_times` | `end_belongs_to_it` |
+//! | and is forgotten in time | `forgets_what_it_says` | `garbage_between` | `resets_all` |
 
 mod conformance;
+mod invariants;
+mod machine;
+mod mutants;
 mod op;
+mod scenarios;
 mod spec;
 #[cfg(test)]
 mod tests;
 
+use std::time::Duration;
+
+use seatrial_core::machine::Step;
+
+use crate::conformance::Conformance;
+use crate::trial::{
+    Component, DynScenario, EventOf, HistoryOf, Invariant, MachineOf, Mutant, OpOf, RetOf,
+    component_tests,
+};
+
 pub use conformance::conformance;
+pub use machine::{Call, Said, Ships};
 pub use op::{Op, Setup, check, decode};
 pub use spec::Spec;
+
+/// The keyed back-off, as a component under trial.
+#[derive(Clone, Copy, Debug)]
+pub struct Backoff;
+
+type Event = EventOf<Backoff>;
+type History = HistoryOf<Backoff>;
+
+/// The first delay of a key.
+const INITIAL: Duration = Duration::from_millis(100);
+/// The longest.
+const MAX: Duration = Duration::from_secs(2);
+/// How much longer a delay may be by chance, of the delay before it was doubled.
+const JITTER: f64 = 0.5;
+
+impl Component for Backoff {
+    type Machine = Ships;
+
+    const NAME: &'static str = "backoff";
+    const SAYS: &'static str = "a delay per key that doubles and is forgotten";
+
+    fn machine() -> MachineOf<Self> {
+        Box::new(Ships::new(INITIAL, MAX, JITTER))
+    }
+
+    fn scenarios() -> Vec<Box<dyn DynScenario<Self>>> {
+        scenarios::all()
+    }
+
+    fn invariants() -> Vec<Invariant<Self>> {
+        invariants::all()
+    }
+
+    fn mutants() -> Vec<Mutant<Self>> {
+        mutants::all()
+    }
+
+    fn describe(call: &OpOf<Self>, outcome: &Step<RetOf<Self>>) -> String {
+        match (call, outcome) {
+            (Call::Next(key, _), Step::Done(Said::Delay(delay))) => {
+                format!("{key} failed -> {delay:?}")
+            }
+            (Call::Get(key), Step::Done(Said::Delay(delay))) => {
+                format!("delay of {key} -> {delay:?}")
+            }
+            (call, Step::Done(said)) => format!("{call:?} -> {said:?}"),
+            (call, _) => format!("{call:?}"),
+        }
+    }
+
+    fn conformance() -> Vec<Conformance> {
+        vec![conformance::conformance()]
+    }
+
+    fn fuzz() -> Option<fn(&[u8])> {
+        Some(|bytes| {
+            let (setup, ops) = decode(bytes);
+            check(setup, &ops);
+        })
+    }
+}
+
+component_tests! {
+    Backoff;
+    scenarios:
+        two_threads_fail,
+        asked_about_times,
+        starts_over,
+        garbage_between;
+    also: mutants, conformance, fuzz
+}

@@ -138,6 +138,7 @@ component_tests! {
         leases_differ,
         same_identity,
         leaders_are_reported,
-        refused_set_ups;
+        refused_set_ups,
+        coordinated_election;
     also: simulated_mutants, conformance, fuzz
 }

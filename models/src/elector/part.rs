@@ -71,6 +71,10 @@ pub enum Edit {
     ClearDuration,
     /// Changes something that says nothing about the lease.
     Touch,
+    /// Chooses another holder, whose lease begins now (`election:LC-8`).
+    Nominate(char),
+    /// Asks the holder to make room for another (`election:LC-9`).
+    Prefer(char),
 }
 
 seatrial_core::operations! {

@@ -138,6 +138,18 @@ impl<R: Runtime> Scene<R> {
         self.interfere(Request::Create(lease)).expect("there was none");
     }
 
+    /// Creates a lease as a server that chooses the holder does.
+    pub(super) fn nominate(&self, holder: &str) {
+        let content = LeaseSpec {
+            holder: Some(Name::new(holder)),
+            duration_seconds: Some(3),
+            transitions: Some(1),
+            ..LeaseSpec::default()
+        };
+        let lease = Box::new(Object { meta: Meta::new(lease_name()), content });
+        self.interfere(Request::Create(lease)).expect("there was none");
+    }
+
     /// Sleeps so long.
     pub(super) fn sleep(&self, time: Duration) {
         let runtime = self.world.runtime();

@@ -61,6 +61,10 @@ impl Store {
     }
 }
 
+fn named(letter: char) -> Name {
+    Name::new(letter.encode_utf8(&mut [0; 4]))
+}
+
 fn edited(mut lease: Object<LeaseSpec>, edit: Edit) -> Object<LeaseSpec> {
     match edit {
         Edit::ClearHolder => lease.content.holder = None,
@@ -69,6 +73,13 @@ fn edited(mut lease: Object<LeaseSpec>, edit: Edit) -> Object<LeaseSpec> {
             let labels = lease.meta.labels.get_or_insert_default();
             labels.insert("touched".to_owned(), "yes".to_owned());
         }
+        Edit::Nominate(letter) => {
+            let content = &mut lease.content;
+            content.holder = Some(named(letter));
+            content.preferred_holder = None;
+            content.transitions = Some(content.transitions.unwrap_or(0) + 1);
+        }
+        Edit::Prefer(letter) => lease.content.preferred_holder = Some(named(letter)),
     }
     lease
 }

@@ -10,7 +10,7 @@ use seatrial_core::runtime::{Instant, Runtime};
 
 use super::machine::{Alone, Call, Said};
 use super::{History, Limiter};
-use crate::queue::family::{FixedHasher, caller, millis, sleep};
+use crate::queue::family::{FixedHasher, caller, in_turns, millis, sleep};
 use crate::trial::{DynScenario, Scenario, World};
 
 pub(super) fn all() -> Vec<Box<dyn DynScenario<Limiter>>> {
@@ -67,13 +67,6 @@ fn limiter<R: Runtime>(world: &World<R, Limiter>) -> Shared<R> {
     let machine = RefCell::new(world.machine());
     let tried = Tried { runtime: world.runtime().clone(), machine };
     Arc::new(RateLimiter::with_hasher(world.runtime(), FixedHasher::default(), tried))
-}
-
-/// Tells whether some thread asks between two questions of another.
-fn in_turns(history: &History) -> bool {
-    let threads: Vec<u8> = history.events.iter().map(|event| event.thread).collect();
-    let mut turns = threads.windows(3);
-    turns.any(|three| three[0] == three[2] && three[0] != three[1])
 }
 
 /// Two threads say that one item failed, and one of them another.

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use seatrial_core::runtime::Runtime;
 
-use crate::trial::{Component, World};
+use crate::trial::{Component, History, World};
 
 /// The hasher that every execution computes alike.
 pub(crate) type FixedHasher = BuildHasherDefault<DefaultHasher>;
@@ -85,4 +85,11 @@ pub(crate) fn earlier_time<R: Runtime, C: Component>(
     queue.add_after(2, millis(3));
     queue.add_after(3, millis(5));
     end(world, queue, consumers);
+}
+
+/// Tells whether some thread calls between two calls of another.
+pub(crate) fn in_turns<Op, Ret>(history: &History<Op, Ret>) -> bool {
+    let threads: Vec<u8> = history.events.iter().map(|event| event.thread).collect();
+    let mut turns = threads.windows(3);
+    turns.any(|three| three[0] == three[2] && three[0] != three[1])
 }

@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
-use seatrial_core::limiter::{self, FOREVER, Reservation, TokenBucket};
+use seatrial_core::limiter::{FOREVER, Reservation, TokenBucket};
 use seatrial_core::runtime::Instant;
 
+use super::machine::our_rate;
 use super::spec::{NEVER, Rate, Reserved, Spec};
 
 /// A call; times are in 1/32 s.
@@ -46,7 +47,7 @@ const START: u64 = 1_000 * 32 * TICK;
 /// If the two disagree.
 pub fn check(setup: Setup, ops: &[Op]) {
     let mut pair = Pair {
-        ours: TokenBucket::new(rate(setup.rate), setup.burst.into()),
+        ours: TokenBucket::new(our_rate(setup.rate), setup.burst.into()),
         spec: Spec::new(setup.rate, setup.burst),
         now: START,
         made: Vec::new(),
@@ -83,13 +84,6 @@ pub fn decode(bytes: &[u8]) -> (Setup, Vec<Op>) {
     (setup, ops.chunks_exact(2).map(op).collect())
 }
 
-fn rate(rate: Rate) -> limiter::Rate {
-    match rate {
-        Rate::PerSecond(tokens) => limiter::Rate::per_second(tokens.into()),
-        Rate::Unlimited => limiter::Rate::UNLIMITED,
-    }
-}
-
 /// The bucket and the one in whole numbers, led through the same calls.
 struct Pair {
     ours: TokenBucket,
@@ -123,7 +117,7 @@ impl Pair {
             }
             Op::SetRate(new) if self.rate_changes < RATE_CHANGES => {
                 self.rate_changes += 1;
-                self.ours.set_rate(t, rate(new));
+                self.ours.set_rate(t, our_rate(new));
                 self.spec.set_rate(now, new);
             }
             Op::SetRate(_) => {}

@@ -6,6 +6,7 @@
 //! | `words` | no mark of unfinished work, no path of one machine |
 //! | `rules` | rules are cited by ids that exist |
 //! | `requirements` | promises, scenarios, invariants, mutants and tests name each other |
+//! | `museum` | real defects and the mutants that put them back name each other |
 //! | `fleet` | the jobs of other machines agree with the exit codes |
 //! | `components` | every component has its files, every file its place |
 //!
@@ -14,6 +15,8 @@
 mod components;
 mod components_doubts;
 mod fleet;
+mod museum;
+mod museum_doubts;
 mod requirements;
 mod requirements_doubts;
 mod rules;
@@ -25,6 +28,7 @@ use std::collections::BTreeSet;
 use std::fs;
 
 use seatrial_models::catalogue::CATALOGUE;
+use seatrial_models::trial::Expect;
 
 use components::Wants;
 use requirements::Known;
@@ -147,6 +151,36 @@ fn every_promise_is_kept_by_what_it_names() {
             assert!(!complaints.is_empty(), "{} is finished: say so", subject.name());
         }
     }
+}
+
+#[test]
+fn every_defect_of_the_museum_is_put_back_or_has_a_reason() {
+    let read = |path: &str| fs::read_to_string(tree::root().join(path)).expect("a file");
+    let museum: museum::Museum = toml::from_str(&read("models/museum.toml")).expect("the museum");
+    assert!(museum.defect.len() > 120, "only {} defects", museum.defect.len());
+    let path = |component: &str, name: &str| format!("{component}/{name}");
+    let mut known = museum::Known {
+        mutants: Vec::new(),
+        expected_to_break: BTreeSet::new(),
+        parts: BTreeSet::new(),
+    };
+    for subject in CATALOGUE.subjects {
+        let (name, is_violated) = (subject.name(), |it: &Expect| *it == Expect::Violated);
+        let mutants = subject.mutants().into_iter();
+        known.mutants.extend(mutants.map(|it| (path(name, it.name), it.origin.to_owned())));
+        let scenarios = subject.scenarios().into_iter();
+        let breaks = scenarios.filter(|scenario| {
+            subject.judged_in(scenario.name).iter().any(|it| is_violated(&it.expect))
+        });
+        known.expected_to_break.extend(breaks.map(|it| path(name, it.name)));
+    }
+    let parts = fs::read_dir(tree::root().join("core/src")).expect("the parts");
+    known.parts = parts
+        .map(|part| part.expect("a file").file_name())
+        .filter_map(|name| name.into_string().ok())
+        .collect();
+    let sources = tree::sources();
+    assert_none(&museum::differences(&museum, &known, &|test| has_test(&sources, test)));
 }
 
 #[test]

@@ -32,3 +32,10 @@ fn epochs_without_ordered_versions_go_by_first_sight() {
     assert!(gate.admit(&token("b", 0, "y")));
     assert!(!gate.admit(&token("a", 99, "x")));
 }
+
+#[test]
+fn terms_of_one_lock_are_ordered_by_their_count_whatever_the_versions() {
+    let mut gate = Gate::new();
+    assert!(gate.admit(&token("a", 4, "not a number")));
+    assert!(!gate.admit(&token("a", 3, "nor this")));
+}

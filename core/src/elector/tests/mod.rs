@@ -4,6 +4,7 @@ mod async_driver;
 mod attempt;
 mod bench;
 mod config;
+mod corners;
 mod driver;
 mod fence;
 mod lock;

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::driver::{Store, config, elector, token};
+use crate::cancel::CancelToken;
 use crate::elector::{Bounds, Callbacks, Config, Leadership, MemoryStore, Name, Profile, Timing};
 use crate::queue::WorkQueue;
 use crate::runtime::{Ambient, Runtime, System};
@@ -42,4 +43,28 @@ fn work_that_panics_has_ended_and_the_run_goes_on() {
     assert_eq!(system.join(run).unwrap(), Ok(true));
     assert!(system.now().since(began) < Duration::from_secs(30), "nothing is waited for");
     assert_eq!(elector.observed().record.holder, Name::EMPTY, "freed");
+}
+
+/// Looks at its leading token right after the run was cancelled.
+struct LooksAtOnce(CancelToken, WorkQueue<bool>);
+
+impl Callbacks<System> for LooksAtOnce {
+    fn started_leading(&self, leadership: &Leadership<System>) {
+        let leading = leadership.token();
+        self.0.cancel();
+        self.1.add(leading.is_cancelled());
+    }
+
+    fn stopped_leading(&self) {}
+}
+
+#[test]
+fn the_leading_token_is_a_child_of_that_of_the_run() {
+    let store: Store = Arc::new(MemoryStore::new(&System::new()));
+    let elector = elector(&store, config("a"));
+    let token = token();
+    let looks = Arc::new(LooksAtOnce(token.clone(), WorkQueue::new(&System::new())));
+    assert_eq!(elector.run(&token, &looks), Ok(true));
+    let (_, was_cancelled) = looks.1.take().expect("it has looked");
+    assert!(was_cancelled, "LE-46: no thread had to hear of it");
 }

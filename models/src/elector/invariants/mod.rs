@@ -6,6 +6,7 @@
 
 mod answers;
 mod calls;
+mod chosen;
 mod shared;
 mod terms;
 
@@ -20,5 +21,6 @@ pub(super) fn all() -> Vec<Invariant<Elector>> {
     all.extend(terms::all());
     all.extend(calls::all());
     all.extend(answers::all());
+    all.extend(chosen::all());
     all
 }

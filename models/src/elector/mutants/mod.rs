@@ -69,6 +69,9 @@ const NEED_THREADS: &[&str] = &[
     "holds_any_term",
     "release_does_not_observe",
     "writes_without_comparing",
+    "takes_though_coordinated",
+    "renews_against_a_preferred",
+    "renews_what_names_another",
 ];
 
 /// Tells whether the simulations are asked to convict a mutant, or the scenarios.

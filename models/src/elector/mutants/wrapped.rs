@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use seatrial_core::elector::{
-    Bounds, Check, Config, Op, Profile, RUN, Reply, Ret, StoreError, Stored, TERM,
+    Bounds, Check, Config, Name, Op, Profile, RUN, Reply, Ret, StoreError, Stored, TERM,
 };
 use seatrial_core::machine::{Cx, Step};
 use seatrial_core::runtime::Instant;
@@ -257,6 +257,21 @@ mutants! {
                 return Step::Wait { on: RUN, until: None };
             }
             mutated.inner(op, cx)
+        });
+    Seeded takes_though_coordinated ["election:LC-1", "election:LC-12", "election:INV-28"]
+        ["server_chooses"] "own: the set-up asks for it, and nobody looks":
+        |config| wrap(Config { coordinated: false, ..config }, Mutated::inner);
+    Seeded renews_against_a_preferred ["election:LC-9", "election:LC-14"]
+        ["server_chooses"] "own: the wish of the server not read": |config| told(config, |told, reply| {
+            if let Ok(stored) = reply && told.reading {
+                stored.record.preferred_holder = Name::EMPTY;
+            }
+        });
+    Seeded renews_what_names_another ["election:LC-14", "election:INV-28"]
+        ["server_chooses"] "own: whether it is named not asked": |config| told(config, |told, reply| {
+            if let Ok(stored) = reply && told.reading && told.config.coordinated {
+                stored.record.holder = told.config.identity.clone();
+            }
         });
     Seeded cancelled_run_tries_once_more ["election:INV-13"]
         ["no_attempt_after_cancellation", "successor_leads_in_time"] "look at the token after the attempt": |config| {

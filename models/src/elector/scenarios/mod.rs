@@ -1,6 +1,7 @@
 //! Small concurrent programs on electors, each named by the case that it must reach.
 
 mod awaited;
+mod chosen;
 mod endings;
 mod losses;
 mod races;
@@ -42,6 +43,7 @@ pub(super) fn all() -> Vec<Box<dyn DynScenario<Elector>>> {
         Box::new(strangers::SameIdentity),
         Box::new(strangers::LeadersAreReported),
         Box::new(strangers::RefusedSetUps),
+        Box::new(chosen::CoordinatedElection),
     ]
 }
 

@@ -1,0 +1,154 @@
+//! What a keyed back-off promises, as checks of a history.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use super::machine::{Call, Said};
+use super::{Backoff, Event, History, INITIAL, JITTER, MAX};
+use crate::trial::{self, Invariant, Ledger as _, Violation};
+
+type Checked = Result<(), Violation>;
+
+pub(super) fn all() -> Vec<Invariant<Backoff>> {
+    vec![
+        Invariant::always(
+            "never_too_short",
+            "a key that goes on failing waits twice as long as before, up to the maximum",
+            &["workqueue:BO-2", "workqueue:BO-4", "workqueue:BO-12"],
+            |history| delays(history, |got, least, _| got < least),
+        ),
+        Invariant::always(
+            "never_too_long",
+            "no key waits longer than that with its jitter, nor longer than the maximum, and one \
+             that has not failed for long starts over",
+            &["workqueue:BO-2", "workqueue:BO-5", "workqueue:BO-12"],
+            |history| delays(history, |got, _, most| got > most),
+        ),
+        Invariant::always(
+            "spreads_out",
+            "the delays of keys that fail alike differ",
+            &["workqueue:BO-5"],
+            |history| delays(history, |got, least, most| got == least && most > least),
+        ),
+        Invariant::always(
+            "tells_what_it_gave",
+            "the delay of a key is the one it was given last, whatever time it is",
+            &["workqueue:BO-1", "workqueue:BO-5"],
+            tells_what_it_gave,
+        ),
+        Invariant::always(
+            "backs_off_so_long",
+            "a key backs off for its delay, counted as was asked, and no longer",
+            &["workqueue:BO-6", "workqueue:BO-7", "workqueue:BO-14"],
+            backs_off_so_long,
+        ),
+        Invariant::always(
+            "forgets_what_it_says",
+            "a key is forgotten when that is asked for, or when it would start over",
+            &["workqueue:BO-8"],
+            forgets_what_it_says,
+        ),
+    ]
+}
+
+/// What is known of every key: the delay that it was given, and when. Times are in nanoseconds.
+#[derive(Clone, Debug, Default)]
+struct Given(BTreeMap<u8, (i128, i128)>);
+
+fn nanos(time: Duration) -> i128 {
+    time.as_nanos().cast_signed()
+}
+
+fn expired(event: i128, given: i128) -> bool {
+    event - given > 2 * nanos(MAX)
+}
+
+impl Given {
+    fn stale(&self, now: i128) -> usize {
+        self.0.values().filter(|(_, given)| expired(now, *given)).count()
+    }
+
+    /// Returns the least and the most that the next delay of a key may be.
+    fn range(&self, key: u8, event: i128) -> (i128, i128) {
+        let (plain, jitter) = match self.0.get(&key) {
+            Some((delay, given)) if !expired(event, *given) => (2 * delay, *delay),
+            _ => (nanos(INITIAL), nanos(INITIAL)),
+        };
+        let most = plain + (jitter as f64 * JITTER) as i128;
+        (plain.min(nanos(MAX)), most.min(nanos(MAX)))
+    }
+}
+
+impl trial::Ledger<Backoff> for Given {
+    fn apply(&mut self, event: &Event) {
+        let now = i128::from(event.at.as_nanos());
+        match event.returned() {
+            Some((Call::Next(key, _), Said::Delay(delay))) => {
+                self.0.insert(*key, (nanos(*delay), now));
+            }
+            Some((Call::Reset(key), _)) => drop(self.0.remove(key)),
+            Some((Call::CollectGarbage, _)) => self.0.retain(|_, (_, given)| !expired(now, *given)),
+            _ => {}
+        }
+    }
+}
+
+fn delays(history: &History, wrong: fn(i128, i128, i128) -> bool) -> Checked {
+    Given::at_every_event(history, |before, event| {
+        let Some((Call::Next(key, at), Said::Delay(got))) = event.returned() else {
+            return Ok(());
+        };
+        let (least, most) = before.range(*key, at.as_nanos().into());
+        if !wrong(nanos(*got), least, most) {
+            return Ok(());
+        }
+        Err(format!("key {key} waits for {got:?}, and {least} to {most} ns are right"))
+    })
+}
+
+fn tells_what_it_gave(history: &History) -> Checked {
+    Given::at_every_event(history, |before, event| {
+        let Some((Call::Get(key), Said::Delay(got))) = event.returned() else { return Ok(()) };
+        let given = before.0.get(key).map_or(0, |(delay, _)| *delay);
+        if nanos(*got) == given {
+            return Ok(());
+        }
+        Err(format!("key {key} was given {given} ns, and {got:?} are told"))
+    })
+}
+
+fn backs_off_so_long(history: &History) -> Checked {
+    Given::at_every_event(history, |before, event| {
+        let Some((call, Said::BacksOff(got))) = event.returned() else { return Ok(()) };
+        let now = i128::from(event.at.as_nanos());
+        let right = match call {
+            Call::Since(key, at) | Call::SinceUpdate(key, at) => {
+                let at = i128::from(at.as_nanos());
+                before.0.get(key).is_some_and(|&(delay, given)| {
+                    let from_update = matches!(call, Call::SinceUpdate(..));
+                    let passed = if from_update { at - given } else { now - at };
+                    !expired(at, given) && passed < delay
+                })
+            }
+            _ => return Ok(()),
+        };
+        if *got == right {
+            return Ok(());
+        }
+        Err(format!("{call:?} says {got}"))
+    })
+}
+
+fn forgets_what_it_says(history: &History) -> Checked {
+    Given::at_every_event(history, |before, event| {
+        let Some((call, Said::Forgotten(got))) = event.returned() else { return Ok(()) };
+        let right = match call {
+            Call::Reset(key) => usize::from(before.0.contains_key(key)),
+            _ => before.stale(event.at.as_nanos().into()),
+        };
+        if usize::from(*got) == right {
+            return Ok(());
+        }
+        Err(format!("{got} keys are forgotten, and {right} are right"))
+    })
+}

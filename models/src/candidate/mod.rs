@@ -1,0 +1,91 @@
+//! The page of the candidates of a coordinated election: an object that says who is there.
+//!
+//! | promise | invariant | scenario | a mutant that breaks it |
+//! |---|---|---|---|
+//! | it publishes itself, and renews | `renews_in_time` | `renews_and_is_pinged` | `renews_once`, `gives_up` |
+//! | a ping is answered | `pings_are_answered` | `pinged_at_once`, `strange_object` | `ignores_pings` |
+//! | and stays, for the server to compare | `pings_are_kept` | `renews_and_is_pinged` | `clears_the_ping` |
+//! | it says who it is | `describes_itself` | `renews_and_is_pinged` | `forgets_itself` |
+//! | failures are tried again, not at once | `retries_pause` | `writes_are_refused` | `retries_at_once` |
+//! | it ends with its token | `ends_with_its_token` | `cancelled_anywhere` | `ends_late` |
+//! | and leaves nothing behind | `nothing_outlives_it` | `cancelled_anywhere` | `leaves_its_worker` |
+//! | it does not begin after its end | `ended_before_it_began` | `cancelled_before_it_began` | `runs_though_ended` |
+
+mod invariants;
+mod mutants;
+mod plain;
+mod scenarios;
+mod server;
+mod stage;
+
+use seatrial_core::machine::Step;
+
+use crate::trial::{
+    Component, DynScenario, EventOf, HistoryOf, Invariant, MachineOf, Mutant, OpOf, RetOf,
+    component_tests,
+};
+
+pub use plain::Mistake;
+pub use server::{Answer, Call, Server, Shown, Tried};
+
+/// A candidate, as a component under trial.
+#[derive(Clone, Copy, Debug)]
+pub struct Candidate;
+
+type Event = EventOf<Candidate>;
+type History = HistoryOf<Candidate>;
+
+impl Component for Candidate {
+    type Machine = Server;
+
+    const NAME: &'static str = "candidate";
+    const SAYS: &'static str = "who wants to lead where the server chooses";
+
+    fn machine() -> MachineOf<Self> {
+        Server::of(Tried::Ships)
+    }
+
+    fn scenarios() -> Vec<Box<dyn DynScenario<Self>>> {
+        scenarios::all()
+    }
+
+    fn invariants() -> Vec<Invariant<Self>> {
+        invariants::all()
+    }
+
+    fn mutants() -> Vec<Mutant<Self>> {
+        mutants::all()
+    }
+
+    fn describe(call: &OpOf<Self>, outcome: &Step<RetOf<Self>>) -> String {
+        match (call, outcome) {
+            (Call::Who(_), _) => "who is tried?".to_owned(),
+            (Call::Serve(serve), Step::Done(Answer::Serve(answer))) => {
+                let says = match answer {
+                    Ok(shown) => format!("change {}", shown.changes),
+                    Err(error) => error.to_string(),
+                };
+                format!("{} -> {says}", serve.verb())
+            }
+            (Call::Ping(_), _) => "the server pings".to_owned(),
+            (Call::Watch(_), Step::Done(Answer::Watch(Some(shown)))) => {
+                format!("the watch shows change {}", shown.changes)
+            }
+            (Call::Watch(_), Step::Done(_)) => "the watch ends".to_owned(),
+            (Call::Watch(_), _) => "the watch sleeps".to_owned(),
+            (call, _) => format!("{call:?}"),
+        }
+    }
+}
+
+component_tests! {
+    Candidate;
+    scenarios:
+        renews_and_is_pinged,
+        pinged_at_once,
+        strange_object,
+        writes_are_refused,
+        cancelled_anywhere,
+        cancelled_before_it_began;
+    also: mutants
+}

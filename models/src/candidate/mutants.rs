@@ -1,0 +1,53 @@
+//! The bugs: one changed line each, in the candidate written down again.
+
+use super::Candidate;
+use super::plain::Mistake::{self, *};
+use super::server::{Server, Tried};
+use crate::trial::{MachineOf, Mutant, mutants};
+
+fn mistaken(mistake: Mistake) -> MachineOf<Candidate> {
+    Server::of(Tried::Plain(Some(mistake)))
+}
+
+fn unchanged() -> MachineOf<Candidate> {
+    Server::of(Tried::Plain(None))
+}
+
+pub(super) fn all() -> Vec<Mutant<Candidate>> {
+    let mut all = mutants! { mistaken:
+        Seeded "clears_the_ping" from "museum E26":
+            (ClearsThePing) breaks ["pings_are_kept"];
+        Seeded "leaves_its_worker" from "museum E28":
+            (LeavesItsWorker) breaks ["nothing_outlives_it"];
+        Exhibit "needs_a_renew_time" from "museum H15":
+            (NeedsARenewTime) breaks ["never_panics", "renews_in_time"];
+        Seeded "ignores_pings" from "election:LC-7":
+            (IgnoresPings) breaks ["pings_are_answered"];
+        Seeded "renews_once" from "election:LC-5":
+            (RenewsOnce) breaks ["renews_in_time"];
+        Seeded "renews_late" from "election:LC-5":
+            (RenewsLate) breaks ["renews_in_time"];
+        Seeded "gives_up" from "election:LC-5":
+            (GivesUp) breaks ["renews_in_time"];
+        Seeded "retries_at_once" from "election:LC-5":
+            (RetriesAtOnce) breaks ["retries_pause"];
+        Seeded "forgets_itself" from "election:LC-6":
+            (ForgetsItself) breaks ["describes_itself"];
+        Seeded "always_creates" from "election:LC-6":
+            (AlwaysCreates) breaks ["renews_in_time", "pings_are_answered"];
+        Seeded "runs_though_ended" from "election:LC-4":
+            (RunsThoughEnded) breaks ["ended_before_it_began"];
+        Seeded "ends_late" from "election:LC-4":
+            (EndsLate) breaks ["ends_with_its_token"];
+        Equivalent("what is cached is sent with the version that it had, and whether a ping is open \
+                    is asked of what the watch shows next")
+            "changes_what_it_was_shown" from "election:LC-6":
+            (ChangesWhatItWasShown) breaks [];
+    };
+    all.extend(mutants! { unchanged:
+        Equivalent("it is the candidate written down again, in which the mistakes are made")
+            "written_down_again" from "own: what the mutants are made of":
+            () breaks [];
+    });
+    all
+}

@@ -1,0 +1,104 @@
+//! A token bucket as a machine: every call is one critical section, and says what time it is.
+
+use std::time::Duration;
+
+use seatrial_core::limiter::{FOREVER, Rate as OurRate, Reservation, TokenBucket};
+use seatrial_core::machine::{Cx, Machine, Step};
+use seatrial_core::runtime::Instant;
+
+use super::Rate;
+
+/// A call, by somebody who read the clock before taking the lock.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Call {
+    /// What the clock said.
+    pub at: Instant,
+    /// What is asked.
+    pub ask: Ask,
+}
+
+/// What is asked.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Ask {
+    /// So many tokens, now or never.
+    Allow(u8),
+    /// So many tokens, if the wait is not longer.
+    Reserve(u8, Duration),
+    /// To take a reservation back, by its number.
+    Cancel(u8),
+    /// How many tokens there are.
+    Tokens,
+    /// To change the rate.
+    SetRate(Rate),
+    /// To change how many fit.
+    SetBurst(u8),
+}
+
+/// An answer.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Said {
+    /// Whether they were there.
+    Allowed(bool),
+    /// After how long they may be used, and the number of the reservation.
+    Reserved(Duration, u8),
+    /// It would take too long.
+    Refused,
+    /// So many, in billionths.
+    Tokens(i128),
+    /// It is done.
+    Done,
+}
+
+/// The bucket that ships.
+#[derive(Debug)]
+pub struct Ships {
+    bucket: TokenBucket,
+    made: Vec<Reservation>,
+}
+
+impl Ships {
+    pub(super) fn new(rate: Rate, burst: u8) -> Self {
+        Self { bucket: TokenBucket::new(our_rate(rate), burst.into()), made: Vec::new() }
+    }
+}
+
+pub(super) fn our_rate(rate: Rate) -> OurRate {
+    match rate {
+        Rate::PerSecond(tokens) => OurRate::per_second(tokens.into()),
+        Rate::Unlimited => OurRate::UNLIMITED,
+    }
+}
+
+impl Machine for Ships {
+    type Op = Call;
+    type Ret = Said;
+
+    fn step(&mut self, call: &mut Call, _: &mut Cx<'_>) -> Step<Said> {
+        let Call { at, ask } = *call;
+        Step::Done(match ask {
+            Ask::Allow(n) => Said::Allowed(self.bucket.allow(at, n.into())),
+            Ask::Reserve(n, patience) => {
+                let reservation = self.bucket.reserve(at, n.into(), patience.min(FOREVER));
+                if reservation.is_granted() {
+                    self.made.push(reservation);
+                    Said::Reserved(reservation.delay_from(at), self.made.len() as u8 - 1)
+                } else {
+                    Said::Refused
+                }
+            }
+            Ask::Cancel(number) => {
+                self.bucket.cancel(at, &self.made[usize::from(number)]);
+                Said::Done
+            }
+            Ask::Tokens => Said::Tokens((self.bucket.tokens_at(at) * 1e9).round() as i128),
+            Ask::SetRate(rate) => {
+                self.bucket.set_rate(at, our_rate(rate));
+                Said::Done
+            }
+            Ask::SetBurst(burst) => {
+                self.bucket.set_burst(at, burst.into());
+                Said::Done
+            }
+        })
+    }
+}

@@ -1,0 +1,222 @@
+//! Small concurrent programs on a token bucket, each named by the case that it must reach.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use seatrial_core::limiter::FOREVER;
+use seatrial_core::machine::{Boxed, Cx, Step};
+use seatrial_core::runtime::{Instant, Runtime};
+
+use super::machine::{Ask, Call, Said, Ships};
+use super::{Bucket, History, Rate};
+use crate::queue::family::{caller, in_turns, millis};
+use crate::trial::{DynScenario, Scenario, World};
+
+pub(super) fn all() -> Vec<Box<dyn DynScenario<Bucket>>> {
+    vec![
+        Box::new(TwoThreadsReserve),
+        Box::new(CancelledInAnyOrder),
+        Box::new(ClocksReadEarly),
+        Box::new(SettingsChange),
+        Box::new(OddRates),
+    ]
+}
+
+/// The machine under trial under one lock; every call says what time it is.
+struct Shared<R: Runtime> {
+    runtime: R,
+    machine: R::Mutex<Boxed<Ships>>,
+}
+
+impl<R: Runtime> Shared<R> {
+    fn new(world: &World<R, Bucket>) -> Arc<Self> {
+        let runtime = world.runtime().clone();
+        Arc::new(Self { machine: runtime.mutex(world.machine()), runtime })
+    }
+
+    fn ask(&self, at: Duration, ask: Ask) -> Said {
+        let mut call = Call { at: Instant::from_nanos(1 << 40) + at, ask };
+        let mut machine = self.runtime.lock(&self.machine);
+        match machine.0.step(&mut call, &mut Cx::new(&self.runtime)) {
+            Step::Done(said) | Step::Held(said) => said,
+            Step::Wait { .. } => unreachable!("a bucket answers at once"),
+        }
+    }
+
+    /// Reserves, whatever the wait, and returns the number of the reservation.
+    fn reserve(&self, at: Duration, n: u8) -> Option<u8> {
+        match self.ask(at, Ask::Reserve(n, FOREVER)) {
+            Said::Reserved(_, number) => Some(number),
+            _ => None,
+        }
+    }
+
+    fn cancel(&self, at: Duration, number: Option<u8>) {
+        if let Some(number) = number {
+            self.ask(at, Ask::Cancel(number));
+        }
+    }
+}
+
+const START: Duration = Duration::ZERO;
+
+/// Two threads take tokens, of the future in the end.
+struct TwoThreadsReserve;
+
+impl Scenario<Bucket> for TwoThreadsReserve {
+    const NAME: &'static str = "two_threads_reserve";
+    const SAYS: &'static str = "two threads take what there is and then reserve, one impatiently";
+
+    fn run<R: Runtime>(&self, world: &World<R, Bucket>) {
+        let bucket = Shared::new(world);
+        let other = caller(world, "other", &bucket, |bucket| {
+            bucket.ask(START, Ask::Allow(1));
+            bucket.reserve(START, 1);
+            bucket.ask(START, Ask::Reserve(2, millis(400)));
+        });
+        bucket.reserve(START, 2);
+        bucket.ask(START, Ask::Allow(1));
+        bucket.ask(START, Ask::Reserve(4, FOREVER));
+        bucket.ask(START, Ask::Tokens);
+        world.join(other);
+        bucket.ask(millis(10_000), Ask::Tokens);
+        bucket.ask(millis(10_000), Ask::Allow(3));
+        bucket.ask(millis(10_000), Ask::Allow(1));
+    }
+
+    fn reaches(history: &History) -> bool {
+        in_turns(history)
+    }
+}
+
+/// Reservations of two threads are taken back, newest and oldest first.
+struct CancelledInAnyOrder;
+
+impl Scenario<Bucket> for CancelledInAnyOrder {
+    const NAME: &'static str = "cancelled_in_any_order";
+    const SAYS: &'static str = "two threads reserve, and each takes back what it has, soon or late";
+
+    fn run<R: Runtime>(&self, world: &World<R, Bucket>) {
+        let bucket = Shared::new(world);
+        bucket.ask(START, Ask::Allow(2));
+        let other = caller(world, "other", &bucket, |bucket| {
+            let mine = bucket.reserve(START, 2);
+            bucket.cancel(START, mine);
+            bucket.ask(START, Ask::Tokens);
+        });
+        let [first, second] = [1, 2].map(|n| bucket.reserve(START, n));
+        bucket.cancel(START, second);
+        bucket.cancel(START, first);
+        world.join(other);
+        bucket.ask(START, Ask::Tokens);
+        bucket.reserve(START, 1);
+        bucket.cancel(millis(20_000), first);
+        bucket.ask(millis(20_000), Ask::Tokens);
+        let [older, newer] = [3, 3].map(|n| bucket.reserve(millis(20_000), n));
+        bucket.cancel(millis(20_750), newer);
+        bucket.cancel(millis(20_750), newer);
+        bucket.cancel(millis(22_000), older);
+        bucket.ask(millis(22_000), Ask::Tokens);
+        let last = bucket.reserve(millis(30_000), 2);
+        bucket.cancel(millis(30_000), last);
+        bucket.cancel(millis(30_000), last);
+        bucket.ask(millis(30_000), Ask::Tokens);
+    }
+
+    fn reaches(history: &History) -> bool {
+        in_turns(history)
+    }
+}
+
+/// Two threads read the clock, and come to the lock in another order.
+struct ClocksReadEarly;
+
+impl Scenario<Bucket> for ClocksReadEarly {
+    const NAME: &'static str = "clocks_read_early";
+    const SAYS: &'static str = "a thread that read the clock before another asks after it";
+
+    fn run<R: Runtime>(&self, world: &World<R, Bucket>) {
+        let bucket = Shared::new(world);
+        bucket.ask(START, Ask::Allow(3));
+        let other = caller(world, "late", &bucket, |bucket| {
+            bucket.ask(millis(500), Ask::Allow(1));
+        });
+        bucket.ask(millis(1_000), Ask::Allow(1));
+        world.join(other);
+        bucket.ask(millis(1_000), Ask::Allow(1));
+        bucket.ask(millis(1_000), Ask::Allow(1));
+        bucket.ask(millis(1_000), Ask::Tokens);
+    }
+
+    /// The earlier reading comes later.
+    fn reaches(history: &History) -> bool {
+        let times: Vec<_> =
+            history.events.iter().filter_map(|it| it.returned()).map(|(call, _)| call.at).collect();
+        times.windows(2).any(|two| two[1] < two[0])
+    }
+}
+
+/// Rate and room change while tokens are reserved.
+struct SettingsChange;
+
+impl Scenario<Bucket> for SettingsChange {
+    const NAME: &'static str = "settings_change";
+    const SAYS: &'static str = "rate and room change between the calls of another";
+
+    fn run<R: Runtime>(&self, world: &World<R, Bucket>) {
+        let bucket = Shared::new(world);
+        let old = bucket.reserve(START, 3);
+        bucket.reserve(START, 1);
+        let other = caller(world, "other", &bucket, |bucket| {
+            bucket.ask(millis(500), Ask::SetRate(Rate::PerSecond(4)));
+            bucket.ask(millis(500), Ask::SetBurst(5));
+        });
+        bucket.ask(millis(500), Ask::Tokens);
+        let newer = bucket.reserve(millis(500), 1);
+        world.join(other);
+        bucket.ask(millis(500), Ask::Tokens);
+        bucket.cancel(millis(500), newer);
+        bucket.cancel(START, old);
+        bucket.ask(millis(500), Ask::Tokens);
+        let [held, _] = [2, 4].map(|n| bucket.reserve(millis(500), n));
+        bucket.ask(millis(500), Ask::SetRate(Rate::PerSecond(1)));
+        bucket.cancel(millis(500), held);
+        bucket.ask(millis(500), Ask::Tokens);
+        bucket.ask(millis(9_000), Ask::SetBurst(1));
+        bucket.ask(millis(9_500), Ask::Allow(1));
+    }
+
+    fn reaches(history: &History) -> bool {
+        in_turns(history)
+    }
+}
+
+/// No tokens come, and then as many as anybody wants.
+struct OddRates;
+
+impl Scenario<Bucket> for OddRates {
+    const NAME: &'static str = "odd_rates";
+    const SAYS: &'static str = "no tokens come any more, and then as many as are asked for";
+
+    fn run<R: Runtime>(&self, world: &World<R, Bucket>) {
+        let bucket = Shared::new(world);
+        let other = caller(world, "other", &bucket, |bucket| {
+            bucket.ask(START, Ask::Allow(1));
+            bucket.ask(START, Ask::Allow(3));
+        });
+        bucket.ask(START, Ask::SetRate(Rate::PerSecond(0)));
+        bucket.ask(millis(1_000), Ask::Reserve(3, millis(5_000)));
+        bucket.reserve(millis(1_000), 2);
+        bucket.ask(millis(1_000), Ask::Tokens);
+        bucket.ask(millis(1_000), Ask::SetRate(Rate::Unlimited));
+        bucket.ask(millis(1_000), Ask::Allow(9));
+        world.join(other);
+        bucket.ask(millis(1_000), Ask::SetBurst(0));
+        bucket.ask(millis(1_000), Ask::Reserve(7, START));
+        bucket.ask(millis(2_000), Ask::Tokens);
+    }
+
+    fn reaches(history: &History) -> bool {
+        in_turns(history)
+    }
+}
