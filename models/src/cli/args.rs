@@ -179,7 +179,7 @@ pub(super) struct MutantsArguments {
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(super) seeds: u32,
     /// Shows instead what each invariant convicts that no other invariant of its component does: a
-    /// pattern is then a part of a component's name.
+    /// pattern is then a component's name, or a part of it.
     #[arg(
         long,
         conflicts_with_all = [

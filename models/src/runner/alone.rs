@@ -88,7 +88,7 @@ impl Alone {
 }
 
 /// Finds out what the invariants of the components that match are there for, `jobs` mutants at a
-/// time. A pattern is a part of a component's name. Where the process is asked to stop, nothing is
+/// time. A pattern is the name of a component, or else a part of it. Where the process is asked to stop, nothing is
 /// said: half a look says nothing.
 pub fn alone(
     catalogue: &Catalogue,
@@ -97,7 +97,10 @@ pub fn alone(
     progress: &dyn Progress,
 ) -> Vec<Alone> {
     let wanted = |subject: &&dyn Subject| {
-        let named = |pattern: &String| subject.name().contains(pattern.as_str());
+        let is_a_name = |pattern: &str| catalogue.subjects.iter().any(|one| one.name() == pattern);
+        let named = |pattern: &String| {
+            subject.name() == *pattern || !is_a_name(pattern) && subject.name().contains(pattern)
+        };
         patterns.is_empty() || patterns.iter().any(named)
     };
     let subjects: Vec<_> = catalogue.subjects.iter().copied().filter(wanted).collect();
