@@ -30,7 +30,8 @@ impl Contestant for PriorityQueue<Key> {
 
     #[inline(always)]
     fn take_and_end(&self) -> bool {
-        self.take_with_priority().is_some_and(|(token, ..)| self.done(token))
+        let Some((token, _key, _)) = self.take_with_priority() else { return false };
+        self.done(token)
     }
 
     /// Shutdown would drop what waits, so it comes when nothing does.
@@ -51,7 +52,9 @@ impl Contestant for Plain {
 
     #[inline(always)]
     fn take_and_end(&self) -> bool {
-        self.get().inspect(|(key, _)| self.done(key)).is_some()
+        let Some((key, _)) = self.get() else { return false };
+        self.done(&key);
+        true
     }
 
     fn shut_down(&self) {

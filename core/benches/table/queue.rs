@@ -38,7 +38,8 @@ impl Contestant for WorkQueue<Key> {
 
     #[inline(always)]
     fn take_and_end(&self) -> bool {
-        self.take().is_some_and(|(token, _)| self.done(token))
+        let Some((token, _key)) = self.take() else { return false };
+        self.done(token)
     }
 
     fn shut_down(&self) {
@@ -54,7 +55,9 @@ impl Contestant for Plain<Key> {
 
     #[inline(always)]
     fn take_and_end(&self) -> bool {
-        self.get().inspect(|key| self.done(key)).is_some()
+        let Some(key) = self.get() else { return false };
+        self.done(&key);
+        true
     }
 
     fn shut_down(&self) {
@@ -120,7 +123,9 @@ impl Contestant for ByHand {
 
     #[inline(always)]
     fn take_and_end(&self) -> bool {
-        self.take().map(|(token, _)| self.done(token)).is_some()
+        let Some((token, _key)) = self.take() else { return false };
+        self.done(token);
+        true
     }
 
     fn shut_down(&self) {}

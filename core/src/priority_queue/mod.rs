@@ -22,6 +22,7 @@
 //! Other than the rate-limiting queue, this one stops at once: after shutdown nothing is handed
 //! out any more, whatever is left (`workqueue:PQ-31`).
 
+mod lines;
 mod meter;
 mod observer;
 mod operations;

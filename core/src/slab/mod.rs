@@ -12,6 +12,7 @@ mod tests;
 use foldhash::SharedSeed;
 use foldhash::fast::SeedableRandomState;
 use hashbrown::HashTable;
+use hashbrown::hash_table::Entry as Place;
 
 use crate::runtime::Runtime;
 
@@ -108,8 +109,14 @@ impl<K: Eq, V: Default> Slab<K, V> {
     #[inline]
     pub(crate) fn intern(&mut self, key: &mut Option<K>, hash: u64) -> Option<Slot> {
         let item = Item::new(key.as_ref()?, hash);
-        let (found, hash) = (self.find(item), item.hash);
-        found.or_else(|| key.take().map(|key| self.insert(key, hash)))
+        let (place, hash) = (place(&mut self.table, &self.entries, item), item.hash);
+        Some(Slot(match place {
+            Place::Occupied(found) => *found.get(),
+            Place::Vacant(place) => {
+                let at = fill(&mut self.entries, &mut self.free, key.take()?, hash);
+                *place.insert(at).get()
+            }
+        }))
     }
 
     /// Returns the slot of an item; one that is new is copied.
@@ -118,36 +125,13 @@ impl<K: Eq, V: Default> Slab<K, V> {
     where
         K: Clone,
     {
-        self.find(item).unwrap_or_else(|| self.insert(item.key.clone(), item.hash))
-    }
-
-    #[inline]
-    fn insert(&mut self, key: K, hash: u32) -> Slot {
-        let at = self.fill(key, hash);
-        let entries = &self.entries;
-        self.table.insert_unique(spread(hash), at, |&at| spread(entries[at].hash));
-        Slot(at)
-    }
-
-    #[inline]
-    fn fill(&mut self, key: K, hash: u32) -> u32 {
-        if self.free == NONE {
-            self.grow();
-        }
-        let at = self.free;
-        let entry = &mut self.entries[at];
-        self.free = entry.hash;
-        entry.key = Some(key);
-        entry.hash = hash;
-        at
-    }
-
-    /// Makes one more free entry.
-    #[cold]
-    #[inline(never)]
-    fn grow(&mut self) {
-        self.free = u32::try_from(self.entries.len()).expect("fewer than 2^32 items are alive");
-        self.entries.push(Entry { key: None, hash: NONE, value: V::default() });
+        Slot(match place(&mut self.table, &self.entries, item) {
+            Place::Occupied(found) => *found.get(),
+            Place::Vacant(place) => {
+                let at = fill(&mut self.entries, &mut self.free, item.key.clone(), item.hash);
+                *place.insert(at).get()
+            }
+        })
     }
 
     /// Removes an item; returns its key, to drop outside the lock. Its value stays in the slot.
@@ -211,6 +195,45 @@ impl<K: Eq, V> Entry<K, V> {
     fn is(&self, item: Item<'_, K>) -> bool {
         self.hash == item.hash && self.key.as_ref() == Some(item.key)
     }
+}
+
+/// Looks an item up: one search tells where it is or where it would be.
+#[inline]
+fn place<'t, K: Eq, V: Default>(
+    table: &'t mut HashTable<u32>,
+    entries: &Chunked<Entry<K, V>>,
+    item: Item<'_, K>,
+) -> Place<'t, u32> {
+    let (same, hash) = (|&at: &u32| entries[at].is(item), |&at: &u32| spread(entries[at].hash));
+    table.entry(spread(item.hash), same, hash)
+}
+
+/// Puts an item into a free entry.
+#[inline]
+fn fill<K, V: Default>(
+    entries: &mut Chunked<Entry<K, V>>,
+    free: &mut u32,
+    key: K,
+    hash: u32,
+) -> u32 {
+    if *free == NONE {
+        *free = grow(entries);
+    }
+    let at = *free;
+    let entry = &mut entries[at];
+    *free = entry.hash;
+    entry.key = Some(key);
+    entry.hash = hash;
+    at
+}
+
+/// Makes one more free entry.
+#[cold]
+#[inline(never)]
+fn grow<K, V: Default>(entries: &mut Chunked<Entry<K, V>>) -> u32 {
+    let at = u32::try_from(entries.len()).expect("fewer than 2^32 items are alive");
+    entries.push(Entry { key: None, hash: NONE, value: V::default() });
+    at
 }
 
 /// Makes a hasher keyed from the runtime's entropy: items are named by strangers.

@@ -3,6 +3,7 @@
 
 use std::future::Future;
 use std::sync::Arc;
+#[cfg(feature = "loom")]
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::Waker;
 use std::time::{Duration, Instant as Begun};

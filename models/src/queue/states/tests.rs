@@ -263,7 +263,7 @@ mod agreement {
     }
 
     #[cfg(not(feature = "loom"))]
-    fn by_loom(_: &Programs) -> Option<Outcomes> {
+    fn by_loom(_: &AtQueue) -> Option<Outcomes> {
         None
     }
 

@@ -1,0 +1,260 @@
+//! The ready entries in their order.
+//!
+//! Nearly every entry comes behind its equals, so each priority has a line, linked through the
+//! slots: to join one, to leave it and to take its first cost the same however long it is. An
+//! entry that kept an old sequence, or whose priority is one too many, goes to a heap, which takes
+//! anything; the first of all is the first of the lines or the first of the heap.
+
+use std::cmp::Reverse;
+
+use crate::slab::{Chunked, Slot, SlotHeap};
+
+use super::places::Ready;
+
+/// How many priorities have a line; they are searched through.
+const LINES: usize = 64;
+
+/// Ends a line.
+const NONE: u32 = u32::MAX;
+
+/// The ready entries of unlocked items.
+#[derive(Clone, Debug)]
+pub(super) struct Lines {
+    /// By rising priority. Empty ones may stay as long as there is something above them.
+    lines: Vec<Line>,
+    /// Under the number of a slot.
+    nodes: Chunked<Node>,
+    in_lines: usize,
+    others: SlotHeap<Ready>,
+}
+
+/// The entries of one priority, by rising sequence.
+#[derive(Clone, Copy, Debug)]
+struct Line {
+    priority: i32,
+    first: u32,
+    last: u32,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Node {
+    /// Names another slot if this one stands in no line.
+    place: Ready,
+    before: u32,
+    after: u32,
+}
+
+impl Default for Node {
+    fn default() -> Self {
+        let place = Ready { priority: Reverse(0), sequence: 0, slot: Slot(NONE) };
+        Self { place, before: NONE, after: NONE }
+    }
+}
+
+impl Lines {
+    pub(super) const fn new() -> Self {
+        Self { lines: Vec::new(), nodes: Chunked::new(), in_lines: 0, others: SlotHeap::new() }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.in_lines + self.others.len()
+    }
+
+    /// Returns the place of a slot.
+    pub(super) fn get(&self, slot: Slot) -> Option<&Ready> {
+        self.in_line(slot).map(|node| &node.place).or_else(|| self.others.get(slot))
+    }
+
+    /// Takes in a slot that is not there.
+    pub(super) fn push(&mut self, place: Ready) {
+        match self.line_for(place.priority.0) {
+            Some(at) if self.comes_last(at, place) => self.append(at, place),
+            _ => self.others.push(place),
+        }
+    }
+
+    /// Gives a slot that is there another place.
+    pub(super) fn replace(&mut self, place: Ready) {
+        if self.in_line(place.slot).is_some() {
+            self.leave(place.slot);
+        } else {
+            self.others.remove(place.slot);
+        }
+        self.push(place);
+    }
+
+    /// Takes out the first.
+    #[inline]
+    pub(super) fn pop(&mut self) -> Option<Ready> {
+        while self.lines.pop_if(|line| line.first == NONE).is_some() {}
+        let Some(line) = self.lines.last() else { return self.others.pop() };
+        let place = self.nodes[line.first].place;
+        if self.others.first().is_some_and(|other| *other < place) {
+            return self.others.pop();
+        }
+        self.leave(place.slot);
+        Some(place)
+    }
+
+    #[inline]
+    fn in_line(&self, slot: Slot) -> Option<&Node> {
+        self.nodes.get(slot.0).filter(|node| node.place.slot == slot)
+    }
+
+    /// Returns the line of a priority, a new one if there is room.
+    fn line_for(&mut self, priority: i32) -> Option<usize> {
+        let mut vacant = match self.find(priority) {
+            Ok(at) => return Some(at),
+            Err(vacant) => vacant,
+        };
+        if self.lines.len() == LINES {
+            self.lines.retain(|line| line.first != NONE);
+            vacant = self.find(priority).unwrap_err();
+        }
+        if self.lines.len() == LINES {
+            return None;
+        }
+        self.lines.insert(vacant, Line { priority, first: NONE, last: NONE });
+        Some(vacant)
+    }
+
+    #[inline]
+    fn find(&self, priority: i32) -> Result<usize, usize> {
+        self.lines.binary_search_by_key(&priority, |line| line.priority)
+    }
+
+    fn comes_last(&self, at: usize, place: Ready) -> bool {
+        let last = self.lines[at].last;
+        last == NONE || self.nodes[last].place < place
+    }
+
+    fn append(&mut self, at: usize, place: Ready) {
+        let slot = place.slot.0;
+        while self.nodes.len() <= slot as usize {
+            self.nodes.push(Node::default());
+        }
+        let line = &mut self.lines[at];
+        let before = std::mem::replace(&mut line.last, slot);
+        self.nodes[slot] = Node { place, before, after: NONE };
+        match before {
+            NONE => line.first = slot,
+            before => self.nodes[before].after = slot,
+        }
+        self.in_lines += 1;
+    }
+
+    /// Takes a slot that stands in a line out of it.
+    fn leave(&mut self, slot: Slot) {
+        let Node { place, before, after } = std::mem::take(&mut self.nodes[slot.0]);
+        if before == NONE || after == NONE {
+            let at = self.find(place.priority.0).expect("a line lasts as long as it is not empty");
+            let line = &mut self.lines[at];
+            if before == NONE {
+                line.first = after;
+            }
+            if after == NONE {
+                line.last = before;
+            }
+        }
+        if before != NONE {
+            self.nodes[before].after = after;
+        }
+        if after != NONE {
+            self.nodes[after].before = before;
+        }
+        self.in_lines -= 1;
+    }
+
+    /// Checks that the lines are in order and hold what they count (`workqueue:INV-19`).
+    pub(super) fn check(&self) {
+        assert!(self.lines.len() <= LINES && self.lines.is_sorted_by_key(|line| line.priority));
+        let mut found = 0;
+        for line in &self.lines {
+            let (mut before, mut at) = (NONE, line.first);
+            while at != NONE {
+                let node = self.nodes[at];
+                assert_eq!(node.place.slot.0, at, "who stands in a line has a place");
+                assert_eq!(node.place.priority.0, line.priority, "a line is of one priority");
+                assert_eq!(node.before, before, "a line can be walked both ways");
+                let follows = before == NONE || self.nodes[before].place < node.place;
+                assert!(follows, "who came first stands first");
+                assert!(self.others.get(node.place.slot).is_none(), "an entry is in one place");
+                (before, at, found) = (at, node.after, found + 1);
+            }
+            assert_eq!(line.last, before, "a line knows its last");
+        }
+        assert_eq!(found, self.in_lines, "the lines count what they hold");
+        self.others.check();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use quickcheck::quickcheck;
+
+    use super::*;
+
+    fn place((priority, sequence): (i32, u64), slot: u32) -> Ready {
+        Ready { priority: Reverse(priority), sequence, slot: Slot(slot) }
+    }
+
+    /// Calls as `(kind, slot, priority, how old a sequence it keeps)`.
+    fn agrees(calls: Vec<(u8, u8, u8, u8)>, priorities: u8) -> bool {
+        let (mut lines, mut map) = (Lines::new(), BTreeMap::new());
+        let first = |map: &BTreeMap<u32, Ready>| map.values().min().copied();
+        for (now, (call, slot, priority, age)) in (1_000..).zip(calls) {
+            let slot = u32::from(slot % 100);
+            if call % 3 == 0 {
+                let taken = lines.pop();
+                assert_eq!(taken, first(&map));
+                taken.map(|place| map.remove(&place.slot.0));
+            } else {
+                let old = if age % 4 == 0 { u64::from(age) } else { 0 };
+                let place = place((i32::from(priority % priorities), now - old), slot);
+                match map.insert(slot, place) {
+                    Some(_) => lines.replace(place),
+                    None => lines.push(place),
+                }
+            }
+            lines.check();
+            assert_eq!(lines.len(), map.len());
+            assert!((0..100).all(|slot| lines.get(Slot(slot)) == map.get(&slot)));
+        }
+        std::iter::from_fn(|| lines.pop()).is_sorted()
+    }
+
+    quickcheck! {
+        fn few_priorities_come_in_the_order_of_a_sorted_map(calls: Vec<(u8, u8, u8, u8)>) -> bool {
+            agrees(calls, 3)
+        }
+
+        fn many_priorities_come_in_the_order_of_a_sorted_map(calls: Vec<(u8, u8, u8, u8)>) -> bool {
+            agrees(calls, u8::MAX)
+        }
+    }
+
+    #[test]
+    fn more_priorities_than_lines_are_handed_out_in_order() {
+        let mut lines = Lines::new();
+        for slot in 0..3 * LINES as u32 {
+            lines.push(place((slot as i32 * 7 % 200, u64::from(slot)), slot));
+        }
+        assert_eq!((lines.lines.len(), lines.others.len()), (LINES, 2 * LINES));
+        lines.check();
+        assert!(std::iter::from_fn(|| lines.pop()).is_sorted());
+    }
+
+    #[test]
+    fn a_line_that_emptied_below_others_makes_room() {
+        let mut lines = Lines::new();
+        for slot in 0..LINES as u32 {
+            lines.push(place((slot as i32, 1), slot));
+        }
+        lines.replace(place((LINES as i32 - 1, 2), 0)); // the lowest line is empty now
+        lines.push(place((-1, 3), LINES as u32));
+        assert_eq!(lines.others.len(), 0);
+        lines.check();
+    }
+}
