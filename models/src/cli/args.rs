@@ -178,8 +178,15 @@ pub(super) struct MutantsArguments {
     /// and a random walk as they come.
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(super) seeds: u32,
-    /// Looks for a mutant of every invariant that no other invariant of its component convicts.
-    #[arg(long)]
+    /// Shows instead what each invariant convicts that no other invariant of its component does: a
+    /// pattern is then a component's name, or a part of it.
+    #[arg(
+        long,
+        conflicts_with_all = [
+            "seeds", "engines", "budget", "seed", "partition", "fail_fast", "reports",
+            "witnesses", "format",
+        ]
+    )]
     pub(super) alone: bool,
     #[command(flatten)]
     pub(super) effort: Effort,

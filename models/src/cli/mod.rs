@@ -11,6 +11,7 @@
 //! }
 //! ```
 
+mod alone;
 mod args;
 mod boundary;
 mod conformance;

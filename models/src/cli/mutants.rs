@@ -1,7 +1,6 @@
 //! `mutants`: the kill matrix.
 
-use std::fmt::Write as _;
-
+use super::alone;
 use super::args::{ColorChoice, MutantsArguments};
 use super::output::{check_paths, colour, deliver};
 use super::progress::Bar;
@@ -10,8 +9,8 @@ use super::{Failure, Outcome};
 use crate::catalogue::Catalogue;
 use crate::engine::Engine;
 use crate::interrupt;
-use crate::report::{Colour, mutants_text, speeds_text, summary};
-use crate::runner::{Alone, Request, alone, mutant_cases, run_mutants};
+use crate::report::{mutants_text, speeds_text, summary};
+use crate::runner::{Request, mutant_cases, run_mutants};
 use crate::trial::Budget;
 
 pub(super) fn mutants(
@@ -19,6 +18,9 @@ pub(super) fn mutants(
     arguments: &MutantsArguments,
     color: ColorChoice,
 ) -> Outcome {
+    if arguments.alone {
+        return alone::alone(catalogue, arguments, color);
+    }
     for pattern in &arguments.patterns {
         if mutant_cases(catalogue, std::slice::from_ref(pattern)).is_empty() {
             return Err(Failure::usage(format!(
@@ -43,35 +45,11 @@ pub(super) fn mutants(
     let bar = Bar::new();
     let report = run_mutants(catalogue, &request, &bar);
     bar.finish();
-    let alone = if arguments.alone { alone(catalogue, &arguments.patterns) } else { Vec::new() };
     let colour = colour(color);
     deliver(&report, &arguments.reports, || {
         let mut text = mutants_text(&report.mutants, &request.engines, colour);
         text.push_str(&speeds_text(&report.mutants, colour));
-        text.push_str(&alone_text(&alone, colour));
         text.push_str(&summary(&report, colour));
         text
     })
-}
-
-/// Says which invariants convict something that no other does, and what is said of the rest.
-fn alone_text(all: &[Alone], colour: Colour) -> String {
-    let mut text = String::new();
-    for group in all.chunk_by(|a, b| a.component == b.component) {
-        let count = group.iter().filter(|one| one.mutant.is_some()).count();
-        let _infallible = writeln!(
-            text,
-            "{}: {count} of {} invariants convict a mutant that no other one does",
-            group[0].component,
-            group.len()
-        );
-        for one in group.iter().filter(|one| one.mutant.is_none()) {
-            let because = match one.because {
-                Some(because) => colour.dim(because),
-                None => colour.bad("no mutant is its own, and nobody says why"),
-            };
-            let _infallible = writeln!(text, "  {:<42} {because}", one.invariant);
-        }
-    }
-    text
 }

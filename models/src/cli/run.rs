@@ -69,6 +69,12 @@ fn known_patterns(catalogue: &Catalogue, patterns: &[String]) -> Result<(), Fail
     Ok(())
 }
 
+/// Returns how many cases run at a time.
+pub(super) fn jobs(effort: &Effort) -> usize {
+    let processors = || std::thread::available_parallelism().map_or(1, usize::from);
+    effort.jobs.map_or_else(processors, usize::from)
+}
+
 /// Turns the options that `run` and `mutants` share into a request.
 pub(super) fn request(
     patterns: &[String],
@@ -88,7 +94,6 @@ pub(super) fn request(
         Some(share) => share,
         None => Share::of_environment(|name| std::env::var(name).ok()).map_err(Failure::usage)?,
     };
-    let processors = std::thread::available_parallelism().map_or(1, usize::from);
     Ok(Request {
         patterns: patterns.to_vec(),
         engines: chosen,
@@ -96,7 +101,7 @@ pub(super) fn request(
         budget: effort.budget.clone().unwrap_or(budget),
         seed: effort.seed,
         seeds: 1,
-        jobs: effort.jobs.map_or(processors, usize::from),
+        jobs: jobs(effort),
         share,
         ledger: Vec::new(),
         fail_fast: effort.fail_fast,

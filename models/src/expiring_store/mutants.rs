@@ -15,6 +15,8 @@ pub(super) fn all() -> Vec<Mutant<ExpiringStore>> {
             (&[ListReturnsTheExpired]) breaks ["nothing_expired_is_read"];
         Seeded "expires_at_the_very_age" from "cache:EX-2":
             (&[ExpiresAtTheVeryAge]) breaks ["nothing_alive_is_missed"];
+        Seeded "hides_at_the_very_age" from "cache:EX-2":
+            (&[HidesAtTheVeryAge]) breaks ["nothing_alive_is_missed"];
         Seeded "never_expires" from "cache:EX-2":
             (&[NeverExpires]) breaks ["nothing_expired_is_read"];
         Seeded "update_keeps_the_time" from "cache:EX-1":

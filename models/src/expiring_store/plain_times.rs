@@ -23,6 +23,8 @@ mistakes! {
         // What anybody may do.
         /// An object expires when it is as old as it may become.
         ExpiresAtTheVeryAge,
+        /// An object that is as old as it may become is not read, and stays.
+        HidesAtTheVeryAge,
         /// Nothing expires.
         NeverExpires,
         /// An update keeps the time of what was there.
@@ -114,6 +116,9 @@ impl PlainTimes {
         }
         let before = self.spec.items.clone();
         let object = self.spec.get(key, now);
+        if self.makes(HidesAtTheVeryAge) && self.is_at_the_very_age(key, now) {
+            return Step::Done(None);
+        }
         let expired = object.is_none() && before.contains_key(&key);
         if expired && (self.makes(ExpiredStays) || self.makes(DecidesThenRemoves)) {
             self.spec.items = before;
@@ -133,11 +138,18 @@ impl PlainTimes {
             return self.spec.items.values().map(|(object, _)| *object).collect();
         }
         let before = self.makes(ExpiredStays).then(|| self.spec.items.clone());
-        let listed = self.spec.list(now);
+        let mut listed = self.spec.list(now);
         if let Some(before) = before {
             self.spec.items = before;
         }
+        if self.makes(HidesAtTheVeryAge) {
+            listed.retain(|object| !self.is_at_the_very_age(object.0, now));
+        }
         listed
+    }
+
+    fn is_at_the_very_age(&self, key: u8, now: Instant) -> bool {
+        self.spec.items.get(&key).is_some_and(|(_, at)| now.since(*at) == TIME_TO_LIVE)
     }
 
     fn keys(&self, now: Instant) -> Vec<u8> {

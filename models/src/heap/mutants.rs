@@ -33,6 +33,8 @@ fn of_sleeping() -> Vec<Mutant<Heap>> {
             (&[RefusedBulkIsSilent]) breaks ["no_lost_wakeup"];
         Seeded "closed_flag_has_its_own_lock" from "museum B6":
             (&[CloseUnderItsOwnLock]) breaks ["close_wakes_everybody"];
+        Seeded "naps_first" from "own: sleeps before it looks":
+            (&[NapsFirst]) breaks ["nothing_is_lost"];
     }
 }
 

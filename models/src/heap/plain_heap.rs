@@ -24,6 +24,8 @@ mistakes! {
         // What anybody may do.
         /// The greatest comes first.
         GreatestFirst,
+        /// Whoever comes to take sleeps for a moment first, whatever is there.
+        NapsFirst,
         /// Keys decide, not the order that was given.
         OrderByKey,
         /// The first state wins.
@@ -71,7 +73,8 @@ pub const REFERENCE: &[Mistake] = &[RefusedBulkIsSilent];
 pub struct PlainHeap {
     mistakes: &'static [Mistake],
     spec: Spec<u8, Object>,
-    /// Whether somebody has looked and is about to sleep ([`CloseUnderItsOwnLock`]).
+    /// Whether somebody has looked and is about to sleep ([`CloseUnderItsOwnLock`]), or sleeps
+    /// before it takes ([`NapsFirst`]).
     about_to_sleep: bool,
 }
 
@@ -119,6 +122,10 @@ impl PlainHeap {
     fn pop(&mut self, cx: &mut Cx<'_>) -> Step<Option<Object>> {
         if self.spec.closed && self.makes(CloseDiscards) {
             return Step::Done(None);
+        }
+        if self.makes(NapsFirst) && !self.about_to_sleep && !self.spec.items.is_empty() {
+            self.about_to_sleep = true;
+            return Step::Wait { on: POPPERS, until: Some(cx.now()) };
         }
         let before = self.makes(TakenStays).then(|| self.spec.items.clone());
         let taken = if self.makes(GreatestFirst) {

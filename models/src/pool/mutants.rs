@@ -60,6 +60,19 @@ fn end(rules: &mut Rules, settle: &Settle, cx: &mut Cx<'_>) -> Step<Ret<u8>> {
     })
 }
 
+/// Ends every delivery of a key but its first before anybody gets it.
+fn swallow_retries(rules: &mut Rules, op: &mut Op<u8>, cx: &mut Cx<'_>) -> Step<Ret<u8>> {
+    loop {
+        let step = rules.step(op, cx);
+        match &step {
+            Step::Done(Ret::Get(Some((token, _)))) if token.delivery() > 1 => {
+                let _ended = rules.step(&mut Op::Done(Done(*token)), cx);
+            }
+            _ => return step,
+        }
+    }
+}
+
 fn seeded(
     name: &'static str,
     origin: &'static str,
@@ -86,6 +99,12 @@ fn deliveries() -> Vec<Mutant<Pool>> {
             "own: a panic taken for the end of the key",
             &["failed_is_tried_again"],
             || bent(|rules, op, cx| instead(rules, op, cx, Outcome::Retry, Outcome::GiveUp)),
+        ),
+        seeded(
+            "retry_is_taken_by_nobody",
+            "own: a key that is known counts as delivered, and is not",
+            &["failed_is_tried_again"],
+            || bent(swallow_retries),
         ),
         seeded(
             "success_keeps_failures",

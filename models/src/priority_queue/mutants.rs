@@ -1,15 +1,17 @@
 //! The priority queue's bugs: one changed rule or one changed wake each.
 
+use seatrial_core::machine::Step;
 use seatrial_core::priority_queue::{GETTERS, Op};
+use seatrial_core::queue::Finished;
 
-use super::PriorityQueue;
 use super::one_list::Mistake::{self, *};
 use super::one_list::OneList;
 use super::op::{Ours, machine};
-use crate::trial::{Edit, Edited, MachineOf, Mutant, at_most, mutants};
+use super::{PriorityQueue, Ret};
+use crate::trial::{Edit, Edited, MachineOf, Mutant, Retell, Retold, at_most, mutants};
 
 pub(super) fn all() -> Vec<Mutant<PriorityQueue>> {
-    [order(), times(), items(), counts(), wakes(), equivalents()].concat()
+    [order(), times(), items(), answers(), counts(), wakes(), equivalents()].concat()
 }
 
 /// Tells whether a mutant is the machine that ships with its wakes edited.
@@ -31,6 +33,20 @@ fn mistaken(mistakes: &'static [Mistake]) -> MachineOf<PriorityQueue> {
 /// The machine that ships, its wakes edited after each step.
 fn edited(edit: Edit<Ours>) -> MachineOf<PriorityQueue> {
     Box::new(Edited { machine: machine(), edit })
+}
+
+/// The machine that ships, its answers edited.
+fn retold(retell: Retell<Ours>) -> MachineOf<PriorityQueue> {
+    Box::new(Retold { machine: machine(), retell })
+}
+
+fn answers() -> Vec<Mutant<PriorityQueue>> {
+    mutants! { retold:
+        Seeded "stale_done_says_ended" from "own: done tells what it was asked, not what it did":
+            (|step, _| if let Step::Done(Ret::Done(told @ Finished::NotInProcessing)) = step {
+                *told = Finished::Ended(None);
+            }) breaks ["done_ends_its_own_delivery"];
+    }
 }
 
 fn order() -> Vec<Mutant<PriorityQueue>> {

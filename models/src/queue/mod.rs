@@ -77,6 +77,20 @@ impl Component for Queue {
         mutants::all()
     }
 
+    fn never_alone() -> &'static [(&'static str, &'static str)] {
+        &[
+            (
+                "never_concurrent",
+                "a delivery too many leaves the books wrong, so `stingy` breaks where nobody had added \
+                 the item again, and `nothing_lost` later where somebody had; this names the cause",
+            ),
+            (
+                "dirty_is_requeued",
+                "`nothing_lost` looks at the same moments and at more items; this names the requeue",
+            ),
+        ]
+    }
+
     fn describe(op: &OpOf<Self>, outcome: &Step<RetOf<Self>>) -> String {
         let waits = matches!(outcome, Step::Wait { .. });
         match (op, outcome) {

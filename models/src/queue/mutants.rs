@@ -1,14 +1,15 @@
 //! The queue's bugs: one changed rule or one changed wake each.
 
-use seatrial_core::queue::{DRAINS, GETTERS, Op, Queue as Rules};
+use seatrial_core::machine::Step;
+use seatrial_core::queue::{DRAINS, Finished, GETTERS, Op, Queue as Rules, Ret};
 
 use super::Queue;
 use super::three_sets::Mistake::{self, *};
 use super::three_sets::ThreeSets;
-use crate::trial::{Edit, Edited, MachineOf, Mutant, at_most, mutants};
+use crate::trial::{Edit, Edited, MachineOf, Mutant, Retell, Retold, at_most, mutants};
 
 pub(super) fn all() -> Vec<Mutant<Queue>> {
-    [exhibits(), rules(), wakes(), equivalents()].concat()
+    [exhibits(), rules(), answers(), wakes(), equivalents()].concat()
 }
 
 /// Tells whether a mutant is the machine that ships with its wakes edited.
@@ -30,6 +31,11 @@ fn mistaken(mistakes: &'static [Mistake]) -> MachineOf<Queue> {
 /// The machine that ships, its wakes edited after each step.
 fn edited(edit: Edit<Rules<u8>>) -> MachineOf<Queue> {
     Box::new(Edited { machine: Rules::default(), edit })
+}
+
+/// The machine that ships, its answers edited.
+fn retold(retell: Retell<Rules<u8>>) -> MachineOf<Queue> {
+    Box::new(Retold { machine: Rules::default(), retell })
 }
 
 fn exhibits() -> Vec<Mutant<Queue>> {
@@ -90,6 +96,15 @@ fn rules() -> Vec<Mutant<Queue>> {
         Seeded "batch_takes_all"
             from "own: a batch empties the storage, and returns what was asked":
             (&[BatchTakesAll]) breaks ["nothing_lost"];
+    }
+}
+
+fn answers() -> Vec<Mutant<Queue>> {
+    mutants! { retold:
+        Seeded "stale_done_says_ended" from "own: done tells what it was asked, not what it did":
+            (|step, _| if let Step::Done(Ret::Done(told @ Finished::NotInProcessing)) = step {
+                *told = Finished::Ended(None);
+            }) breaks ["done_ends_its_own_delivery"];
     }
 }
 

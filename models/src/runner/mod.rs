@@ -23,7 +23,7 @@ use crate::interrupt;
 use crate::report::{Part, Picture, Report, Row, Shard, Verdict, thousands};
 use crate::trial::{Budget, MutantKind, Plan, REACHES_ITS_CASE, ScenarioInfo, StopAt, Subject};
 
-pub use alone::{Alone, alone};
+pub use alone::{Alone, Apart, Shared, Worth, alone};
 pub use ledger::{Entry, Ledger};
 pub(crate) use mutants::convict;
 pub use mutants::{MutantCase, mutant_cases, run_mutants};

@@ -228,6 +228,8 @@ pub(super) fn exhibit(subject: &dyn Subject, exhibit: &str, plan: &Plan) -> Row 
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::*;
     use crate::canary::Canary;
     use crate::engine::Exploration;
@@ -241,6 +243,7 @@ mod tests {
         let trial = Trial {
             exploration: Exploration { executions: 0, steps: 0, exhausted: true },
             findings: Vec::new(),
+            together: BTreeSet::new(),
             reached: true,
             refused: None,
             traces: None,

@@ -2,6 +2,7 @@
 
 #[cfg(feature = "shuttle")]
 use std::cell::Cell;
+use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -10,7 +11,7 @@ use super::budget::Budget;
 use super::component::{Component, OpOf, RetOf};
 use super::finding::{Finding, Line, lines, transcript};
 use super::invariant::Invariant;
-use super::judge::{Jury, StopAt};
+use super::judge::{Jury, StopAt, Violated};
 #[cfg(feature = "loom")]
 use super::looming;
 use super::recorder::Log;
@@ -50,6 +51,10 @@ pub struct Trial {
     pub exploration: Exploration,
     /// The first violation of each invariant, in the order of their finding.
     pub findings: Vec<Finding>,
+    /// The sets of invariants that some execution violated, each set once; only of executions that
+    /// were looked at, so one at most where a trial ends with its first violation. Engines without
+    /// executions of a scenario tell none.
+    pub together: BTreeSet<Violated>,
     /// Whether some execution reached the scenario's case.
     pub reached: bool,
     /// Why the engine could not go on with this program, if it could not: what it looked at before
@@ -118,7 +123,7 @@ impl<C: Component> Case<C> {
                 _ => ControlFlow::Continue(()),
             }
         });
-        let Jury { mut findings, reached, tally, .. } = jury;
+        let Jury { mut findings, together, reached, tally, .. } = jury;
         if plan.minimise
             && !interrupt::asked()
             && matches!(plan.engine, Engine::Sample | Engine::Trace)
@@ -130,6 +135,7 @@ impl<C: Component> Case<C> {
             left: tally.left(exploration.exhausted),
             exploration,
             findings,
+            together,
             reached,
             refused,
             took: began.elapsed(),

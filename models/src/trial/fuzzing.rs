@@ -4,6 +4,7 @@
 //! own. It tells how many mistakes plain random calls find, which is what the schedules of the other
 //! engines are measured against. What convicts is the sequential object, not an invariant.
 
+use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Instant;
 
@@ -56,6 +57,7 @@ pub(super) fn run(property: &dyn Fn(&[u8]), plan: &Plan) -> Trial {
     Trial {
         exploration: Exploration { executions, steps: 0, exhausted: false },
         findings,
+        together: BTreeSet::new(),
         reached: true,
         refused: None,
         traces: None,

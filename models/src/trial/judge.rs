@@ -1,5 +1,6 @@
 //! Holds every execution of one scenario against the invariants of its component.
 
+use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
@@ -19,12 +20,17 @@ pub enum StopAt {
     End,
 }
 
+/// The invariants that one execution violates, by name.
+pub type Violated = BTreeSet<&'static str>;
+
 /// Judges executions and remembers the first violation of each invariant.
 pub(crate) struct Jury<C: Component> {
     scenario: Arc<dyn DynScenario<C>>,
     invariants: Arc<[Invariant<C>]>,
     stop_at: StopAt,
     pub(crate) findings: Vec<Finding>,
+    /// What was violated in one execution, each set once.
+    pub(crate) together: BTreeSet<Violated>,
     pub(crate) reached: bool,
     pub(crate) tally: Tally,
 }
@@ -35,8 +41,15 @@ impl<C: Component> Jury<C> {
         invariants: Arc<[Invariant<C>]>,
         stop_at: StopAt,
     ) -> Self {
-        let (findings, tally) = (Vec::new(), Tally::default());
-        Self { scenario, invariants, stop_at, findings, reached: false, tally }
+        Self {
+            scenario,
+            invariants,
+            stop_at,
+            findings: Vec::new(),
+            together: BTreeSet::new(),
+            reached: false,
+            tally: Tally::default(),
+        }
     }
 
     /// Judges one execution.
@@ -48,7 +61,13 @@ impl<C: Component> Jury<C> {
     ) -> ControlFlow<()> {
         self.tally.count(execution);
         self.reached = self.reached || self.scenario.reaches(history);
-        for (invariant, violation) in self.violations(history) {
+        let violations = self.violations(history);
+        if !violations.is_empty() {
+            self.together.insert(violations.iter().map(|(name, _)| *name).collect());
+        }
+        let new = |name: &&str| self.findings.iter().all(|finding| finding.invariant != *name);
+        let new: Vec<_> = violations.into_iter().filter(|(name, _)| new(name)).collect();
+        for (invariant, violation) in new {
             self.findings.push(Finding {
                 invariant,
                 violation,
@@ -66,17 +85,16 @@ impl<C: Component> Jury<C> {
         }
     }
 
-    /// Returns what this execution violates and no earlier one did; what a component promises comes
-    /// before what every component does, because it says more.
+    /// Returns what this execution violates; what a component promises comes before what every
+    /// component does, because it says more.
     fn violations(&self, history: &HistoryOf<C>) -> Vec<(&'static str, Violation)> {
-        let new = |name| !self.findings.iter().any(|finding| finding.invariant == name);
         let mut violations = Vec::new();
         let cut_short = matches!(
             history.end,
             End::Panicked(_) | End::Endless(_) | End::Diverged(_) | End::Refused(_)
         );
         for invariant in self.invariants.iter() {
-            if (invariant.kind == Kind::Eventually && cut_short) || !new(invariant.name) {
+            if invariant.kind == Kind::Eventually && cut_short {
                 continue;
             }
             if let Err(violation) = (invariant.check)(history) {
@@ -84,10 +102,10 @@ impl<C: Component> Jury<C> {
             }
         }
         match &history.end {
-            End::Panicked(text) if new(NEVER_PANICS) => {
+            End::Panicked(text) => {
                 violations.push((NEVER_PANICS, Violation::overall(text)));
             }
-            End::Deadlock(text) | End::Endless(text) if new(TERMINATES) => {
+            End::Deadlock(text) | End::Endless(text) => {
                 violations.push((TERMINATES, Violation::overall(text)));
             }
             _ => {}

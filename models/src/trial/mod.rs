@@ -45,7 +45,7 @@ pub use history::{Event, History, What};
 pub use invariant::{
     AGREES, Expect, Invariant, Kind, NEVER_PANICS, REACHES_ITS_CASE, TERMINATES, Violation,
 };
-pub use judge::StopAt;
+pub use judge::{StopAt, Violated};
 pub(crate) use ledger::Ledger;
 pub use mutant::{Mutant, MutantKind};
 pub(crate) use mutant::{mistakes, mutants};

@@ -4,6 +4,7 @@
 //! no fair way goes on for ever. A graph without cycles has no such way; only if the one that symmetry
 //! has folded has cycles, the whole graph is searched for fair ones.
 
+use std::collections::BTreeSet;
 use std::time::Instant;
 
 use super::case::{Plan, Replayed, Trial};
@@ -178,6 +179,7 @@ impl<C: Component, W: World + Send + Sync + 'static> Simulation<C> for States<W>
         Trial {
             exploration: Exploration { executions, steps, exhausted: space.exhausted },
             findings: wrong.iter().map(|found| self.finding(&model, found)).collect(),
+            together: BTreeSet::new(),
             reached: space.reached,
             refused: None,
             traces: None,

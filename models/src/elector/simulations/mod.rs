@@ -6,6 +6,7 @@ mod directed;
 mod judged;
 mod picture;
 
+use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Instant;
@@ -22,8 +23,8 @@ use crate::cluster::invariants::{Terms, invariant};
 use crate::engine::{End, Exploration, Route, panic_text, quietly};
 use crate::report::Picture;
 use crate::trial::{
-    Component, Finding, Line, MachineOf, NEVER_PANICS, Replayed, Simulation, Trial, Violation,
-    transcript,
+    Component, Finding, Line, MachineOf, NEVER_PANICS, Replayed, Simulation, Trial, Violated,
+    Violation, transcript,
 };
 use judged::Judged;
 
@@ -89,6 +90,7 @@ fn simulate(
 struct Trying<'a> {
     judged: &'a [Judged],
     findings: Vec<Finding>,
+    together: BTreeSet<Violated>,
     exploration: Exploration,
     reached: bool,
     began: Instant,
@@ -99,6 +101,7 @@ impl<'a> Trying<'a> {
         Self {
             judged,
             findings: Vec::new(),
+            together: BTreeSet::new(),
             exploration: Exploration::default(),
             reached: false,
             began: Instant::now(),
@@ -113,7 +116,11 @@ impl<'a> Trying<'a> {
             self.exploration.steps += run.steps;
         }
         self.reached |= judged::reaches(simulated);
-        for (invariant, violation) in violations(self.judged, simulated, terms, &lines) {
+        let violations = violations(self.judged, simulated, terms, &lines);
+        if !violations.is_empty() {
+            self.together.insert(violations.iter().map(|(name, _)| *name).collect());
+        }
+        for (invariant, violation) in violations {
             if self.findings.iter().all(|finding| finding.invariant != invariant) {
                 self.findings.push(Finding {
                     invariant,
@@ -130,10 +137,11 @@ impl<'a> Trying<'a> {
     }
 
     fn trial(self) -> Trial {
-        let Self { findings, exploration, reached, began, .. } = self;
+        let Self { findings, together, exploration, reached, began, .. } = self;
         Trial {
             exploration,
             findings,
+            together,
             reached,
             refused: None,
             traces: None,

@@ -8,7 +8,7 @@ use crate::heap::{PlainHeap, check_on, decode};
 use crate::trial::component_tests::every_mistake_is_noticed;
 
 /// Mistakes about waking, and one that would let the only thread sleep or not sleep.
-const UNSEEN: &[Mistake] = &[RefusedBulkIsSilent, CloseUnderItsOwnLock, EmptyIsClosed];
+const UNSEEN: &[Mistake] = &[RefusedBulkIsSilent, CloseUnderItsOwnLock, EmptyIsClosed, NapsFirst];
 
 fn noticed(mistakes: &'static [Mistake]) -> bool {
     notices(|bytes| check_on(&decode(bytes), |_| Boxed(Box::new(PlainHeap::with(mistakes)))))
