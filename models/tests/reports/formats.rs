@@ -55,7 +55,7 @@ fn sarif_names_each_bug_once_with_a_flow_per_thread() {
     let run = &log["runs"][0];
     let rules = list(&run["tool"]["driver"]["rules"]);
     let results = list(&run["results"]);
-    assert_eq!(results.len(), 2, "the canary has two scenarios, however many engines find it");
+    assert_eq!(results.len(), 3, "the canary has three scenarios, however many engines find it");
     let mut fingerprints = Vec::new();
     for result in results {
         assert!(rules.iter().any(|rule| rule["id"] == result["ruleId"]), "{result}");
@@ -76,29 +76,32 @@ fn sarif_names_each_bug_once_with_a_flow_per_thread() {
         assert_eq!(order, (1..=steps).collect::<Vec<_>>(), "each step has its own number");
     }
     fingerprints.dedup();
-    assert_eq!(fingerprints.len(), 2);
+    assert_eq!(fingerprints.len(), 3);
     assert_eq!(log, parsed(&violated, "sarif"), "and the same again");
     assert!(list(&parsed(canary(), "sarif")["runs"][0]["results"]).is_empty());
 }
 
+/// Tells whether a reader that was made of the format's schema understands a log, and all of it:
+/// what it does not know it leaves out of what it writes again.
+fn is_understood(log: &Value) -> bool {
+    let read = serde_json::from_value::<serde_sarif::sarif::Sarif>(log.clone());
+    read.is_ok_and(|sarif| serde_json::to_value(sarif).expect("JSON") == *log)
+}
+
 #[test]
-fn sarif_is_as_the_official_schema_says() {
-    let schema = include_str!("sarif-2.1.0.json");
-    let schema: Value = serde_json::from_str(schema).expect("JSON");
-    let validator = jsonschema::validator_for(&schema).expect("a schema");
-    for report in [canary().to_owned(), violated(&folder("sarif_schema"))] {
+fn sarif_is_read_by_a_reader_of_the_format() {
+    for report in [canary().to_owned(), violated(&folder("sarif_reader"))] {
         let log = parsed(&report, "sarif");
-        let errors: Vec<_> = validator.iter_errors(&log).map(|error| error.to_string()).collect();
-        assert!(errors.is_empty(), "{errors:?}");
+        assert!(is_understood(&log), "{log}");
         for damage in [
-            |log: &mut Value| log["version"] = "2.0.0".into(),
+            |log: &mut Value| drop(log["runs"].take()),
             |log: &mut Value| drop(log["runs"][0]["tool"].take()),
             |log: &mut Value| log["runs"][0]["colour"] = 1.into(),
             |log: &mut Value| log["runs"][0]["results"] = 1.into(),
         ] {
             let mut damaged = log.clone();
             damage(&mut damaged);
-            assert!(!validator.is_valid(&damaged), "{damaged}");
+            assert!(!is_understood(&damaged));
         }
     }
 }
