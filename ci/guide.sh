@@ -26,9 +26,12 @@ for block in "$work"/block-??; do
   case $kind in
     sh | "sh fails")
       echo "== $(grep -m 1 -o '^[^<\\]*' "$block")"
-      code=0
-      # `cd` must last, so that the next block begins where this one ended.
-      (set -euo pipefail; . "$block"; pwd >"$work/where") >"$work/said.txt" 2>&1 || code=$?
+      # Not behind `||`, where a command that fails would end nothing. `cd` must last, so that the
+      # next block begins where this one ended.
+      set +e
+      (set -euo pipefail; . "$block"; pwd >"$work/where") >"$work/said.txt" 2>&1
+      code=$?
+      set -e
       if [ "$code" -eq 0 ]; then cd "$(cat "$work/where")"; fi
       if [ "$kind" = sh ] && [ "$code" -ne 0 ] || [ "$kind" != sh ] && [ "$code" -eq 0 ]; then
         cat "$work/said.txt"

@@ -13,7 +13,8 @@ target=$(realpath "${CARGO_TARGET_DIR:-target}")
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 for packed in "$target"/package/seatrial-{core,models}-*.crate; do
-  tar -xzf "$packed" -C "$work"
+  # With the time of now: by the packed one Cargo would take them for what it compiled last time.
+  tar -xzmf "$packed" -C "$work"
   echo "$(basename "$packed"): $(stat -c %s "$packed") bytes"
 done
 core=$(basename "$work"/seatrial-core-*)
