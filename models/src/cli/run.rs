@@ -18,7 +18,7 @@ pub(super) fn run(catalogue: &Catalogue, arguments: &RunArguments, color: ColorC
     known_patterns(catalogue, &arguments.patterns)?;
     check_paths(&arguments.reports.reports)?;
     let all = available(Engine::ALL);
-    let request = request(&arguments.patterns, &arguments.effort, all, Budget::default())?;
+    let request = request(&arguments.patterns, &arguments.effort, all, Budget::smoke())?;
     let mut ledger = known(arguments.ledger.as_deref())?;
     let request = Request { ledger: ledger.entries.clone(), ..request };
     interrupt::listen();

@@ -106,12 +106,18 @@ pub fn alone(
     let subjects: Vec<_> = catalogue.subjects.iter().copied().filter(wanted).collect();
     let trials: Vec<_> = subjects.iter().flat_map(|subject| trials(*subject)).collect();
     progress.begin(trials.len());
-    let looks = in_parallel(jobs, &trials, &Stop::new(false), |trial| {
-        progress.start(&format!("{}+{}", trial.subject.name(), trial.mutant));
-        let look = trial.look();
-        progress.end();
-        look
-    });
+    let looks = in_parallel(
+        jobs,
+        &trials,
+        &Stop::new(false),
+        |_| false,
+        |trial| {
+            progress.start(&format!("{}+{}", trial.subject.name(), trial.mutant));
+            let look = trial.look();
+            progress.end();
+            look
+        },
+    );
     let mut seen: BTreeMap<&str, Vec<Look>> = BTreeMap::new();
     for (trial, look) in trials.iter().zip(looks) {
         let Worked::Whole(look) = look else { return Vec::new() };

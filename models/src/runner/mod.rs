@@ -184,7 +184,8 @@ pub fn run(catalogue: &Catalogue, request: &Request, progress: &dyn Progress) ->
     if !again.is_empty() {
         stop.not_as_expected();
     }
-    let results = in_parallel(request.jobs, &cases, &stop, |case| {
+    let waits = |case: &Case| case.engine() == Engine::Threads;
+    let results = in_parallel(request.jobs, &cases, &stop, waits, |case| {
         progress.start(&case.name());
         let started = Instant::now();
         let rows = case.run(request, cases.len());
@@ -295,31 +296,35 @@ fn can_convict(subject: &dyn Subject, engine: Engine, mutant: &str) -> bool {
 }
 
 /// Runs `work` on every item, `jobs` at a time, until told to stop, and returns the results in the
-/// order of the items.
+/// order of the items. With several jobs, what `waits` has a worker of its own that comes on top:
+/// such work takes turns and sleeps, and would keep the others from theirs.
 fn in_parallel<T: Sync, U: Send>(
     jobs: usize,
     items: &[T],
     stop: &Stop,
+    waits: impl Fn(&T) -> bool,
     work: impl Fn(&T) -> U + Sync,
 ) -> Vec<Worked<U>> {
-    let next = AtomicUsize::new(0);
     let results: Vec<Mutex<Worked<U>>> =
         items.iter().map(|_| Mutex::new(Worked::NotAtAll)).collect();
+    let (waiting, busy): (Vec<_>, Vec<_>) =
+        items.iter().zip(&results).partition(|(item, _)| jobs > 1 && waits(item));
+    let (next_waiting, next_busy) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    let worker = |places: &[(&T, &Mutex<Worked<U>>)], next: &AtomicUsize| {
+        while stop.goes_on() {
+            let Some((item, place)) = places.get(next.fetch_add(1, Ordering::Relaxed)) else {
+                return;
+            };
+            let result = work(item);
+            let result =
+                if interrupt::asked() { Worked::CutOff(result) } else { Worked::Whole(result) };
+            *place.lock().unwrap_or_else(PoisonError::into_inner) = result;
+        }
+    };
     std::thread::scope(|scope| {
-        for _ in 0..jobs.clamp(1, items.len().max(1)) {
-            scope.spawn(|| {
-                while stop.goes_on() {
-                    let at = next.fetch_add(1, Ordering::Relaxed);
-                    let Some(item) = items.get(at) else { return };
-                    let result = work(item);
-                    let result = if interrupt::asked() {
-                        Worked::CutOff(result)
-                    } else {
-                        Worked::Whole(result)
-                    };
-                    *results[at].lock().unwrap_or_else(PoisonError::into_inner) = result;
-                }
-            });
+        scope.spawn(|| worker(&waiting, &next_waiting));
+        for _ in 0..jobs.clamp(1, busy.len().max(1)) {
+            scope.spawn(|| worker(&busy, &next_busy));
         }
     });
     let taken = |result: Mutex<_>| result.into_inner().unwrap_or_else(PoisonError::into_inner);

@@ -118,15 +118,21 @@ pub fn run_mutants(catalogue: &Catalogue, request: &Request, progress: &dyn Prog
     let cases = request.share.of(cases, |_| (), |case| format!("{case:?}"));
     progress.begin(cases.len());
     let stop = Stop::new(request.fail_fast);
-    let rows = in_parallel(request.jobs, &cases, &stop, |case| {
-        progress.start(&format!("{case:?}"));
-        let row = try_mutant(case, request, cases.len());
-        progress.end();
-        if !row.as_expected() {
-            stop.not_as_expected();
-        }
-        row
-    });
+    let rows = in_parallel(
+        request.jobs,
+        &cases,
+        &stop,
+        |_| false,
+        |case| {
+            progress.start(&format!("{case:?}"));
+            let row = try_mutant(case, request, cases.len());
+            progress.end();
+            if !row.as_expected() {
+                stop.not_as_expected();
+            }
+            row
+        },
+    );
     // A mutant that was cut off has not had its trial.
     let whole = |row| if let Worked::Whole(row) = row { Some(row) } else { None };
     let rows: Vec<_> = rows.into_iter().filter_map(whole).collect();
