@@ -31,12 +31,12 @@ pub(crate) trait Contestant: Sync {
 }
 
 impl Contestant for WorkQueue<Key> {
-    #[inline(always)]
+    #[inline(never)]
     fn add(&self, key: Key) {
         Self::add(self, key);
     }
 
-    #[inline(always)]
+    #[inline(never)]
     fn take_and_end(&self) -> bool {
         let Some((token, _key)) = self.take() else { return false };
         self.done(token)
@@ -48,12 +48,12 @@ impl Contestant for WorkQueue<Key> {
 }
 
 impl Contestant for Plain<Key> {
-    #[inline(always)]
+    #[inline(never)]
     fn add(&self, key: Key) {
         Self::add(self, key);
     }
 
-    #[inline(always)]
+    #[inline(never)]
     fn take_and_end(&self) -> bool {
         let Some(key) = self.get() else { return false };
         self.done(&key);
@@ -108,7 +108,7 @@ impl ByHand {
 }
 
 impl Contestant for ByHand {
-    #[inline(always)]
+    #[inline(never)]
     fn add(&self, key: Key) {
         let hash = self.hasher.hash_one(&key);
         let mut add = Add { key: Some(key), hash };
@@ -121,7 +121,7 @@ impl Contestant for ByHand {
         drop(rules);
     }
 
-    #[inline(always)]
+    #[inline(never)]
     fn take_and_end(&self) -> bool {
         let Some((token, _key)) = self.take() else { return false };
         self.done(token);

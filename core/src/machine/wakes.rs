@@ -1,5 +1,7 @@
 //! Whom a step wakes, as plain data.
 
+use std::fmt;
+
 /// A place where callers of one machine sleep. All sleepers of one channel are interchangeable;
 /// where they are not, wake them all.
 pub type Channel = u8;
@@ -8,10 +10,13 @@ pub type Channel = u8;
 pub const CHANNELS: usize = 4;
 
 /// Whom to wake, per channel: filled by a step, applied by whoever called it.
-#[derive(Clone, Copy, Default, PartialEq, Eq, Debug, Hash)]
-pub struct Wakes {
-    count: [u16; CHANNELS],
-}
+///
+/// One number with sixteen bits per channel, so that it stays in a register and one look tells
+/// whether anybody is to be woken.
+#[derive(Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub struct Wakes(u64);
+
+const BITS: u32 = u64::BITS / CHANNELS as u32;
 
 impl Wakes {
     /// Stands for everybody who sleeps on a channel.
@@ -26,34 +31,50 @@ impl Wakes {
     /// Wakes `more` more sleepers.
     #[inline]
     pub fn many(&mut self, on: Channel, more: usize) {
-        let count = &mut self.count[usize::from(on)];
-        *count = count.saturating_add(u16::try_from(more).unwrap_or(Self::ALL));
+        self.set(on, self.get(on).saturating_add(u16::try_from(more).unwrap_or(Self::ALL)));
     }
 
     /// Wakes every sleeper.
     #[inline]
     pub fn all(&mut self, on: Channel) {
-        self.count[usize::from(on)] = Self::ALL;
+        self.set(on, Self::ALL);
     }
 
     /// Tells whether anybody is to be woken.
     #[inline]
     #[must_use]
     pub fn any(&self) -> bool {
-        self.count != [0; CHANNELS]
+        self.0 != 0
     }
 
     /// Returns how many sleepers of a channel are to be woken; [`Wakes::ALL`] for all.
     #[inline]
     #[must_use]
     pub fn get(&self, on: Channel) -> u16 {
-        self.count[usize::from(on)]
+        (self.0 >> shift(on)) as u16
     }
 
     /// Replaces the number for one channel.
     #[inline]
     pub fn set(&mut self, on: Channel, count: u16) {
-        self.count[usize::from(on)] = count;
+        self.0 &= !(u64::from(Self::ALL) << shift(on));
+        self.0 |= u64::from(count) << shift(on);
+    }
+}
+
+/// Returns where the number of a channel begins.
+///
+/// # Panics
+/// If there is no such channel.
+#[inline]
+fn shift(on: Channel) -> u32 {
+    assert!(usize::from(on) < CHANNELS, "a machine has {CHANNELS} channels");
+    u32::from(on) * BITS
+}
+
+impl fmt::Debug for Wakes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries((0..CHANNELS as Channel).map(|on| self.get(on))).finish()
     }
 }
 

@@ -78,7 +78,7 @@ impl<M: Machine, R: Runtime, H: Host<M>> Monitor<M, R, H> {
         match guard.host.run(&mut op, &mut cx) {
             // What is left of `op` drops after the guard: dropping a key runs foreign code.
             Step::Done(ret) => {
-                self.unlock(guard, cx.wakes);
+                let _unlocks = Unlocks { monitor: self, guard: Some(guard), wakes: cx.wakes };
                 ret
             }
             Step::Wait { on, until } => self.call_again(guard, &mut op, cx.wakes, on, until),
@@ -186,6 +186,23 @@ impl<M: Machine, R: Runtime, H: Host<M>> Monitor<M, R, H> {
         guard.asleep[channel] -= 1;
         guard.asleep_anywhere -= 1;
         guard
+    }
+}
+
+/// Unlocks when it drops: after the result is where the caller wants it. What a waker's panic would
+/// have to drop cannot stay in registers, and would be copied there afterwards.
+struct Unlocks<'a, M: Machine, R: Runtime, H: Host<M>> {
+    monitor: &'a Monitor<M, R, H>,
+    guard: Option<Guard<'a, H, R>>,
+    wakes: Wakes,
+}
+
+impl<M: Machine, R: Runtime, H: Host<M>> Drop for Unlocks<'_, M, R, H> {
+    #[inline(always)]
+    fn drop(&mut self) {
+        if let Some(guard) = self.guard.take() {
+            self.monitor.unlock(guard, self.wakes);
+        }
     }
 }
 

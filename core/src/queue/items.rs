@@ -55,13 +55,13 @@ impl<K: Eq> Items<K> {
     }
 
     /// Returns the slot of an item, taking the key out of `key` if it is new.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn intern(&mut self, key: &mut Option<K>, hash: u64) -> Option<Slot> {
         self.0.intern(key, hash)
     }
 
     /// Removes an item that is in no set any more; returns its key.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn remove(&mut self, slot: Slot) -> Option<K> {
         debug_assert_eq!(self.state(slot), 0, "an item in a set stays");
         self.0.remove(slot)

@@ -86,7 +86,7 @@ impl<K: Key, S: Storage<K>> Queue<K, S> {
     }
 
     /// Accepts an item, in the order of checks of `workqueue:WQ-4`.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn add(&mut self, key: &mut Option<K>, hash: u64, cx: &mut Cx<'_>) {
         if self.shutting_down {
             return;
@@ -97,7 +97,7 @@ impl<K: Key, S: Storage<K>> Queue<K, S> {
     }
 
     /// Adds an item that is held already.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn make_dirty(&mut self, slot: Slot, cx: &mut Cx<'_>) {
         let (key, mark) = self.items.marked(slot);
         match *mark & (DIRTY | PROCESSING) {

@@ -106,7 +106,7 @@ impl<K: Eq, V: Default> Slab<K, V> {
 
     /// Returns the slot of an item, taking the key out of `key` if it is new. `None` if there is
     /// no key.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn intern(&mut self, key: &mut Option<K>, hash: u64) -> Option<Slot> {
         let item = Item::new(key.as_ref()?, hash);
         let (place, hash) = (place(&mut self.table, &self.entries, item), item.hash);
@@ -135,7 +135,7 @@ impl<K: Eq, V: Default> Slab<K, V> {
     }
 
     /// Removes an item; returns its key, to drop outside the lock. Its value stays in the slot.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn remove(&mut self, slot: Slot) -> Option<K> {
         let entry = &mut self.entries[slot.0];
         let (key, hash) = (entry.key.take(), entry.hash);
@@ -198,7 +198,7 @@ impl<K: Eq, V> Entry<K, V> {
 }
 
 /// Looks an item up: one search tells where it is or where it would be.
-#[inline]
+#[inline(always)]
 fn place<'t, K: Eq, V: Default>(
     table: &'t mut HashTable<u32>,
     entries: &Chunked<Entry<K, V>>,
@@ -209,7 +209,7 @@ fn place<'t, K: Eq, V: Default>(
 }
 
 /// Puts an item into a free entry.
-#[inline]
+#[inline(always)]
 fn fill<K, V: Default>(
     entries: &mut Chunked<Entry<K, V>>,
     free: &mut u32,
