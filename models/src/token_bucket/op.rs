@@ -35,9 +35,10 @@ pub struct Setup {
 }
 
 const TICK: u64 = 1_000_000_000 / 32;
-/// Cancelling what was reserved at another rate halves the unit of time in use. After more changes
-/// than these a nanosecond could be too coarse, and the two would round differently.
-const RATE_CHANGES: usize = 6;
+/// A tick halves four times before a nanosecond is too coarse and the two round differently. Waits
+/// at two tokens a second take one of these; each cancel of what was reserved at another rate than
+/// today's may take another.
+const STRANGE_CANCELS: usize = 3;
 /// Far enough from zero to go back in time.
 const START: u64 = 1_000 * 32 * TICK;
 
@@ -51,7 +52,7 @@ pub fn check(setup: Setup, ops: &[Op]) {
         spec: Spec::new(setup.rate, setup.burst),
         now: START,
         made: Vec::new(),
-        rate_changes: 0,
+        strange_cancels: 0,
     };
     for op in ops {
         pair.step(*op);
@@ -90,7 +91,7 @@ struct Pair {
     spec: Spec,
     now: u64,
     made: Vec<(Reservation, Reserved)>,
-    rate_changes: usize,
+    strange_cancels: usize,
 }
 
 impl Pair {
@@ -108,19 +109,11 @@ impl Pair {
                 let nanos = u64::from(ticks) * TICK;
                 self.reserve(n, Duration::from_nanos(nanos), nanos.into());
             }
-            Op::Cancel(which) => {
-                if let Some(at) = usize::from(which).checked_rem(self.made.len()) {
-                    let (ours, spec) = self.made[at];
-                    self.ours.cancel(t, &ours);
-                    self.spec.cancel(now, &spec);
-                }
-            }
-            Op::SetRate(new) if self.rate_changes < RATE_CHANGES => {
-                self.rate_changes += 1;
+            Op::Cancel(which) => self.cancel(which),
+            Op::SetRate(new) => {
                 self.ours.set_rate(t, our_rate(new));
                 self.spec.set_rate(now, new);
             }
-            Op::SetRate(_) => {}
             Op::SetBurst(burst) => {
                 self.ours.set_burst(t, burst.into());
                 self.spec.set_burst(now, burst);
@@ -138,6 +131,19 @@ impl Pair {
             Some(spec) => self.made.push((ours, spec)),
             None => assert_eq!(ours.delay_from(t), FOREVER),
         }
+    }
+
+    fn cancel(&mut self, which: u8) {
+        let Some(at) = usize::from(which).checked_rem(self.made.len()) else { return };
+        let (ours, spec) = self.made[at];
+        if spec.rate != self.spec.rate {
+            if self.strange_cancels == STRANGE_CANCELS {
+                return;
+            }
+            self.strange_cancels += 1;
+        }
+        self.ours.cancel(Instant::from_nanos(self.now), &ours);
+        self.spec.cancel(self.now.into(), &spec);
     }
 
     fn compare(&self) {

@@ -32,7 +32,7 @@ pub struct Spec {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Reserved {
     n: u8,
-    rate: Rate,
+    pub(super) rate: Rate,
     act: i128,
     wait: i128,
 }
