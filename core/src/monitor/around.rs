@@ -26,6 +26,7 @@ impl<M: Machine, R: Runtime, H: Host<M>> Monitor<M, R, H> {
         body: impl FnOnce(A::Ret) -> (Option<B>, T),
     ) -> T {
         let mut guard = self.runtime().lock(&self.inside);
+        let mut turns = R::TURNS;
         let (held, ret) = loop {
             let mut cx = Cx::new(self.runtime());
             match guard.host.run(&mut first, &mut cx) {
@@ -37,7 +38,9 @@ impl<M: Machine, R: Runtime, H: Host<M>> Monitor<M, R, H> {
                     assert!(!cx.wakes.any(), "a held step leaves its wakes to the follow-up");
                     break (Some(guard), ret);
                 }
-                Step::Wait { on, until } => guard = self.sleep(guard, cx.wakes, on, until),
+                Step::Wait { on, until } => {
+                    guard = self.sleep(guard, cx.wakes, on, until, &mut turns);
+                }
             }
         };
         let mut second = Second { monitor: self, held, follow_up: Some(abandon) };

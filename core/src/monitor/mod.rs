@@ -11,6 +11,10 @@
 //! code; a task leaves the list of sleepers under the lock, so no wake-up goes to it twice. Where
 //! tasks and threads sleep on one channel, tasks are woken first: which threads have been told
 //! already only the condition variable knows.
+//!
+//! A thread that has to wait gives its turn to others a few times and looks again before it sleeps
+//! ([`Runtime::TURNS`]): where much is going on, what it waits for comes sooner than sleeping and
+//! being woken would take, and whoever brings it has nobody to wake.
 
 mod around;
 mod call;
@@ -98,8 +102,9 @@ impl<M: Machine, R: Runtime, H: Host<M>> Monitor<M, R, H> {
         mut on: Channel,
         mut until: Option<Instant>,
     ) -> O::Ret {
+        let mut turns = R::TURNS;
         loop {
-            guard = self.sleep(guard, wakes, on, until);
+            guard = self.sleep(guard, wakes, on, until, &mut turns);
             let mut cx = Cx::new(&self.runtime);
             match guard.host.run(op, &mut cx) {
                 Step::Done(ret) => {
@@ -167,12 +172,19 @@ impl<M: Machine, R: Runtime, H: Host<M>> Monitor<M, R, H> {
         wakes: Wakes,
         on: Channel,
         until: Option<Instant>,
+        turns: &mut u32,
     ) -> Guard<'a, H, R> {
         let woken = self.wake_sleepers(&mut guard, wakes);
         if woken.len() > 0 {
             // A waker is foreign code. The step loses nothing by being repeated afterwards.
             drop(guard);
             woken.wake();
+            return self.runtime.lock(&self.inside);
+        }
+        if *turns > 0 {
+            *turns -= 1; // as after a wake-up for nothing: a step that waits may be repeated
+            drop(guard);
+            self.runtime.give_turn();
             return self.runtime.lock(&self.inside);
         }
         let channel = usize::from(on);

@@ -7,9 +7,11 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::task::{Context, Poll, Wake, Waker};
 use std::time::Duration;
 
+use super::Monitor;
 use crate::delaying_queue::DelayingQueue;
+use crate::machine::{Cx, Embed, Machine, Operation, Step};
 use crate::queue::{Token, WorkQueue};
-use crate::runtime::{Manual, Runtime, System};
+use crate::runtime::{Ambient as _, Instant, Manual, Runtime, System};
 
 #[derive(Default)]
 struct Bell(AtomicU32);
@@ -149,4 +151,61 @@ fn tasks_and_threads_share_the_items() {
     queue.shut_down();
     workers.into_iter().for_each(|worker| runtime.join(worker).expect("it does not panic"));
     assert_eq!(count.load(Ordering::SeqCst), 1_000);
+}
+
+/// Counts how often it was looked at.
+struct Looks(u32);
+
+/// Waits until it has looked so often; nobody wakes it before its deadline.
+#[derive(Clone)]
+struct Look {
+    times: u32,
+    deadline: Instant,
+}
+
+impl Machine for Looks {
+    type Op = Look;
+    type Ret = ();
+
+    fn step(&mut self, op: &mut Look, cx: &mut Cx<'_>) -> Step<()> {
+        Operation::step(op, self, cx)
+    }
+}
+
+impl Embed<Looks> for Look {
+    type Ret = ();
+
+    fn embed(self) -> Look {
+        self
+    }
+
+    fn project(op: Look) -> Self {
+        op
+    }
+
+    fn result((): ()) {}
+}
+
+impl Operation<Looks> for Look {
+    fn step(&mut self, looks: &mut Looks, _: &mut Cx<'_>) -> Step<()> {
+        looks.0 += 1;
+        if looks.0 == self.times {
+            return Step::Done(());
+        }
+        Step::Wait { on: 0, until: Some(self.deadline) }
+    }
+}
+
+#[test]
+fn a_thread_looks_again_before_it_sleeps_and_not_for_ever() {
+    let runtime = System::new();
+    let monitor = Monitor::new(&runtime, Looks(0));
+    let late = runtime.now() + Duration::from_secs(3600);
+    monitor.call(Look { times: 1 + System::TURNS, deadline: late });
+    assert!(runtime.now() < late, "it did not sleep");
+
+    let monitor = Monitor::new(&runtime, Looks(0));
+    let soon = runtime.now() + Duration::from_millis(20);
+    monitor.call(Look { times: 2 + System::TURNS, deadline: soon });
+    assert!(runtime.now() >= soon, "it slept");
 }

@@ -66,6 +66,7 @@ impl Lines {
     }
 
     /// Takes in a slot that is not there.
+    #[inline]
     pub(super) fn push(&mut self, place: Ready) {
         match self.line_for(place.priority.0) {
             Some(at) if self.comes_last(at, place) => self.append(at, place),
@@ -87,12 +88,18 @@ impl Lines {
     #[inline]
     pub(super) fn pop(&mut self) -> Option<Ready> {
         while self.lines.pop_if(|line| line.first == NONE).is_some() {}
-        let Some(line) = self.lines.last() else { return self.others.pop() };
+        let Some(line) = self.lines.last_mut() else { return self.others.pop() };
         let place = self.nodes[line.first].place;
         if self.others.first().is_some_and(|other| *other < place) {
             return self.others.pop();
         }
-        self.leave(place.slot);
+        let Node { after, .. } = std::mem::take(&mut self.nodes[line.first]);
+        line.first = after;
+        match after {
+            NONE => line.last = NONE,
+            after => self.nodes[after].before = NONE,
+        }
+        self.in_lines -= 1;
         Some(place)
     }
 
@@ -102,11 +109,13 @@ impl Lines {
     }
 
     /// Returns the line of a priority, a new one if there is room.
+    #[inline]
     fn line_for(&mut self, priority: i32) -> Option<usize> {
-        let mut vacant = match self.find(priority) {
-            Ok(at) => return Some(at),
-            Err(vacant) => vacant,
-        };
+        self.find(priority).or_else(|vacant| self.new_line(priority, vacant).ok_or(())).ok()
+    }
+
+    #[cold]
+    fn new_line(&mut self, priority: i32, mut vacant: usize) -> Option<usize> {
         if self.lines.len() == LINES {
             self.lines.retain(|line| line.first != NONE);
             vacant = self.find(priority).unwrap_err();
@@ -123,11 +132,13 @@ impl Lines {
         self.lines.binary_search_by_key(&priority, |line| line.priority)
     }
 
+    #[inline]
     fn comes_last(&self, at: usize, place: Ready) -> bool {
         let last = self.lines[at].last;
         last == NONE || self.nodes[last].place < place
     }
 
+    #[inline]
     fn append(&mut self, at: usize, place: Ready) {
         let slot = place.slot.0;
         while self.nodes.len() <= slot as usize {

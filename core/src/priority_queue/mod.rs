@@ -138,6 +138,7 @@ where
     }
 
     /// Delays count from here, not from when the lock is free (`workqueue:PQ-16`).
+    #[inline]
     fn called(&self, options: AddOptions) -> Option<Instant> {
         options.may_delay().then(|| self.monitor.runtime().now())
     }

@@ -88,6 +88,7 @@ impl<K: Key, L: Limiter<K>, O: Observer> Prioritized<K, L, O> {
     }
 
     /// Adds items (`workqueue:PQ-6` to `PQ-13`), after those whose time has come.
+    #[inline]
     pub(super) fn add<'k>(
         &mut self,
         items: impl Iterator<Item = (&'k mut Option<K>, u64)>,
@@ -116,6 +117,7 @@ impl<K: Key, L: Limiter<K>, O: Observer> Prioritized<K, L, O> {
 
     /// Makes ready what is due and returns the time that delays count from, which matters only if
     /// there are any.
+    #[inline]
     fn begin_add(
         &mut self,
         options: AddOptions,
@@ -128,7 +130,11 @@ impl<K: Key, L: Limiter<K>, O: Observer> Prioritized<K, L, O> {
         now
     }
 
+    #[inline]
     fn add_slot(&mut self, slot: Slot, options: AddOptions, called: Instant, cx: &mut Cx<'_>) {
+        if !options.may_delay() {
+            return self.add_ready(slot, options.priority, cx);
+        }
         let delay = self.delay(slot, options, called);
         if delay.is_zero() {
             return self.add_ready(slot, options.priority, cx);
@@ -148,6 +154,7 @@ impl<K: Key, L: Limiter<K>, O: Observer> Prioritized<K, L, O> {
         }
     }
 
+    #[inline]
     fn add_ready(&mut self, slot: Slot, priority: i32, cx: &mut Cx<'_>) {
         let state = self.items.state(slot);
         if state & DIRTY != 0 {
@@ -209,6 +216,7 @@ impl<K: Key, L: Limiter<K>, O: Observer> Prioritized<K, L, O> {
     }
 
     /// Puts an entry among the ready, aside if its item is locked.
+    #[inline]
     fn make_ready(&mut self, place: Ready, cx: &mut Cx<'_>) {
         self.observer.ready(place.slot, place.priority.0, cx);
         let (_, mark) = self.items.marked(place.slot);
@@ -275,6 +283,7 @@ impl<K: Key, L: Limiter<K>, O: Observer> Prioritized<K, L, O> {
         cx.wakes.all(GETTERS);
     }
 
+    #[inline]
     fn next(&mut self) -> u64 {
         self.sequence += 1;
         self.sequence

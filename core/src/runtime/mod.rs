@@ -87,6 +87,13 @@ pub trait Runtime: Ambient + Clone + 'static {
     /// A value that is replaced as a whole and read without blocking a writer.
     type Published<T: Send + Sync + 'static>: Send + Sync + 'static;
 
+    /// How often a call lets other threads run and looks again before it sleeps. It costs and
+    /// saves nothing but time, so runtimes whose time is not real do without.
+    const TURNS: u32 = 0;
+
+    /// Lets other threads run.
+    fn give_turn(&self) {}
+
     /// Makes an unlocked mutex.
     fn mutex<T: Send + 'static>(&self, value: T) -> Self::Mutex<T>;
     /// Makes a condition variable.

@@ -90,6 +90,14 @@ impl Runtime for System {
     type Timer = SystemTimer;
     type Published<T: Send + Sync + 'static> = ArcSwap<T>;
 
+    /// Three turns bring most of what many more would.
+    const TURNS: u32 = 3;
+
+    #[inline]
+    fn give_turn(&self) {
+        std::thread::yield_now();
+    }
+
     #[inline]
     fn mutex<T: Send + 'static>(&self, value: T) -> Mutex<T> {
         Mutex::new(value)
