@@ -4,9 +4,11 @@
 //!
 //! The toy programs under our search, under plain loom and under plain shuttle in one run.
 //!
-//! `cargo bench -p seatrial-models --features loom,shuttle --bench schedules`
+//! `cargo bench -p seatrial-models --features loom,shuttle --bench schedules`; behind `--` a word
+//! limits it to the parts whose names hold it.
 
 mod plain;
+
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -40,13 +42,18 @@ fn two_producers_and_a_worker(runtime: &ShuttleRuntime) {
 }
 
 fn main() {
-    compared();
-    speed();
-    until_found("reorder_100");
-    until_found("reorder_started_40");
-    shell();
-    estimates();
-    states();
+    let parts: [(&str, fn()); 6] = [
+        ("compared", compared),
+        ("speed", speed),
+        ("until found", || ["reorder_100", "reorder_started_40"].into_iter().for_each(until_found)),
+        ("shell", shell),
+        ("estimates", estimates),
+        ("states", states),
+    ];
+    let word = std::env::args().skip(1).find(|word| !word.starts_with('-')).unwrap_or_default();
+    let wanted = parts.iter().filter(|(name, _)| name.contains(&word));
+    assert!(wanted.clone().count() > 0, "no part is called {word:?}: {:?}", parts.map(|it| it.0));
+    wanted.for_each(|(_, run)| run());
 }
 
 /// Measures how long this thread has been on a processor, where the system tells; else how long it
@@ -255,11 +262,11 @@ fn estimates() {
 fn states() {
     for (symmetric, known) in [(true, 2_126_322), (false, 3_821_618)] {
         let model = Callers { world: large(), rules: Rules { symmetric, ..Rules::default() } };
-        let begun = Watch::start();
+        let begun = Instant::now();
         let space = search(&model, Limits::default());
         assert!(space.exhausted && space.wrong.is_empty(), "{:?}", space.wrong);
         assert_eq!(space.states, known);
-        let seconds = begun.seconds();
+        let seconds = begun.elapsed().as_secs_f64();
         println!(
             "states{} {:>9} in {seconds:.2} s, {:.0}/s, {:.0} steps/s",
             if symmetric { ", symmetric" } else { "" },
