@@ -9,7 +9,6 @@
 
 mod plain;
 
-
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::{Duration, Instant};

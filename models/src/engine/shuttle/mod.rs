@@ -28,6 +28,7 @@ mod threads;
 mod trace;
 
 use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -100,7 +101,7 @@ pub fn explore(
     let coroutines = coroutines(config);
     let _entered = session::enter(Session { kernel, chooser, alarms: None });
     let mut exploration = Exploration::default();
-    CONTINUATION_POOL.set(&ContinuationPool::new(), || {
+    with_stacks(config.stack, || {
         while session::with(Session::begin) {
             let clean = quietly(|| run_one(&coroutines, &body));
             if conclude(&mut exploration, judge).is_break() || !clean {
@@ -110,6 +111,20 @@ pub fn explore(
         exploration.exhausted = session::with(|session| session.chooser.exhausted());
     });
     exploration
+}
+
+thread_local! {
+    /// The stacks of threads that have ended, by their size. They are used again by all explorations
+    /// of an operating-system thread: a replay is one execution, and to map its stacks anew would
+    /// cost more than to run it.
+    static STACKS: RefCell<BTreeMap<usize, Rc<ContinuationPool>>> = const { RefCell::new(BTreeMap::new()) };
+}
+
+/// Runs something with stacks of one size at hand.
+fn with_stacks<T>(size: usize, body: impl FnOnce() -> T) -> T {
+    let new = || Rc::new(ContinuationPool::new());
+    let stacks = STACKS.with_borrow_mut(|all| Rc::clone(all.entry(size).or_insert_with(new)));
+    CONTINUATION_POOL.set(&stacks, body)
 }
 
 fn coroutines(config: &Config) -> ::shuttle::Config {
@@ -171,7 +186,8 @@ fn conclude(exploration: &mut Exploration, judge: &mut Judge<'_>) -> std::ops::C
 /// Runs an execution of nothing: with the first one of a process, shuttle installs a panic hook.
 pub(super) fn install_its_hook() {
     let scheduler = ::shuttle::scheduler::RoundRobinScheduler::new(1);
-    CONTINUATION_POOL.set(&ContinuationPool::new(), || {
-        run(&coroutines(&Config::default()), Rc::new(RefCell::new(scheduler)), || {});
+    let config = Config::default();
+    with_stacks(config.stack, || {
+        run(&coroutines(&config), Rc::new(RefCell::new(scheduler)), || {});
     });
 }
