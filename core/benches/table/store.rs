@@ -80,16 +80,12 @@ fn add(part: &'static str, row: &'static str) -> Row {
 /// What a controller wants a list for: to look at every object. A snapshot needs no vector.
 fn list_read(part: &'static str, row: &'static str) -> Row {
     let (_, ours, plain) = filled();
-    let all = OBJECTS as u64;
+    let count = OBJECTS as u64;
+    let read = |seen: u64| assert_eq!(seen, count);
     let times = duel(
         OBJECTS,
-        || {
-            assert_eq!(
-                ours.snapshot().iter().map(|(_, object)| looked_at(object)).sum::<u64>(),
-                all
-            )
-        },
-        || assert_eq!(plain.list().iter().map(looked_at).sum::<u64>(), all),
+        || read(ours.snapshot().iter().map(|(_, object)| looked_at(object)).sum()),
+        || read(plain.list().iter().map(looked_at).sum()),
     );
     Row::new(part, row, times).gate(2.0)
 }
