@@ -113,7 +113,8 @@ pub(super) struct Effort {
     /// Only this engine; may be given more than once.
     #[arg(long = "engine", value_name = "ENGINE")]
     pub(super) engines: Vec<Engine>,
-    /// How much: smoke (the default), ci, nightly, a time (30s, 5m) or a count (1e6).
+    /// How much: smoke (the default), ci, nightly, a time (30s, 5m) or a count (1e6), of which real
+    /// threads take a fifth.
     #[arg(long, value_name = "BUDGET")]
     pub(super) budget: Option<Budget>,
     /// Where randomness starts.
