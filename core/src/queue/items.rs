@@ -46,8 +46,18 @@ impl Token {
 }
 
 /// Items with state bits below and a count of deliveries above: it makes old tokens recognisable.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(crate) struct Items<K>(Slab<K, u32>);
+
+impl<K: Clone> Clone for Items<K> {
+    fn clone(&self) -> Self {
+        Self(self.0.clone())
+    }
+
+    fn clone_from(&mut self, source: &Self) {
+        self.0.clone_from(&source.0);
+    }
+}
 
 impl<K: Eq> Items<K> {
     pub(crate) const fn new() -> Self {

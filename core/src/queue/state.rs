@@ -41,7 +41,6 @@ pub enum DrainUntil {
 }
 
 /// The state of a work queue, without its lock.
-#[derive(Clone)]
 pub struct Queue<K: Key, S: Storage<K> = Fifo> {
     /// Every item that is dirty, in processing or delayed. One that is neither is removed.
     pub(super) items: Items<K>,
@@ -58,6 +57,29 @@ pub struct Queue<K: Key, S: Storage<K> = Fifo> {
     shutdowns: u64,
     /// Who measures; `None` costs a look.
     meter: Option<Box<Meter>>,
+}
+
+impl<K: Key, S: Storage<K> + Clone> Clone for Queue<K, S> {
+    fn clone(&self) -> Self {
+        Self {
+            items: self.items.clone(),
+            waiting: self.waiting.clone(),
+            meter: self.meter.clone(),
+            ..*self
+        }
+    }
+
+    /// Copies into the memory that is there: whoever looks at every state makes many copies.
+    fn clone_from(&mut self, source: &Self) {
+        let Self { items, waiting, in_flight, reprocess, shutting_down, shutdowns, meter } = self;
+        items.clone_from(&source.items);
+        waiting.clone_from(&source.waiting);
+        *in_flight = source.in_flight;
+        *reprocess = source.reprocess;
+        *shutting_down = source.shutting_down;
+        *shutdowns = source.shutdowns;
+        meter.clone_from(&source.meter);
+    }
 }
 
 impl<K: Key, S: Storage<K> + Default> Default for Queue<K, S> {

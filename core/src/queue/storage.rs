@@ -33,8 +33,18 @@ pub trait Storage<K>: Send + 'static {
 /// First in, first out: the default.
 ///
 /// Holds plain numbers, so a slot that was popped keeps nothing alive (`workqueue:ST-5`).
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub struct Fifo(VecDeque<u32>);
+
+impl Clone for Fifo {
+    fn clone(&self) -> Self {
+        Self(self.0.clone())
+    }
+
+    fn clone_from(&mut self, source: &Self) {
+        self.0.clone_from(&source.0);
+    }
+}
 
 impl Fifo {
     /// Returns the slots in the order of delivery.

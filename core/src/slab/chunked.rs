@@ -7,7 +7,7 @@ const CHUNK: usize = 64;
 ///
 /// Growing happens under somebody's lock: a new chunk is one small allocation, whatever the
 /// length, where a doubling vector would copy all it holds.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(crate) struct Chunked<T> {
     /// Arrays rather than slices: an index within a chunk needs no check.
     chunks: Vec<Box<[T; CHUNK]>>,
@@ -40,6 +40,25 @@ impl<T: Default> Chunked<T> {
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = &T> {
         self.chunks.iter().flat_map(|chunk| chunk.iter()).take(self.len)
+    }
+}
+
+impl<T: Clone> Clone for Chunked<T> {
+    fn clone(&self) -> Self {
+        Self { chunks: self.chunks.clone(), len: self.len }
+    }
+
+    /// Copies into the chunks that are there.
+    fn clone_from(&mut self, source: &Self) {
+        let used = self.len.max(source.len); // behind it both hold defaults
+        self.chunks.truncate(source.chunks.len());
+        let (old, new) = source.chunks.split_at(self.chunks.len());
+        for (nth, (to, from)) in self.chunks.iter_mut().zip(old).enumerate() {
+            let used = used.saturating_sub(nth * CHUNK).min(CHUNK);
+            to[..used].clone_from_slice(&from[..used]);
+        }
+        self.chunks.extend_from_slice(new);
+        self.len = source.len;
     }
 }
 
@@ -78,5 +97,25 @@ mod tests {
         assert_eq!(numbers.get(3 * CHUNK as u32 + 1), Some(&0));
         assert_eq!(numbers.get(u32::MAX), None);
         assert_eq!(numbers.iter().count(), numbers.len());
+    }
+
+    #[test]
+    fn a_copy_made_in_place_is_the_original() {
+        let of = |len: u32| {
+            let mut numbers = Chunked::new();
+            (0..len).for_each(|n| numbers.push(n + 1));
+            numbers
+        };
+        let lengths = [0, 3, CHUNK as u32, CHUNK as u32 + 5, 4 * CHUNK as u32 - 1];
+        for (from, to) in lengths.into_iter().flat_map(|from| lengths.map(|to| (from, to))) {
+            let (source, mut copy) = (of(from), of(to));
+            (0..to).for_each(|at| copy[at] += 1_000);
+            copy.clone_from(&source);
+            assert_eq!(copy.len(), source.len());
+            assert!(copy.iter().eq(source.iter()), "{to} become {from}");
+            copy.push(7);
+            assert_eq!((copy.len(), copy[from]), (source.len() + 1, 7));
+            assert_eq!(copy.get(from + 1).copied().unwrap_or(0), 0, "the next is a default");
+        }
     }
 }

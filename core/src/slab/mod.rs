@@ -64,7 +64,7 @@ impl<'a, K> Item<'a, K> {
 }
 
 /// Items, each with a value.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(crate) struct Slab<K, V> {
     table: HashTable<u32>,
     entries: Chunked<Entry<K, V>>,
@@ -187,6 +187,19 @@ impl<K: Eq, V: Default> Slab<K, V> {
 
     pub(crate) fn len(&self) -> usize {
         self.table.len()
+    }
+}
+
+impl<K: Clone, V: Clone> Clone for Slab<K, V> {
+    fn clone(&self) -> Self {
+        Self { table: self.table.clone(), entries: self.entries.clone(), free: self.free }
+    }
+
+    fn clone_from(&mut self, source: &Self) {
+        let Self { table, entries, free } = self;
+        table.clone_from(&source.table);
+        entries.clone_from(&source.entries);
+        *free = source.free;
     }
 }
 

@@ -3,8 +3,8 @@
 use seatrial_core::machine::{CHANNELS, Channel, Cx, Machine, Step, Wakes};
 use seatrial_core::runtime::{Ambient, Instant, WallTime};
 
-use super::woken::{MOST, Woken, subsets};
-use super::{Bytes, Model, Moment, World, Wrong};
+use super::woken::{MOST, Woken};
+use super::{Bytes, Model, Moment, Steps, World, Wrong};
 pub use crate::engine::WakeUps;
 use crate::trial::TERMINATES;
 
@@ -79,13 +79,26 @@ struct Seat<W: World> {
 }
 
 /// The state of a machine and its callers.
-#[derive(Clone)]
 pub struct State<W: World> {
     machine: W::Machine,
     seats: Vec<Seat<W>>,
     /// Who holds the lock between two operations.
     holder: Option<u8>,
     now: Instant,
+}
+
+impl<W: World> Clone for State<W> {
+    fn clone(&self) -> Self {
+        Self { machine: self.machine.clone(), seats: self.seats.clone(), ..*self }
+    }
+
+    /// Copies into the memory that is there.
+    fn clone_from(&mut self, source: &Self) {
+        let Self { machine, seats, holder, now } = self;
+        machine.clone_from(&source.machine);
+        seats.clone_from(&source.seats);
+        (*holder, *now) = (source.holder, source.now);
+    }
 }
 
 impl<W: World> State<W> {
@@ -120,6 +133,11 @@ impl<W: World> State<W> {
             }
         }
         self.seats[at].status = status;
+    }
+
+    /// Spends wake-ups on callers.
+    fn wake(&mut self, callers: Woken) {
+        callers.members().for_each(|woken| self.rouse(woken, Status::Awake));
     }
 
     /// Returns how many went to sleep on the same channel before a caller.
@@ -218,39 +236,34 @@ impl<W: World> Callers<W> {
     /// Appends every way in which wake-ups can be spent on those who slept before the step.
     fn spend(
         &self,
-        state: State<W>,
+        mut state: Box<State<W>>,
         stepped: usize,
         wakes: Wakes,
-        into: &mut Vec<(usize, Act, State<W>)>,
+        into: &mut Steps<Self>,
     ) {
-        let caller = stepped as u8;
-        if !wakes.any() {
-            into.push((stepped, Act::Step { caller, wakes: Woken(0) }, state));
-            return;
-        }
-        let mut ways = vec![0];
-        for on in 0..CHANNELS as Channel {
+        let act = |wakes| Act::Step { caller: stepped as u8, wakes };
+        let mut ways = std::mem::take(&mut into.ways);
+        ways.begin();
+        for on in (0..CHANNELS as Channel).filter(|&on| wakes.get(on) > 0) {
             let sleepers = self.sleepers(&state, stepped, on);
-            let count = u32::from(wakes.get(on)).min(sleepers.0.count_ones());
-            let choices = match self.rules.wake_ups {
-                WakeUps::Any => subsets(sleepers.0, count),
+            let count = u32::from(wakes.get(on));
+            match self.rules.wake_ups {
+                WakeUps::Any => ways.spend(sleepers, count),
                 WakeUps::InOrder => {
                     let first = |&at: &usize| u32::from(state.rank(at, on)) < count;
-                    vec![Woken::of(sleepers.members().filter(first)).0]
+                    ways.reach(Woken::of(sleepers.members().filter(first)));
                 }
-            };
-            ways = ways.iter().flat_map(|way| choices.iter().map(move |more| way | more)).collect();
+            }
         }
-        let last = ways.pop().expect("there is one way at least");
-        for wakes in ways {
-            into.push(Self::woken(state.clone(), caller, Woken(wakes)));
+        let (last, others) = ways.split_last();
+        for &wakes in others {
+            let mut copy = into.copy(&state);
+            copy.wake(wakes);
+            into.push(stepped, act(wakes), copy);
         }
-        into.push(Self::woken(state, caller, Woken(last)));
-    }
-
-    fn woken(mut state: State<W>, caller: u8, wakes: Woken) -> (usize, Act, State<W>) {
-        wakes.members().for_each(|woken| state.rouse(woken, Status::Awake));
-        (usize::from(caller), Act::Step { caller, wakes }, state)
+        state.wake(last);
+        into.push(stepped, act(last), state);
+        into.ways = ways;
     }
 
     /// Returns those on whom a wake-up can be spent. In order of arrival, whoever is late has left
@@ -282,15 +295,15 @@ impl<W: World> Callers<W> {
     }
 
     /// Appends the wakings that have no reason.
-    fn wake_spuriously(&self, state: &State<W>, into: &mut Vec<(usize, Act, State<W>)>) {
+    fn wake_spuriously(&self, state: &State<W>, into: &mut Steps<Self>) {
         let nobody = state.seats.len();
         for at in 0..nobody {
             let asleep = matches!(state.seats[at].status, Status::Asleep(..));
             if asleep && state.seats[at].spurious > 0 {
-                let mut next = state.clone();
+                let mut next = into.copy(state);
                 next.rouse(at, Status::Awake);
                 next.seats[at].spurious -= 1;
-                into.push((nobody, Act::Spurious { caller: at as u8 }, next));
+                into.push(nobody, Act::Spurious { caller: at as u8 }, next);
             }
         }
     }
@@ -333,16 +346,16 @@ impl<W: World> Model for Callers<W> {
         State { machine: self.world.machine(), seats, holder: None, now: Instant::ZERO }
     }
 
-    fn steps(&self, state: &State<W>, into: &mut Vec<(usize, Act, State<W>)>) {
+    fn steps(&self, state: &State<W>, into: &mut Steps<Self>) {
         for caller in (0..state.seats.len()).filter(|&caller| Self::can_step(state, caller)) {
-            let mut next = state.clone();
+            let mut next = into.copy(state);
             let wakes = self.step(&mut next, caller, |_| {});
             self.spend(next, caller, wakes, into);
         }
         let may_jump =
             into.is_empty() || self.rules.jumps == Jumps::AtAnyTime && state.holder.is_none();
-        if let Some(next) = Self::jump(state).filter(|_| may_jump) {
-            into.push((state.seats.len(), Act::Jump, next));
+        if may_jump && let Some(next) = Self::jump(state) {
+            into.push(state.seats.len(), Act::Jump, Box::new(next));
         }
         if self.rules.spurious > 0 {
             self.wake_spuriously(state, into);

@@ -22,9 +22,12 @@
 mod bytes;
 mod callers;
 mod liveness;
+mod numbered;
+mod parts;
 mod programs;
 mod route;
 mod search;
+mod steps;
 #[cfg(test)]
 pub(crate) mod tests;
 mod woken;
@@ -36,6 +39,7 @@ pub use liveness::{Graph, fair_cycle};
 pub use programs::{Place, Programs};
 pub use route::Told;
 pub use search::{Counterexample, Limits, Space, search, view, wrong_in};
+pub use steps::Steps;
 pub use woken::Woken;
 pub use world::{Moment, World};
 
@@ -49,9 +53,8 @@ pub trait Model {
     /// Returns the state that everything begins with.
     fn initial(&self) -> Self::State;
 
-    /// Appends every step that is possible: who takes it, what it is, where it leads. Actors are
-    /// numbered from zero.
-    fn steps(&self, state: &Self::State, into: &mut Vec<(usize, Self::Action, Self::State)>);
+    /// Appends every step that is possible.
+    fn steps(&self, state: &Self::State, into: &mut Steps<Self>);
 
     /// Appends the form in which the state is compared.
     fn view(&self, state: &Self::State, into: &mut Bytes);

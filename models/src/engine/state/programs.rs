@@ -21,6 +21,7 @@ pub struct Place {
 
 impl Place {
     /// Goes on to the next call.
+    #[inline]
     pub fn advance(&mut self) {
         self.done += 1;
     }
@@ -54,6 +55,7 @@ impl<Call: Copy + PartialEq> Programs<Call> {
     }
 
     /// Returns the call at a place, `None` behind the last.
+    #[inline]
     #[must_use]
     pub fn call(&self, at: Place) -> Option<Call> {
         self.calls[usize::from(at.program)].get(usize::from(at.done)).copied()
@@ -65,6 +67,7 @@ impl<Call: Copy + PartialEq> Programs<Call> {
     }
 
     /// Appends what is left to do at a place.
+    #[inline]
     pub fn view(&self, at: Place, into: &mut Bytes) {
         let left = &self.left[usize::from(at.program)];
         into.number(left[usize::from(at.done).min(left.len() - 1)]);

@@ -7,7 +7,7 @@ use seatrial_core::machine::Step;
 use seatrial_core::runtime::Instant;
 
 use super::callers::{Act, Callers, State};
-use super::{Model, World, view};
+use super::{Model, Steps, World, view};
 use crate::engine::{Choice, Schedule};
 
 /// One step of a way.
@@ -49,9 +49,9 @@ impl<W: World> Callers<W> {
     /// Returns the state that a path leads to; `None` if it cannot be gone.
     fn at(&self, path: &[Act]) -> Option<State<W>> {
         path.iter().try_fold(self.initial(), |state, act| {
-            let mut steps = Vec::new();
+            let mut steps = Steps::new();
             self.steps(&state, &mut steps);
-            steps.into_iter().find(|(_, same, _)| same == act).map(|(_, _, next)| next)
+            steps.into_vec().into_iter().find(|(_, same, _)| same == act).map(|(_, _, next)| next)
         })
     }
 
@@ -59,22 +59,22 @@ impl<W: World> Callers<W> {
     #[must_use]
     pub fn step_to(&self, path: &[Act], other: &[Act]) -> Option<Act> {
         let target = view(self, &self.at(other)?);
-        let mut steps = Vec::new();
+        let mut steps = Steps::new();
         self.steps(&self.at(path)?, &mut steps);
         let leads_there =
             |(_, act, next): (usize, Act, State<W>)| (view(self, &next) == target).then_some(act);
-        steps.into_iter().find_map(leads_there)
+        steps.into_vec().into_iter().find_map(leads_there)
     }
 
     /// Returns the steps that a decision can mean.
     fn ways(&self, state: &State<W>, first: Choice) -> Vec<(Act, State<W>)> {
-        let mut steps = Vec::new();
+        let mut steps = Steps::new();
         self.steps(state, &mut steps);
         let means = |act: &Act| match *act {
             Act::Step { caller, .. } | Act::Spurious { caller } => first == Choice::Thread(caller),
             Act::Jump => first == Choice::Clock,
         };
-        steps.into_iter().map(|(_, act, next)| (act, next)).filter(|(act, _)| means(act)).collect()
+        steps.into_vec().into_iter().map(|(_, act, next)| (act, next)).filter(|(act, _)| means(act)).collect()
     }
 
     /// Goes the way of some decisions and returns the states on it, the first included; `None` if

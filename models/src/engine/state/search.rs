@@ -4,9 +4,9 @@ use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Instant;
 
-use super::bytes::{Bytes, Numbered};
 use super::liveness::Graph;
-use super::{Model, Wrong};
+use super::numbered::{Numbered, Row};
+use super::{Bytes, Model, Steps, Wrong};
 use crate::engine::{panic_text, quietly};
 use crate::interrupt;
 use crate::trial::NEVER_PANICS;
@@ -108,15 +108,14 @@ fn search_loudly<M: Model>(model: &M, limits: &Limits) -> Space<M> {
         from: vec![(0, None)],
     };
     let initial = model.initial();
-    let mut view = Bytes::default();
-    model.view(&initial, &mut view);
-    known.meet(&view);
-    let mut frontier = VecDeque::from([initial]);
-    let mut next = Vec::new();
+    let mut row = Row::default();
+    row.push(|bytes| model.view(&initial, bytes));
+    known.meet(&row, 0);
+    let mut frontier = VecDeque::from([Box::new(initial)]);
+    let mut next = Steps::new();
     let mut at = 0;
     space.exhausted = loop {
         let Some(state) = frontier.pop_front() else { break true };
-        next.clear();
         let wrong = expand(model, &state, &mut next);
         space.reached = space.reached || model.reaches(&state);
         if !space.note(at, wrong, limits) || space.from.len() > limits.states {
@@ -126,21 +125,27 @@ fn search_loudly<M: Model>(model: &M, limits: &Limits) -> Space<M> {
             break false;
         }
         if next.is_empty() {
-            space.ends.push(state);
+            space.ends.push(*state);
+        } else {
+            next.give_back(state);
         }
-        for (actor, action, state) in next.drain(..) {
+        row.clear();
+        next.iter().for_each(|(_, _, state)| row.push(|bytes| model.view(state, bytes)));
+        known.look_ahead(&mut row);
+        let mut nth = 0..;
+        next.settle(|actor, action, state| {
             space.steps += 1;
-            view.clear();
-            model.view(&state, &mut view);
-            let (to, is_new) = known.meet(&view);
+            let (to, is_new) = known.meet(&row, nth.next()?);
             if limits.keep_graph {
                 space.graph.add(at, actor, to);
             }
-            if is_new {
-                space.from.push((at as u32, Some(action)));
-                frontier.push_back(state);
+            if !is_new {
+                return Some(state);
             }
-        }
+            space.from.push((at as u32, Some(action)));
+            frontier.push_back(state);
+            None
+        });
         at += 1;
     };
     space.states = known.len();
@@ -152,7 +157,7 @@ fn search_loudly<M: Model>(model: &M, limits: &Limits) -> Space<M> {
 fn expand<M: Model>(
     model: &M,
     state: &M::State,
-    into: &mut Vec<(usize, M::Action, M::State)>,
+    into: &mut Steps<M>,
 ) -> Option<Wrong> {
     let looked = catch_unwind(AssertUnwindSafe(|| {
         model.steps(state, into);
@@ -166,7 +171,7 @@ fn expand<M: Model>(
 
 /// Says what is wrong with one state, which may not be the first.
 pub fn wrong_in<M: Model>(model: &M, state: &M::State) -> Option<Wrong> {
-    quietly(|| expand(model, state, &mut Vec::new()))
+    quietly(|| expand(model, state, &mut Steps::new()))
 }
 
 /// Returns the form in which a state is compared.

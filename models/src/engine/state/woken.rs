@@ -14,7 +14,12 @@ impl Woken {
 
     /// Returns its members.
     pub fn members(self) -> impl Iterator<Item = usize> {
-        (0..MOST).filter(move |member| self.0 >> member & 1 == 1)
+        let mut left = self.0;
+        std::iter::from_fn(move || {
+            let member = left.trailing_zeros();
+            left &= left.wrapping_sub(1);
+            (member < u32::BITS).then_some(member as usize)
+        })
     }
 }
 
@@ -24,12 +29,50 @@ impl std::fmt::Debug for Woken {
     }
 }
 
-/// Returns the subsets of a set that have so many members.
-pub(super) fn subsets(set: u32, count: u32) -> Vec<u32> {
-    if count == set.count_ones() {
-        return vec![set];
+/// The ways in which wake-ups can be spent: whom each of them reaches.
+#[derive(Default, Debug)]
+pub(super) struct Ways {
+    all: Vec<Woken>,
+    /// Room for those before the last wake-ups.
+    before: Vec<Woken>,
+}
+
+impl Ways {
+    /// Begins with one way, which reaches nobody.
+    pub(super) fn begin(&mut self) {
+        self.all.clear();
+        self.all.push(Woken(0));
     }
-    // From the whole set down to none of it, each subset once.
-    let all = std::iter::successors(Some(set), |&subset| (subset > 0).then(|| (subset - 1) & set));
-    all.filter(|subset| subset.count_ones() == count).collect()
+
+    /// Reaches these in any case.
+    pub(super) fn reach(&mut self, callers: Woken) {
+        self.all.iter_mut().for_each(|way| way.0 |= callers.0);
+    }
+
+    /// Reaches so many of these, whichever they are.
+    pub(super) fn spend(&mut self, on: Woken, count: u32) {
+        if count >= on.0.count_ones() {
+            return self.reach(on);
+        }
+        std::mem::swap(&mut self.all, &mut self.before);
+        self.all.clear();
+        let more = |way: &Woken| {
+            let way = way.0;
+            subsets(on.0, count).map(move |more| Woken(way | more))
+        };
+        self.all.extend(self.before.iter().flat_map(more));
+    }
+
+    /// Returns the last way and the others.
+    pub(super) fn split_last(&self) -> (Woken, &[Woken]) {
+        let (last, others) = self.all.split_last().expect("there is one way at least");
+        (*last, others)
+    }
+}
+
+/// Returns the subsets of a set that have so many members: from the whole set down to none of it.
+fn subsets(set: u32, count: u32) -> impl Iterator<Item = u32> {
+    let all =
+        std::iter::successors(Some(set), move |&subset| (subset > 0).then(|| (subset - 1) & set));
+    all.filter(move |subset| subset.count_ones() == count)
 }

@@ -88,6 +88,7 @@ impl AtQueue {
 }
 
 /// Appends what a queue holds; in which slots is nobody's business.
+#[inline]
 pub(crate) fn view_contents(queue: &Rules<u8>, into: &mut Bytes) {
     into.number(queue.len() as u64);
     queue.waiting().for_each(|key| into.number(*key));
@@ -117,6 +118,7 @@ impl World for AtQueue {
         self.programs.places().into_iter().map(start).collect()
     }
 
+    #[inline]
     fn next(&self, caller: &Caller) -> Option<Op<u8>> {
         let done = || caller.holds.map(|(token, _)| Op::Done(Done(token)));
         match self.programs.call(caller.at)? {
@@ -133,6 +135,7 @@ impl World for AtQueue {
         }
     }
 
+    #[inline]
     fn returned(&self, caller: &mut Caller, ret: Ret<u8>) {
         let call = self.programs.call(caller.at);
         match ret {
@@ -154,12 +157,14 @@ impl World for AtQueue {
         }
     }
 
+    #[inline]
     fn view(&self, machine: &Rules<u8>, into: &mut Bytes) {
         view_contents(machine, into);
     }
 
     /// A caller is what is left to do, the item in its hands and whether it holds it still, what it
     /// has seen, and of a drain whether a shutdown has released it.
+    #[inline]
     fn view_caller(
         &self,
         machine: &Rules<u8>,
@@ -183,6 +188,7 @@ impl World for AtQueue {
         });
     }
 
+    #[inline]
     fn wrong<'a>(
         &self,
         at: Moment<'_, Rules<u8>>,
@@ -207,6 +213,7 @@ impl World for AtQueue {
         Queue::describe(op, outcome)
     }
 
+    #[inline]
     fn edit(&self, wakes: &mut Wakes) {
         (self.edit)(wakes);
     }

@@ -4,7 +4,7 @@ mod gate;
 
 use std::collections::HashSet;
 
-use super::{Bytes, Graph, Limits, Model, Wrong, fair_cycle, search, view, wrong_in};
+use super::{Bytes, Graph, Limits, Model, Steps, Wrong, fair_cycle, search, view, wrong_in};
 use crate::trial::NEVER_PANICS;
 
 /// Every path of a model, one by one, nothing forgotten and nothing remembered.
@@ -23,7 +23,7 @@ fn enumerate<M: Model>(model: &M) -> Enumeration {
 
 fn walk<M: Model>(model: &M, state: &M::State, length: usize, all: &mut Enumeration) {
     all.views.insert(view(model, state));
-    let mut steps = Vec::new();
+    let mut steps = Steps::new();
     model.steps(state, &mut steps);
     if model.wrong(state, steps.is_empty()).is_some() {
         all.wrong = Some(all.wrong.map_or(length, |shortest| shortest.min(length)));
@@ -59,11 +59,11 @@ impl Model for Counters {
         vec![0; self.limits.len()]
     }
 
-    fn steps(&self, state: &Vec<u8>, into: &mut Vec<(usize, usize, Vec<u8>)>) {
+    fn steps(&self, state: &Vec<u8>, into: &mut Steps<Self>) {
         for actor in (0..state.len()).filter(|&actor| state[actor] < self.limits[actor]) {
-            let mut next = state.clone();
+            let mut next = into.copy(state);
             next[actor] += 1;
-            into.push((actor, actor, next));
+            into.push(actor, actor, next);
         }
     }
 
