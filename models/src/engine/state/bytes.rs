@@ -56,7 +56,7 @@ impl Bytes {
         let mut row = Parts::new();
         for part in parts {
             append(self, part);
-            row.settle_last(&mut self.0, begin);
+            row.push(self.0.len() - begin);
         }
         self.0[begin - 1] = row.count();
         row.arrange(&mut self.0, begin);

@@ -310,15 +310,17 @@ impl<W: World> Callers<W> {
 
     fn view_seat(&self, state: &State<W>, at: usize, into: &mut Bytes) {
         let seat = &state.seats[at];
+        let holds_lock = u64::from(state.holder == Some(at as u8));
+        let beginning = |kind: u64| kind | holds_lock << 2 | u64::from(seat.spurious) << 3;
         match seat.status {
-            Status::Awake => into.number(0_u8),
-            Status::Gone => into.number(1_u8),
+            Status::Awake => into.number(beginning(0)),
+            Status::Gone => into.number(beginning(1)),
             Status::Late(on) => {
-                into.number(2_u8);
+                into.number(beginning(2));
                 into.number(on);
             }
             Status::Asleep(on, until) => {
-                into.number(3_u8);
+                into.number(beginning(3));
                 into.number(on);
                 into.maybe(until.map(Instant::as_nanos));
                 if self.rules.wake_ups == WakeUps::InOrder {
@@ -326,7 +328,6 @@ impl<W: World> Callers<W> {
                 }
             }
         }
-        into.number(u64::from(seat.spurious) << 1 | u64::from(state.holder == Some(at as u8)));
         self.world.view_caller(&state.machine, &seat.caller, seat.under_way.as_ref(), into);
     }
 }

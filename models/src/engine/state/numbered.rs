@@ -14,7 +14,8 @@ pub(super) struct Row {
 struct Part {
     begin: usize,
     end: usize,
-    hash: u64,
+    /// Its hash.
+    tag: u32,
     /// What was read ahead last: where to read next.
     ahead: usize,
 }
@@ -25,8 +26,8 @@ impl Row {
         let begin = self.bytes.as_slice().len();
         write(&mut self.bytes);
         let bytes = self.bytes.as_slice();
-        let hash = hash(&bytes[begin..]);
-        self.parts.push(Part { begin, end: bytes.len(), hash, ahead: 0 });
+        let tag = hash(&bytes[begin..]);
+        self.parts.push(Part { begin, end: bytes.len(), tag, ahead: 0 });
     }
 
     /// Forgets all strings.
@@ -35,9 +36,9 @@ impl Row {
         self.parts.clear();
     }
 
-    fn part(&self, nth: usize) -> (&[u8], u64) {
-        let Part { begin, end, hash, .. } = self.parts[nth];
-        (&self.bytes.as_slice()[begin..end], hash)
+    fn part(&self, nth: usize) -> (&[u8], u32) {
+        let Part { begin, end, tag, .. } = self.parts[nth];
+        (&self.bytes.as_slice()[begin..end], tag)
     }
 }
 
@@ -47,8 +48,8 @@ pub(super) struct Numbered {
     all: Vec<u8>,
     /// Where each string ends in `all`.
     ends: Vec<usize>,
-    /// A part of the hash and the number plus one of a string; zero in a free place. A power of two
-    /// of them, at most half of them used.
+    /// A hash and the number plus one of a string; zero in a free place. A power of two
+    /// of them, at most two thirds of them used.
     table: Vec<(u32, u32)>,
 }
 
@@ -64,9 +65,8 @@ impl Numbered {
     /// Reads what it takes to find each string of a row. To find them one by one is to wait for the
     /// memory three times for each; here all wait at once.
     pub(super) fn look_ahead(&self, row: &mut Row) {
-        let mask = self.table.len() - 1;
         for part in &mut row.parts {
-            part.ahead = self.table[part.hash as usize & mask].1 as usize;
+            part.ahead = self.table[self.home(part.tag)].1 as usize;
         }
         for part in &mut row.parts {
             part.ahead = self.begin(part.ahead.saturating_sub(1));
@@ -81,26 +81,35 @@ impl Numbered {
 
     /// Returns the number of a string of a row, and whether it is new.
     pub(super) fn meet(&mut self, row: &Row, nth: usize) -> (usize, bool) {
-        let (bytes, hash) = row.part(nth);
-        let (tag, mask) = ((hash >> 32) as u32, self.table.len() - 1);
-        let mut place = hash as usize & mask;
+        let (bytes, tag) = row.part(nth);
+        let mut place = self.home(tag);
         loop {
             match self.table[place] {
                 (_, 0) => break,
                 (same, number) if same == tag && self.string(number as usize - 1) == bytes => {
                     return (number as usize - 1, false);
                 }
-                _ => place = (place + 1) & mask,
+                _ => place = self.behind(place),
             }
         }
         self.all.extend_from_slice(bytes);
         self.ends.push(self.all.len());
         let number = u32::try_from(self.ends.len()).expect("states are counted in 32 bits");
         self.table[place] = (tag, number);
-        if self.ends.len() * 2 > self.table.len() {
+        if self.ends.len() * 3 > self.table.len() * 2 {
             self.grow();
         }
         (number as usize - 1, true)
+    }
+
+    /// Returns where the search for a string begins.
+    fn home(&self, tag: u32) -> usize {
+        tag as usize & (self.table.len() - 1)
+    }
+
+    /// Returns where a search goes on.
+    fn behind(&self, place: usize) -> usize {
+        (place + 1) & (self.table.len() - 1)
     }
 
     fn string(&self, number: usize) -> &[u8] {
@@ -111,24 +120,25 @@ impl Numbered {
         number.checked_sub(1).map_or(0, |before| self.ends[before])
     }
 
+    /// Doubles the table. Its places are visited in order, and each number goes to its old place or
+    /// half a table further, so memory is gone through in two rows.
     fn grow(&mut self) {
-        let places = self.table.len() * 4;
-        let mut table = vec![(0, 0); places];
-        for number in 0..self.ends.len() {
-            let hash = hash(self.string(number));
-            let mut place = hash as usize & (places - 1);
-            while table[place].1 != 0 {
-                place = (place + 1) & (places - 1);
+        let places = self.table.len() * 2;
+        for (tag, number) in std::mem::replace(&mut self.table, vec![(0, 0); places]) {
+            if number != 0 {
+                let mut place = self.home(tag);
+                while self.table[place].1 != 0 {
+                    place = self.behind(place);
+                }
+                self.table[place] = (tag, number);
             }
-            table[place] = ((hash >> 32) as u32, number as u32 + 1);
         }
-        self.table = table;
     }
 }
 
 /// Multiplies and folds, eight bytes at a time. Whoever chooses the states gains nothing from
 /// collisions: they only cost time.
-fn hash(bytes: &[u8]) -> u64 {
+fn hash(bytes: &[u8]) -> u32 {
     const FACTOR: u64 = 0x9E37_79B9_7F4A_7C15;
     let fold = |hash: u64, word: u64| {
         let product = u128::from(hash ^ word) * u128::from(FACTOR);
@@ -141,7 +151,7 @@ fn hash(bytes: &[u8]) -> u64 {
     }
     let mut last = [0; 8];
     last[..words.remainder().len()].copy_from_slice(words.remainder());
-    fold(fold(hash, u64::from_le_bytes(last)), FACTOR)
+    fold(fold(hash, u64::from_le_bytes(last)), FACTOR) as u32
 }
 
 #[cfg(test)]

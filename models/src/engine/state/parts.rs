@@ -8,32 +8,22 @@ const MOST: usize = 32;
 /// How many bytes of a part stand in its word.
 const BEGINNING: usize = 15;
 
-/// Parts that lie one behind the other at the end of a string, and the order they belong in.
+/// Where the parts lie that were written one behind the other.
 ///
 /// The beginning of a part is a number, and most parts have no more: numbers are compared and
 /// copied faster than bytes.
 pub(super) struct Parts {
-    /// The beginning of each part, and in the last byte which one it is: the least first.
-    words: [u128; MOST],
-    /// Where each part ends, in the order of their coming.
+    /// Where each part ends, counted from where the first begins.
     ends: [u16; MOST + 1],
     count: usize,
-    /// Whether the parts lie where they belong.
-    is_arranged: bool,
     /// Whether no part goes on behind its beginning.
-    is_short: bool,
+    are_short: bool,
 }
 
 impl Parts {
     #[inline]
     pub(super) fn new() -> Self {
-        Self {
-            words: [0; MOST],
-            ends: [0; MOST + 1],
-            count: 0,
-            is_arranged: true,
-            is_short: true,
-        }
+        Self { ends: [0; MOST + 1], count: 0, are_short: true }
     }
 
     #[inline]
@@ -41,21 +31,46 @@ impl Parts {
         self.count as u8
     }
 
-    /// Takes in what was appended to `all` since the last part. The first part lies at `begin`.
+    /// Takes in the next part, which ends so far behind where the first begins.
     #[inline]
-    pub(super) fn settle_last(&mut self, all: &mut Vec<u8>, begin: usize) {
-        let (from, end) = (begin + usize::from(self.ends[self.count]), all.len());
-        self.ends[self.count + 1] = u16::try_from(end - begin).expect("parts are short");
-        let word = beginning(all, from) | self.count as u128;
-        let mut place = self.count;
-        while place > 0 && self.is_before(word, self.words[place - 1], &all[begin..]) {
-            self.words[place] = self.words[place - 1];
-            place -= 1;
-        }
-        self.words[place] = word;
-        self.is_arranged &= place == self.count;
-        self.is_short &= end - from <= BEGINNING;
+    pub(super) fn push(&mut self, end: usize) {
+        self.are_short &= end - usize::from(self.ends[self.count]) <= BEGINNING;
         self.count += 1;
+        self.ends[self.count] = u16::try_from(end).expect("parts are short");
+    }
+
+    /// Puts the parts, which begin at `begin`, into their order.
+    #[inline]
+    pub(super) fn arrange(&self, all: &mut Vec<u8>, begin: usize) {
+        let mut words = [0; MOST];
+        let words = &mut words[..self.count];
+        let end = all.len();
+        all.extend_from_slice(&[0; BEGINNING + 1]);
+        let mut is_arranged = true;
+        for nth in 0..words.len() {
+            let (parts, mut place) = (&all[begin..], nth);
+            let word = self.word(parts, nth);
+            while place > 0 && self.is_before(word, words[place - 1], parts) {
+                words[place] = words[place - 1];
+                place -= 1;
+            }
+            words[place] = word;
+            is_arranged &= place == nth;
+        }
+        all.truncate(end);
+        if !is_arranged {
+            self.write(words, all, begin);
+        }
+    }
+
+    /// Returns the beginning of a part, and in the last byte which one it is.
+    #[inline]
+    fn word(&self, parts: &[u8], nth: usize) -> u128 {
+        let (from, end) = (usize::from(self.ends[nth]), usize::from(self.ends[nth + 1]));
+        let mut word = [0; BEGINNING + 1];
+        word.copy_from_slice(&parts[from..=from + BEGINNING]);
+        let behind = u128::MAX >> (8 * (end - from).min(BEGINNING));
+        u128::from_be_bytes(word) & !behind | nth as u128
     }
 
     #[inline]
@@ -66,15 +81,11 @@ impl Parts {
         parts[self.range(word)] < parts[self.range(other)]
     }
 
-    /// Puts the parts into their order.
+    /// Writes the parts in the order of their words.
     #[inline]
-    pub(super) fn arrange(&self, all: &mut Vec<u8>, begin: usize) {
-        let words = &self.words[..self.count];
-        if self.is_arranged {
-            return;
-        }
-        if !self.is_short {
-            return self.arrange_long(all, begin);
+    fn write(&self, words: &[u128], all: &mut Vec<u8>, begin: usize) {
+        if !self.are_short {
+            return self.write_long(words, all, begin);
         }
         all.truncate(begin);
         for word in words {
@@ -84,9 +95,9 @@ impl Parts {
         }
     }
 
-    fn arrange_long(&self, all: &mut Vec<u8>, begin: usize) {
+    fn write_long(&self, words: &[u128], all: &mut Vec<u8>, begin: usize) {
         let end = all.len();
-        for word in &self.words[..self.count] {
+        for word in words {
             let part = self.range(*word);
             all.extend_from_within(begin + part.start..begin + part.end);
         }
@@ -100,15 +111,4 @@ impl Parts {
         let nth = usize::from(word as u8);
         usize::from(self.ends[nth])..usize::from(self.ends[nth + 1])
     }
-}
-
-/// Reads the beginning of the last part; behind its end there are zeros, as in the last byte.
-#[inline]
-fn beginning(all: &mut Vec<u8>, from: usize) -> u128 {
-    let end = all.len();
-    all.extend_from_slice(&[0; BEGINNING]);
-    let mut word = [0; BEGINNING + 1];
-    word[..BEGINNING].copy_from_slice(&all[from..from + BEGINNING]);
-    all.truncate(end);
-    u128::from_be_bytes(word)
 }

@@ -74,7 +74,12 @@ impl<W: World> Callers<W> {
             Act::Step { caller, .. } | Act::Spurious { caller } => first == Choice::Thread(caller),
             Act::Jump => first == Choice::Clock,
         };
-        steps.into_vec().into_iter().map(|(_, act, next)| (act, next)).filter(|(act, _)| means(act)).collect()
+        steps
+            .into_vec()
+            .into_iter()
+            .map(|(_, act, next)| (act, next))
+            .filter(|(act, _)| means(act))
+            .collect()
     }
 
     /// Goes the way of some decisions and returns the states on it, the first included; `None` if

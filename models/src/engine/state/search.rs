@@ -1,6 +1,7 @@
 //! Breadth-first search.
 
 use std::collections::VecDeque;
+use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Instant;
 
@@ -64,6 +65,19 @@ pub struct Space<M: Model> {
 }
 
 impl<M: Model> Space<M> {
+    fn new() -> Self {
+        Self {
+            states: 0,
+            steps: 0,
+            exhausted: false,
+            wrong: Vec::new(),
+            reached: false,
+            ends: Vec::new(),
+            graph: Graph::default(),
+            from: vec![(0, None)],
+        }
+    }
+
     /// Returns the steps by which a state was discovered.
     #[must_use]
     pub fn path_to(&self, mut state: usize) -> Vec<M::Action> {
@@ -90,75 +104,124 @@ impl<M: Model> Space<M> {
 /// How many states are visited between two looks at the clock.
 const PATIENCE: usize = 4_096;
 
+/// How many states are expanded before what they lead to is looked up: the memory answers many
+/// questions in the time of one, if they are put at once.
+const GROUP: usize = 8;
+
 /// Visits every state of a model, nearest first.
 pub fn search<M: Model>(model: &M, limits: Limits) -> Space<M> {
-    quietly(|| search_loudly(model, &limits))
+    quietly(|| Search::new(model, limits).run())
 }
 
-fn search_loudly<M: Model>(model: &M, limits: &Limits) -> Space<M> {
-    let mut known = Numbered::new();
-    let mut space = Space {
-        states: 0,
-        steps: 0,
-        exhausted: false,
-        wrong: Vec::new(),
-        reached: false,
-        ends: Vec::new(),
-        graph: Graph::default(),
-        from: vec![(0, None)],
-    };
-    let initial = model.initial();
-    let mut row = Row::default();
-    row.push(|bytes| model.view(&initial, bytes));
-    known.meet(&row, 0);
-    let mut frontier = VecDeque::from([Box::new(initial)]);
-    let mut next = Steps::new();
-    let mut at = 0;
-    space.exhausted = loop {
-        let Some(state) = frontier.pop_front() else { break true };
-        let wrong = expand(model, &state, &mut next);
-        space.reached = space.reached || model.reaches(&state);
-        if !space.note(at, wrong, limits) || space.from.len() > limits.states {
-            break false;
+/// A search under way.
+struct Search<'m, M: Model> {
+    model: &'m M,
+    limits: Limits,
+    space: Space<M>,
+    known: Numbered,
+    /// The states that are known and not visited.
+    frontier: VecDeque<Box<M::State>>,
+    /// States that were expanded.
+    group: Vec<Expanded<M>>,
+    /// Where they lead.
+    steps: Steps<M>,
+    /// Those states as they are looked up.
+    row: Row,
+    /// How many states were visited.
+    visited: usize,
+}
+
+/// A state, how many steps lead on from it, and what is wrong with it.
+struct Expanded<M: Model> {
+    state: Box<M::State>,
+    steps: usize,
+    wrong: Option<Wrong>,
+}
+
+impl<'m, M: Model> Search<'m, M> {
+    fn new(model: &'m M, limits: Limits) -> Self {
+        let (initial, mut known, mut row) = (model.initial(), Numbered::new(), Row::default());
+        row.push(|bytes| model.view(&initial, bytes));
+        known.meet(&row, 0);
+        Self {
+            model,
+            limits,
+            space: Space::new(),
+            known,
+            frontier: VecDeque::from([Box::new(initial)]),
+            group: Vec::new(),
+            steps: Steps::new(),
+            row,
+            visited: 0,
         }
-        if at.is_multiple_of(PATIENCE) && is_over(limits) {
-            break false;
-        }
-        if next.is_empty() {
-            space.ends.push(*state);
-        } else {
-            next.give_back(state);
-        }
-        row.clear();
-        next.iter().for_each(|(_, _, state)| row.push(|bytes| model.view(state, bytes)));
-        known.look_ahead(&mut row);
-        let mut nth = 0..;
-        next.settle(|actor, action, state| {
-            space.steps += 1;
-            let (to, is_new) = known.meet(&row, nth.next()?);
-            if limits.keep_graph {
-                space.graph.add(at, actor, to);
+    }
+
+    fn run(mut self) -> Space<M> {
+        self.space.exhausted = loop {
+            self.expand();
+            if self.group.is_empty() {
+                break true;
             }
-            if !is_new {
-                return Some(state);
+            if self.visit().is_break() {
+                break false;
             }
-            space.from.push((at as u32, Some(action)));
-            frontier.push_back(state);
-            None
-        });
-        at += 1;
-    };
-    space.states = known.len();
-    space
+        };
+        self.space.states = self.known.len();
+        self.space
+    }
+
+    /// Finds the steps from the next states.
+    fn expand(&mut self) {
+        for state in self.frontier.drain(..GROUP.min(self.frontier.len())) {
+            let wrong = expand(self.model, &state, &mut self.steps);
+            self.group.push(Expanded { state, steps: self.steps.len(), wrong });
+        }
+        self.row.clear();
+        for (_, _, state) in &self.steps.taken {
+            self.row.push(|bytes| self.model.view(state, bytes));
+        }
+        self.known.look_ahead(&mut self.row);
+    }
+
+    /// Visits the states that were expanded, one after the other.
+    fn visit(&mut self) -> ControlFlow<()> {
+        let Self { model, limits, space, known, frontier, group, steps, row, visited } = self;
+        let mut taken = steps.taken.drain(..).enumerate();
+        for Expanded { state, steps: count, wrong } in group.drain(..) {
+            let at = *visited;
+            space.reached = space.reached || model.reaches(&state);
+            let goes_on = space.note(at, wrong, limits) && space.from.len() <= limits.states;
+            if !goes_on || at.is_multiple_of(PATIENCE) && is_over(limits) {
+                return ControlFlow::Break(());
+            }
+            if count == 0 {
+                space.ends.push(*state);
+            } else {
+                steps.spare.push(state);
+            }
+            for (nth, (actor, action, state)) in taken.by_ref().take(count) {
+                space.steps += 1;
+                let (to, is_new) = known.meet(row, nth);
+                if limits.keep_graph {
+                    space.graph.add(at, actor, to);
+                }
+                if is_new {
+                    space.from.push((at as u32, Some(action)));
+                    frontier.push_back(state);
+                } else {
+                    steps.spare.push(state);
+                }
+            }
+            *visited += 1;
+        }
+        ControlFlow::Continue(())
+    }
 }
 
 /// Finds the steps from a state and what is wrong with it. Where something panics, no step leads
 /// on.
-fn expand<M: Model>(
-    model: &M,
-    state: &M::State,
-    into: &mut Steps<M>,
-) -> Option<Wrong> {
+fn expand<M: Model>(model: &M, state: &M::State, into: &mut Steps<M>) -> Option<Wrong> {
+    into.begin();
     let looked = catch_unwind(AssertUnwindSafe(|| {
         model.steps(state, into);
         model.wrong(state, into.is_empty())

@@ -1,13 +1,17 @@
 //! The steps that lead on from a state.
 
+use std::fmt;
+
 use super::Model;
 use super::woken::Ways;
 
 /// Steps, and states that nobody needs any more: a copy of a state is made in the memory of one of
 /// those. Most steps lead to a state that is known, so most copies are given back at once.
 pub struct Steps<M: Model + ?Sized> {
-    taken: Vec<(usize, M::Action, Box<M::State>)>,
-    spare: Vec<Box<M::State>>,
+    pub(super) taken: Vec<(usize, M::Action, Box<M::State>)>,
+    pub(super) spare: Vec<Box<M::State>>,
+    /// How many steps led on from other states.
+    others: usize,
     /// Room for whoever finds the steps.
     pub(super) ways: Ways,
 }
@@ -16,7 +20,7 @@ impl<M: Model + ?Sized> Steps<M> {
     /// Makes an empty list.
     #[must_use]
     pub fn new() -> Self {
-        Self { taken: Vec::new(), spare: Vec::new(), ways: Ways::default() }
+        Self { taken: Vec::new(), spare: Vec::new(), others: 0, ways: Ways::default() }
     }
 
     /// Copies a state.
@@ -36,15 +40,16 @@ impl<M: Model + ?Sized> Steps<M> {
         self.taken.push((actor, action, to));
     }
 
-    /// Tells whether there is no step.
+    /// Returns how many steps lead on from the state that is looked at.
     #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.taken.is_empty()
+    pub fn len(&self) -> usize {
+        self.taken.len() - self.others
     }
 
-    /// Visits the steps.
-    pub fn iter(&self) -> impl Iterator<Item = &(usize, M::Action, Box<M::State>)> {
-        self.taken.iter()
+    /// Tells whether no step leads on.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
     }
 
     /// Returns the steps: who takes each, what it is, where it leads.
@@ -53,25 +58,26 @@ impl<M: Model + ?Sized> Steps<M> {
         self.taken.into_iter().map(|(actor, action, to)| (actor, action, *to)).collect()
     }
 
-    /// Takes a state back that is not needed any more.
-    pub(super) fn give_back(&mut self, state: Box<M::State>) {
-        self.spare.push(state);
+    /// Begins with the steps of another state.
+    pub(super) fn begin(&mut self) {
+        self.others = self.taken.len();
     }
 
-    /// Forgets all steps.
+    /// Forgets the steps of the state that is looked at.
     pub(super) fn clear(&mut self) {
-        self.spare.extend(self.taken.drain(..).map(|(_, _, state)| state));
-    }
-
-    /// Hands every step to `keep`, which returns a state that is not needed any more.
-    pub(super) fn settle(&mut self, mut keep: impl FnMut(usize, M::Action, Box<M::State>) -> Option<Box<M::State>>) {
-        let Self { taken, spare, .. } = self;
-        spare.extend(taken.drain(..).filter_map(|(actor, action, to)| keep(actor, action, to)));
+        self.spare.extend(self.taken.drain(self.others..).map(|(_, _, state)| state));
     }
 }
 
 impl<M: Model + ?Sized> Default for Steps<M> {
     fn default() -> Self {
         Self::new()
+    }
+}
+
+impl<M: Model + ?Sized> fmt::Debug for Steps<M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let steps = self.taken.iter().map(|(actor, action, _)| (actor, action));
+        f.debug_list().entries(steps).finish()
     }
 }

@@ -178,8 +178,10 @@ impl World for AtQueue {
                 u64::from(key) << 1 | u64::from(machine.is_in_processing(token))
             }),
         );
-        into.number(caller.seen.0 as u64);
-        into.number((caller.seen.0 >> 64) as u64);
+        if self.remembers {
+            into.number(caller.seen.0 as u64);
+            into.number((caller.seen.0 >> 64) as u64);
+        }
         into.maybe(match call {
             Some(Op::Drain(Drain { began: Some(began), .. })) => {
                 Some(*began != machine.shutdowns())

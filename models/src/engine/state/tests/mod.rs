@@ -25,6 +25,7 @@ fn walk<M: Model>(model: &M, state: &M::State, length: usize, all: &mut Enumerat
     all.views.insert(view(model, state));
     let mut steps = Steps::new();
     model.steps(state, &mut steps);
+    let steps = steps.into_vec();
     if model.wrong(state, steps.is_empty()).is_some() {
         all.wrong = Some(all.wrong.map_or(length, |shortest| shortest.min(length)));
     }
