@@ -197,12 +197,9 @@ impl<K: Clone, V: Clone> Clone for Slab<K, V> {
 
     fn clone_from(&mut self, source: &Self) {
         let Self { table, entries, free } = self;
+        table.clone_from(&source.table);
         entries.clone_from(&source.entries);
         *free = source.free;
-        table.clear(); // and filled anew: a copy would be made in memory of its own
-        for &at in &source.table {
-            table.insert_unique(spread(entries[at].hash), at, |&at| spread(entries[at].hash));
-        }
     }
 }
 

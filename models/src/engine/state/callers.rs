@@ -374,6 +374,11 @@ impl<W: World> Model for Callers<W> {
         }
     }
 
+    fn touch(&self, state: &State<W>) -> usize {
+        let seats = state.seats.iter().map(|seat| usize::from(seat.place));
+        seats.sum::<usize>() + self.world.touch(&state.machine)
+    }
+
     fn reaches(&self, state: &State<W>) -> bool {
         self.world.reaches(&state.machine, state.callers())
     }

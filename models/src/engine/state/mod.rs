@@ -65,6 +65,13 @@ pub trait Model {
 
     /// Tells whether a state is one that the model is made to reach.
     fn reaches(&self, state: &Self::State) -> bool;
+
+    /// Reads a little of a state wherever it lies in memory, so that it is at hand when its steps
+    /// are wanted. What comes of it means nothing.
+    fn touch(&self, state: &Self::State) -> usize {
+        let _ = state;
+        0
+    }
 }
 
 /// What is wrong with a state.

@@ -1,6 +1,7 @@
 //! Breadth-first search.
 
 use std::collections::VecDeque;
+use std::hint::black_box;
 use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Instant;
@@ -180,6 +181,9 @@ impl<'m, M: Model> Search<'m, M> {
         for (_, _, state) in &self.steps.taken {
             self.row.push(|bytes| self.model.view(state, bytes));
         }
+        // Here the memory is asked for all that is wanted next.
+        let touched = self.frontier.iter().take(GROUP).map(|state| self.model.touch(state));
+        black_box(touched.fold(0, usize::wrapping_add));
         self.known.look_ahead(&mut self.row);
     }
 

@@ -72,6 +72,12 @@ pub trait World: Clone {
         outcome: &Step<<Self::Machine as Machine>::Ret>,
     ) -> String;
 
+    /// Reads a little of a machine wherever it lies in memory. What comes of it means nothing.
+    fn touch(&self, machine: &Self::Machine) -> usize {
+        let _ = machine;
+        0
+    }
+
     /// Changes whom a step wakes: for mutants.
     fn edit(&self, wakes: &mut Wakes) {
         let _ = wakes;

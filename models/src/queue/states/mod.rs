@@ -216,6 +216,12 @@ impl World for AtQueue {
     }
 
     #[inline]
+    fn touch(&self, machine: &Rules<u8>) -> usize {
+        let first = machine.is_in_processing(Token::new(0, 0));
+        usize::from(first) + machine.waiting().next().map_or(0, |key| usize::from(*key))
+    }
+
+    #[inline]
     fn edit(&self, wakes: &mut Wakes) {
         (self.edit)(wakes);
     }
