@@ -39,7 +39,7 @@ impl<T: Default> Chunked<T> {
     }
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = &T> {
-        self.chunks.iter().flat_map(|chunk| chunk.iter()).take(self.len)
+        (0..self.len).map(|at| &self.chunks[at / CHUNK][at % CHUNK])
     }
 }
 

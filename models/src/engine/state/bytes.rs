@@ -102,20 +102,51 @@ mod tests {
 
     #[test]
     fn the_order_of_parts_does_not_matter_but_everything_else_does() {
-        let written = |parts: &[&str]| {
+        let all = ["b", "", "aaaa", "b", "ab"];
+        each_order_is_one(&all);
+        for other in [["b", "aaaa", "b", "ab", "ab"], ["b", "", "aaaa", "ab", "ab"]] {
+            assert_ne!(unordered(&all), unordered(&other));
+        }
+        assert_ne!(unordered(&all), unordered(&all[1..]));
+        assert_ne!(unordered(&[]), unordered(&[""]));
+    }
+
+    #[test]
+    fn parts_may_be_long_and_differ_late() {
+        each_order_is_one(&["aaaaaaaa", "aaaaaaab", "aaaaaaa", "b", "aaaaaaaaaaaaaaaaaaa"]);
+        assert_ne!(
+            unordered(&["aaaaaaaa", "aaaaaaab", "b"]),
+            unordered(&["aaaaaaaa", "aaaaaaac", "b"])
+        );
+        let ends_in_zeros = [vec![1], vec![1, 0], vec![1, 0, 0], vec![0]];
+        let written = |order: [usize; 4]| {
             let mut bytes = Bytes::default();
-            bytes.number(7_u8);
-            bytes.unordered(parts.iter(), |bytes, part| {
-                bytes.list(part.bytes(), |bytes, letter| bytes.number(letter));
+            bytes.unordered(order.iter(), |bytes, &nth| {
+                ends_in_zeros[nth].iter().for_each(|&number: &u8| bytes.number(number));
             });
             bytes
         };
-        let all = written(&["b", "", "aaaa", "b", "ab"]);
-        assert_eq!(all, written(&["ab", "b", "aaaa", "b", ""]));
-        assert_eq!(all, written(&["", "ab", "aaaa", "b", "b"]));
-        for other in [&["b", "aaaa", "b", "ab"] as &[&str], &["b", "", "aaaa", "ab", "ab"]] {
-            assert_ne!(all, written(other));
+        assert_eq!(written([0, 1, 2, 3]), written([2, 3, 1, 0]));
+        assert_eq!(written([0, 1, 2, 3]).as_slice(), [4, 0, 1, 1, 0, 1, 0, 0]);
+    }
+
+    fn unordered(parts: &[&str]) -> Bytes {
+        let mut bytes = Bytes::default();
+        bytes.number(7_u8);
+        bytes.unordered(parts.iter(), |bytes, part| {
+            bytes.list(part.bytes(), |bytes, letter| bytes.number(letter));
+        });
+        bytes
+    }
+
+    /// Asserts that five parts are written the same in whatever order they come.
+    fn each_order_is_one(parts: &[&str; 5]) {
+        let expected = unordered(parts);
+        for code in 0..5_usize.pow(5) {
+            let order: [usize; 5] = std::array::from_fn(|nth| code / 5_usize.pow(nth as u32) % 5);
+            if (0..5).all(|nth| order.contains(&nth)) {
+                assert_eq!(unordered(&order.map(|nth| parts[nth])), expected);
+            }
         }
-        assert_ne!(written(&[]), written(&[""]));
     }
 }

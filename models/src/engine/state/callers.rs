@@ -3,6 +3,7 @@
 use seatrial_core::machine::{CHANNELS, Channel, Cx, Machine, Step, Wakes};
 use seatrial_core::runtime::{Ambient, Instant, WallTime};
 
+use super::seats::{Seat, State, Status};
 use super::woken::{MOST, Woken};
 use super::{Bytes, Model, Moment, Steps, World, Wrong};
 pub use crate::engine::WakeUps;
@@ -54,106 +55,6 @@ pub enum Act {
     },
     /// The clock jumps to the earliest deadline.
     Jump,
-}
-
-/// Where a caller is in its call.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Status {
-    /// It can run a critical section: its next call, or the one that it was woken in.
-    Awake,
-    /// Its deadline has passed. It can go on; a wake-up may still be spent on it.
-    Late(Channel),
-    Asleep(Channel, Option<Instant>),
-    Gone,
-}
-
-#[derive(Clone)]
-struct Seat<W: World> {
-    caller: W::Caller,
-    status: Status,
-    under_way: Option<<W::Machine as Machine>::Op>,
-    /// How many of those who sleep went to sleep before.
-    place: u8,
-    /// How often it may still wake for no reason.
-    spurious: u8,
-}
-
-/// The state of a machine and its callers.
-pub struct State<W: World> {
-    machine: W::Machine,
-    seats: Vec<Seat<W>>,
-    /// Who holds the lock between two operations.
-    holder: Option<u8>,
-    now: Instant,
-}
-
-impl<W: World> Clone for State<W> {
-    fn clone(&self) -> Self {
-        Self { machine: self.machine.clone(), seats: self.seats.clone(), ..*self }
-    }
-
-    /// Copies into the memory that is there.
-    fn clone_from(&mut self, source: &Self) {
-        let Self { machine, seats, holder, now } = self;
-        machine.clone_from(&source.machine);
-        seats.clone_from(&source.seats);
-        (*holder, *now) = (source.holder, source.now);
-    }
-}
-
-impl<W: World> State<W> {
-    /// Returns the callers.
-    pub fn callers(&self) -> impl Iterator<Item = &W::Caller> + Clone {
-        self.seats.iter().map(|seat| &seat.caller)
-    }
-
-    /// Returns the machine.
-    pub fn machine(&self) -> &W::Machine {
-        &self.machine
-    }
-
-    /// Returns the time.
-    pub fn now(&self) -> Instant {
-        self.now
-    }
-
-    /// Sends a caller to sleep, behind all others.
-    fn sleep(&mut self, at: usize, on: Channel, until: Option<Instant>) {
-        let asleep = self.seats.iter().filter(|seat| matches!(seat.status, Status::Asleep(..)));
-        self.seats[at].place = asleep.count() as u8;
-        self.seats[at].status = Status::Asleep(on, until);
-    }
-
-    /// Ends the sleep of a caller, if it sleeps.
-    fn rouse(&mut self, at: usize, status: Status) {
-        if matches!(self.seats[at].status, Status::Asleep(..)) {
-            let place = std::mem::take(&mut self.seats[at].place);
-            for seat in &mut self.seats {
-                seat.place -= u8::from(seat.place > place);
-            }
-        }
-        self.seats[at].status = status;
-    }
-
-    /// Spends wake-ups on callers.
-    fn wake(&mut self, callers: Woken) {
-        callers.members().for_each(|woken| self.rouse(woken, Status::Awake));
-    }
-
-    /// Returns how many went to sleep on the same channel before a caller.
-    fn rank(&self, at: usize, on: Channel) -> u8 {
-        let place = self.seats[at].place;
-        let before = |seat: &&Seat<W>| {
-            matches!(seat.status, Status::Asleep(channel, _) if channel == on) && seat.place < place
-        };
-        self.seats.iter().filter(before).count() as u8
-    }
-}
-
-impl<W: World> std::fmt::Debug for State<W> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("State").field("now", &self.now).finish_non_exhaustive()
-    }
 }
 
 /// The model of a [`World`].
@@ -375,8 +276,9 @@ impl<W: World> Model for Callers<W> {
     }
 
     fn touch(&self, state: &State<W>) -> usize {
-        let seats = state.seats.iter().map(|seat| usize::from(seat.place));
-        seats.sum::<usize>() + self.world.touch(&state.machine)
+        let both_ends = |seat: &Seat<W>| seat.place + u8::from(seat.under_way.is_some());
+        let seats: usize = state.seats.iter().map(|seat| usize::from(both_ends(seat))).sum();
+        seats + self.world.touch(&state.machine)
     }
 
     fn reaches(&self, state: &State<W>) -> bool {

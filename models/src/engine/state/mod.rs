@@ -27,6 +27,7 @@ mod parts;
 mod programs;
 mod route;
 mod search;
+mod seats;
 mod steps;
 #[cfg(test)]
 pub(crate) mod tests;
@@ -34,11 +35,12 @@ mod woken;
 mod world;
 
 pub use bytes::Bytes;
-pub use callers::{Act, Callers, Jumps, Rules, State, WakeUps};
+pub use callers::{Act, Callers, Jumps, Rules, WakeUps};
 pub use liveness::{Graph, fair_cycle};
 pub use programs::{Place, Programs};
 pub use route::Told;
 pub use search::{Counterexample, Limits, Space, search, view, wrong_in};
+pub use seats::State;
 pub use steps::Steps;
 pub use woken::Woken;
 pub use world::{Moment, World};

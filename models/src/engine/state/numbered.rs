@@ -48,8 +48,8 @@ pub(super) struct Numbered {
     all: Vec<u8>,
     /// Where each string ends in `all`.
     ends: Vec<usize>,
-    /// A hash and the number plus one of a string; zero in a free place. A power of two
-    /// of them, at most two thirds of them used.
+    /// The hash and the number plus one of a string; zero in a free place. A power of two of them,
+    /// at most two thirds of them used.
     table: Vec<(u32, u32)>,
 }
 
@@ -164,21 +164,30 @@ mod tests {
     fn every_string_keeps_its_number() {
         let (mut numbered, mut known) = (Numbered::new(), HashMap::new());
         let mut state = 1_u64;
-        for _ in 0..20_000 {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-            let mut bytes = Bytes::default();
-            bytes.list(
-                (0..state >> 62).map(|n| (state >> 40) % 50 + n).collect::<Vec<_>>().iter(),
-                |bytes, number| bytes.number(*number),
-            );
-            let next = known.len();
-            let number = *known.entry(bytes.clone()).or_insert(next);
-            let mut row = Row::default();
-            row.push(|into| *into = bytes.clone());
+        let mut row = Row::default();
+        for _ in 0..10_000 {
+            row.clear();
+            let strings: Vec<Bytes> = (0..state >> 61).map(|_| string(&mut state)).collect();
+            strings.iter().for_each(|bytes| row.push(|into| into.clone_from(bytes)));
+            state = state.wrapping_add(1);
             numbered.look_ahead(&mut row);
-            assert_eq!(numbered.meet(&row, 0), (number, number == next));
+            for (nth, bytes) in strings.into_iter().enumerate() {
+                let next = known.len();
+                let number = *known.entry(bytes).or_insert(next);
+                assert_eq!(numbered.meet(&row, nth), (number, number == next));
+            }
         }
         assert_eq!(numbered.len(), known.len());
-        assert!(known.len() > 100);
+        assert!(known.len() > 4_096, "the table has grown");
+    }
+
+    fn string(state: &mut u64) -> Bytes {
+        *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        let (length, first) = (*state >> 62, (*state >> 40) % 3_000);
+        let mut bytes = Bytes::default();
+        for number in first..first + length {
+            bytes.number(number);
+        }
+        bytes
     }
 }

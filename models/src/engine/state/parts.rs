@@ -6,7 +6,7 @@ use std::ops::Range;
 const MOST: usize = 32;
 
 /// How many bytes of a part stand in its word.
-const BEGINNING: usize = 15;
+const BEGINNING: usize = 7;
 
 /// Where the parts lie that were written one behind the other.
 ///
@@ -34,6 +34,7 @@ impl Parts {
     /// Takes in the next part, which ends so far behind where the first begins.
     #[inline]
     pub(super) fn push(&mut self, end: usize) {
+        assert!(self.count < MOST, "at most {MOST} parts have no order");
         self.are_short &= end - usize::from(self.ends[self.count]) <= BEGINNING;
         self.count += 1;
         self.ends[self.count] = u16::try_from(end).expect("parts are short");
@@ -42,6 +43,9 @@ impl Parts {
     /// Puts the parts, which begin at `begin`, into their order.
     #[inline]
     pub(super) fn arrange(&self, all: &mut Vec<u8>, begin: usize) {
+        if self.count < 2 {
+            return;
+        }
         let mut words = [0; MOST];
         let words = &mut words[..self.count];
         let end = all.len();
@@ -65,16 +69,16 @@ impl Parts {
 
     /// Returns the beginning of a part, and in the last byte which one it is.
     #[inline]
-    fn word(&self, parts: &[u8], nth: usize) -> u128 {
+    fn word(&self, parts: &[u8], nth: usize) -> u64 {
         let (from, end) = (usize::from(self.ends[nth]), usize::from(self.ends[nth + 1]));
         let mut word = [0; BEGINNING + 1];
         word.copy_from_slice(&parts[from..=from + BEGINNING]);
-        let behind = u128::MAX >> (8 * (end - from).min(BEGINNING));
-        u128::from_be_bytes(word) & !behind | nth as u128
+        let behind = u64::MAX >> (8 * (end - from).min(BEGINNING));
+        u64::from_be_bytes(word) & !behind | nth as u64
     }
 
     #[inline]
-    fn is_before(&self, word: u128, other: u128, parts: &[u8]) -> bool {
+    fn is_before(&self, word: u64, other: u64, parts: &[u8]) -> bool {
         if word >> 8 != other >> 8 {
             return word < other;
         }
@@ -83,7 +87,7 @@ impl Parts {
 
     /// Writes the parts in the order of their words.
     #[inline]
-    fn write(&self, words: &[u128], all: &mut Vec<u8>, begin: usize) {
+    fn write(&self, words: &[u64], all: &mut Vec<u8>, begin: usize) {
         if !self.are_short {
             return self.write_long(words, all, begin);
         }
@@ -95,7 +99,7 @@ impl Parts {
         }
     }
 
-    fn write_long(&self, words: &[u128], all: &mut Vec<u8>, begin: usize) {
+    fn write_long(&self, words: &[u64], all: &mut Vec<u8>, begin: usize) {
         let end = all.len();
         for word in words {
             let part = self.range(*word);
@@ -107,7 +111,7 @@ impl Parts {
 
     /// Returns where a part lies.
     #[inline]
-    fn range(&self, word: u128) -> Range<usize> {
+    fn range(&self, word: u64) -> Range<usize> {
         let nth = usize::from(word as u8);
         usize::from(self.ends[nth])..usize::from(self.ends[nth + 1])
     }

@@ -6,8 +6,8 @@
 use seatrial_core::machine::Step;
 use seatrial_core::runtime::Instant;
 
-use super::callers::{Act, Callers, State};
-use super::{Model, Steps, World, view};
+use super::callers::{Act, Callers};
+use super::{Model, State, Steps, World, view};
 use crate::engine::{Choice, Schedule};
 
 /// One step of a way.

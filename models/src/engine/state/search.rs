@@ -107,7 +107,7 @@ const PATIENCE: usize = 4_096;
 
 /// How many states are expanded before what they lead to is looked up: the memory answers many
 /// questions in the time of one, if they are put at once.
-const GROUP: usize = 8;
+const GROUP: usize = 4;
 
 /// Visits every state of a model, nearest first.
 pub fn search<M: Model>(model: &M, limits: Limits) -> Space<M> {

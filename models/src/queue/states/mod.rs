@@ -173,21 +173,20 @@ impl World for AtQueue {
         into: &mut Bytes,
     ) {
         self.programs.view(caller.at, into);
-        into.maybe(
-            caller.holds.map(|(token, key)| {
-                u64::from(key) << 1 | u64::from(machine.is_in_processing(token))
-            }),
-        );
+        let holds = caller.holds.map_or(0, |(token, key)| {
+            1 + (u64::from(key) << 1 | u64::from(machine.is_in_processing(token)))
+        });
+        let released = match call {
+            Some(Op::Drain(Drain { began: Some(began), .. })) => {
+                1 + u64::from(*began != machine.shutdowns())
+            }
+            _ => 0,
+        };
+        into.number(holds * 3 + released);
         if self.remembers {
             into.number(caller.seen.0 as u64);
             into.number((caller.seen.0 >> 64) as u64);
         }
-        into.maybe(match call {
-            Some(Op::Drain(Drain { began: Some(began), .. })) => {
-                Some(*began != machine.shutdowns())
-            }
-            _ => None,
-        });
     }
 
     #[inline]
