@@ -157,6 +157,7 @@ fn hash(bytes: &[u8]) -> u32 {
 #[cfg(test)]
 mod tests {
     use std::collections::HashMap;
+    use std::ops::Range;
 
     use super::*;
 
@@ -167,13 +168,14 @@ mod tests {
         let mut row = Row::default();
         for _ in 0..10_000 {
             row.clear();
-            let strings: Vec<Bytes> = (0..state >> 61).map(|_| string(&mut state)).collect();
-            strings.iter().for_each(|bytes| row.push(|into| into.clone_from(bytes)));
-            state = state.wrapping_add(1);
+            let strings: Vec<_> = (0..=state >> 61).map(|_| numbers(&mut state)).collect();
+            for string in &strings {
+                row.push(|bytes| string.clone().for_each(|number| bytes.number(number)));
+            }
             numbered.look_ahead(&mut row);
-            for (nth, bytes) in strings.into_iter().enumerate() {
+            for (nth, string) in strings.into_iter().enumerate() {
                 let next = known.len();
-                let number = *known.entry(bytes).or_insert(next);
+                let number = *known.entry(string).or_insert(next);
                 assert_eq!(numbered.meet(&row, nth), (number, number == next));
             }
         }
@@ -181,13 +183,9 @@ mod tests {
         assert!(known.len() > 4_096, "the table has grown");
     }
 
-    fn string(state: &mut u64) -> Bytes {
+    fn numbers(state: &mut u64) -> Range<u64> {
         *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-        let (length, first) = (*state >> 62, (*state >> 40) % 3_000);
-        let mut bytes = Bytes::default();
-        for number in first..first + length {
-            bytes.number(number);
-        }
-        bytes
+        let (length, first) = (1 + (*state >> 62), (*state >> 40) % 3_000);
+        first..first + length
     }
 }
