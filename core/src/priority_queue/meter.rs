@@ -90,10 +90,7 @@ impl<F> Meter<F> {
     }
 
     fn entry(&mut self, slot: Slot) -> &mut Entry {
-        while self.entries.len() <= slot.0 as usize {
-            self.entries.push(Entry::default());
-        }
-        &mut self.entries[slot.0]
+        self.entries.reach(slot.0)
     }
 }
 
