@@ -3,17 +3,19 @@
 //! Histograms of the facade have the buckets that its recorder gives them; the reference's are
 //! [`BUCKETS`].
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use ::metrics::{Counter, Gauge, Histogram, counter, gauge, histogram};
 
 use super::{Provider, Sink};
+use crate::priority_queue::Label;
 
 /// The reference's buckets, for recorders that want to be told (`workqueue:MX-4`).
 pub const BUCKETS: [f64; 12] = [1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1e0, 1e1, 1e2, 1e3];
 
-/// The facade's recorder, as it is when a queue is made: install it first.
+/// The facade's recorder, as it is when a queue is made, and for the depth by priority as it is when
+/// there is something to tell: install it first.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Facade;
 
@@ -21,7 +23,8 @@ impl Provider for Facade {
     fn sink(&self, queue: &str) -> Option<Arc<dyn Sink>> {
         let name = queue.to_owned();
         Some(Arc::new(OfQueue {
-            depth: gauge!("workqueue_depth", "name" => name.clone()),
+            name: name.clone(),
+            depth: OnceLock::new(),
             adds: counter!("workqueue_adds_total", "name" => name.clone()),
             latency: histogram!("workqueue_queue_duration_seconds", "name" => name.clone()),
             work: histogram!("workqueue_work_duration_seconds", "name" => name.clone()),
@@ -36,7 +39,9 @@ impl Provider for Facade {
 
 /// The metrics of one queue.
 struct OfQueue {
-    depth: Gauge,
+    name: String,
+    /// A priority queue has none of its own, but one for every priority.
+    depth: OnceLock<Gauge>,
     adds: Counter,
     latency: Histogram,
     work: Histogram,
@@ -47,7 +52,13 @@ struct OfQueue {
 
 impl Sink for OfQueue {
     fn depth(&self, change: i64) {
-        self.depth.increment(change as f64);
+        let depth = || gauge!("workqueue_depth", "name" => self.name.clone());
+        self.depth.get_or_init(depth).increment(change as f64);
+    }
+
+    fn depth_at(&self, label: Label, change: i64) {
+        let (name, priority) = (self.name.clone(), label.to_string());
+        gauge!("workqueue_depth", "name" => name, "priority" => priority).increment(change as f64);
     }
 
     fn added(&self) {

@@ -43,6 +43,7 @@
 //! Other than in the reference, a queue starts no thread of its own accord: an [`Updater`] is one,
 //! and a task that awaits `refresh_metrics_async` is none.
 
+mod busy;
 #[cfg(feature = "metrics")]
 pub mod facade;
 mod meter;
@@ -58,6 +59,7 @@ use std::time::Duration;
 
 use crate::priority_queue::{Figures, Label};
 
+pub(crate) use busy::Busy;
 pub(crate) use meter::Meter;
 pub use updater::{EVERY, Measured, Updater};
 
@@ -67,6 +69,13 @@ pub trait Sink: Send + Sync + 'static {
     /// processed count (`workqueue:MX-8`).
     fn depth(&self, change: i64) {
         let _ = change;
+    }
+
+    /// As [`depth`](Self::depth), of a priority queue, under the label of a priority. Whoever knows
+    /// no labels counts them together (`workqueue:PQ-37`).
+    fn depth_at(&self, label: Label, change: i64) {
+        let _ = label;
+        self.depth(change);
     }
 
     /// An item was added that did not need processing before (`workqueue:MX-5`).
@@ -147,15 +156,15 @@ impl fmt::Debug for Metrics {
     }
 }
 
-/// Figures of a priority queue without its labels:
-/// `PriorityQueue::with_limiter(&runtime, limiter, Meter::new(sink))`.
+/// Figures of a priority queue, as
+/// [`PriorityQueue::with_metrics`](crate::priority_queue::PriorityQueue::with_metrics) tells them.
 impl Figures for Arc<dyn Sink> {
-    fn more(&mut self, _: Label) {
-        self.depth(1);
+    fn more(&mut self, label: Label) {
+        self.depth_at(label, 1);
     }
 
-    fn less(&mut self, _: Label) {
-        self.depth(-1);
+    fn less(&mut self, label: Label) {
+        self.depth_at(label, -1);
     }
 
     fn added(&mut self) {
@@ -172,5 +181,9 @@ impl Figures for Arc<dyn Sink> {
 
     fn retried(&mut self) {
         Sink::retried(&**self);
+    }
+
+    fn unfinished(&mut self, sum: Duration, longest: Duration) {
+        Sink::unfinished(&**self, sum, longest);
     }
 }

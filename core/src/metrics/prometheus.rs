@@ -20,8 +20,8 @@
 //! ```
 
 use std::fmt;
-use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use prometheus_client::metrics::counter::Counter;
@@ -31,8 +31,11 @@ use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::Registry;
 
 use super::{Provider, Sink};
+use crate::priority_queue::Label;
 
 type Labels = [(&'static str, String); 1];
+/// The name of a queue, and a priority if it has priorities.
+type DepthLabels = Vec<(&'static str, String)>;
 type Seconds = Gauge<f64, AtomicU64>;
 
 /// Makes histograms with the reference's buckets (`workqueue:MX-4`).
@@ -45,10 +48,11 @@ impl MetricConstructor<Histogram> for Buckets {
     }
 }
 
-/// The seven metrics, for queues told apart by the label `name`.
+/// The seven metrics, for queues told apart by the label `name`; the depth of a priority queue also
+/// by the label `priority`.
 #[derive(Clone)]
 pub struct Prometheus {
-    depth: Family<Labels, Gauge>,
+    depth: Family<DepthLabels, Gauge>,
     adds: Family<Labels, Counter>,
     latency: Family<Labels, Histogram, Buckets>,
     work: Family<Labels, Histogram, Buckets>,
@@ -105,7 +109,9 @@ impl Provider for Prometheus {
     fn sink(&self, queue: &str) -> Option<Arc<dyn Sink>> {
         let labels = [("name", queue.to_owned())];
         Some(Arc::new(OfQueue {
-            depth: self.depth.get_or_create(&labels).clone(),
+            name: queue.to_owned(),
+            depths: self.depth.clone(),
+            depth: OnceLock::new(),
             adds: self.adds.get_or_create(&labels).clone(),
             latency: self.latency.get_or_create(&labels).clone(),
             work: self.work.get_or_create(&labels).clone(),
@@ -118,7 +124,10 @@ impl Provider for Prometheus {
 
 /// The metrics of one queue.
 struct OfQueue {
-    depth: Gauge,
+    name: String,
+    depths: Family<DepthLabels, Gauge>,
+    /// A priority queue has none of its own, but one for every priority.
+    depth: OnceLock<Gauge>,
     adds: Counter,
     latency: Histogram,
     work: Histogram,
@@ -129,7 +138,13 @@ struct OfQueue {
 
 impl Sink for OfQueue {
     fn depth(&self, change: i64) {
-        self.depth.inc_by(change);
+        let depth = || self.depths.get_or_create(&vec![("name", self.name.clone())]).clone();
+        self.depth.get_or_init(depth).inc_by(change);
+    }
+
+    fn depth_at(&self, label: Label, change: i64) {
+        let labels = vec![("name", self.name.clone()), ("priority", label.to_string())];
+        self.depths.get_or_create(&labels).inc_by(change);
     }
 
     fn added(&self) {

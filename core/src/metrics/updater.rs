@@ -9,6 +9,7 @@ use crate::delaying_queue::{Delaying, DelayingQueue};
 use crate::limited_queue::{Limited, LimitedQueue};
 use crate::limiter::Limiter;
 use crate::machine::Host;
+use crate::priority_queue::{Observer, Prioritized, PriorityQueue};
 use crate::queue::{Key, Queue, Storage, WorkQueue};
 use crate::runtime::Runtime;
 
@@ -55,6 +56,20 @@ where
     S: Storage<K>,
     B: BuildHasher + Send + Sync + 'static,
     H: Host<Limited<K, L, S>>,
+{
+    fn refresh_metrics(&self, every: Duration) {
+        Self::refresh_metrics(self, every);
+    }
+}
+
+impl<K, R, L, O, B, H> Measured for PriorityQueue<K, R, L, O, B, H>
+where
+    K: Key + Hash,
+    R: Runtime,
+    L: Limiter<K>,
+    O: Observer,
+    B: BuildHasher + Send + Sync + 'static,
+    H: Host<Prioritized<K, L, O>>,
 {
     fn refresh_metrics(&self, every: Duration) {
         Self::refresh_metrics(self, every);

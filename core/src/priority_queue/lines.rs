@@ -11,8 +11,8 @@ use crate::slab::{Chunked, Slot, SlotHeap};
 
 use super::places::Ready;
 
-/// How many priorities have a line; they are searched through.
-const LINES: usize = 64;
+/// How many priorities have a line: as many as there are bits to say which are taken.
+const LINES: usize = u64::BITS as usize;
 
 /// Ends a line.
 const NONE: u32 = u32::MAX;
@@ -20,8 +20,10 @@ const NONE: u32 = u32::MAX;
 /// The ready entries of unlocked items.
 #[derive(Clone, Debug)]
 pub(super) struct Lines {
-    /// By rising priority. Empty ones may stay as long as there is something above them.
+    /// By rising priority. Empty ones stay as long as there is room for others.
     lines: Vec<Line>,
+    /// In which lines somebody stands, a bit for each.
+    taken: u64,
     /// Under the number of a slot.
     nodes: Chunked<Node>,
     in_lines: usize,
@@ -53,7 +55,13 @@ impl Default for Node {
 
 impl Lines {
     pub(super) const fn new() -> Self {
-        Self { lines: Vec::new(), nodes: Chunked::new(), in_lines: 0, others: SlotHeap::new() }
+        Self {
+            lines: Vec::new(),
+            taken: 0,
+            nodes: Chunked::new(),
+            in_lines: 0,
+            others: SlotHeap::new(),
+        }
     }
 
     pub(super) fn len(&self) -> usize {
@@ -66,7 +74,7 @@ impl Lines {
     }
 
     /// Takes in a slot that is not there.
-    #[inline]
+    #[inline(always)]
     pub(super) fn push(&mut self, place: Ready) {
         match self.line_for(place.priority.0) {
             Some(at) if self.comes_last(at, place) => self.append(at, place),
@@ -87,8 +95,8 @@ impl Lines {
     /// Takes out the first.
     #[inline]
     pub(super) fn pop(&mut self) -> Option<Ready> {
-        while self.lines.pop_if(|line| line.first == NONE).is_some() {}
-        let Some(line) = self.lines.last_mut() else { return self.others.pop() };
+        let Some(at) = self.taken.checked_ilog2() else { return self.others.pop() };
+        let line = &mut self.lines[at as usize];
         let place = self.nodes[line.first].place;
         if self.others.first().is_some_and(|other| *other < place) {
             return self.others.pop();
@@ -96,7 +104,10 @@ impl Lines {
         let Node { after, .. } = std::mem::take(&mut self.nodes[line.first]);
         line.first = after;
         match after {
-            NONE => line.last = NONE,
+            NONE => {
+                line.last = NONE;
+                self.taken &= !(1 << at);
+            }
             after => self.nodes[after].before = NONE,
         }
         self.in_lines -= 1;
@@ -118,12 +129,15 @@ impl Lines {
     fn new_line(&mut self, priority: i32, mut vacant: usize) -> Option<usize> {
         if self.lines.len() == LINES {
             self.lines.retain(|line| line.first != NONE);
+            self.taken = 1_u64.checked_shl(self.lines.len() as u32).unwrap_or(0).wrapping_sub(1);
             vacant = self.find(priority).unwrap_err();
         }
         if self.lines.len() == LINES {
             return None;
         }
         self.lines.insert(vacant, Line { priority, first: NONE, last: NONE });
+        let below = (1 << vacant) - 1;
+        self.taken = self.taken & below | (self.taken & !below) << 1;
         Some(vacant)
     }
 
@@ -141,16 +155,14 @@ impl Lines {
     #[inline]
     fn append(&mut self, at: usize, place: Ready) {
         let slot = place.slot.0;
-        while self.nodes.len() <= slot as usize {
-            self.nodes.push(Node::default());
-        }
         let line = &mut self.lines[at];
         let before = std::mem::replace(&mut line.last, slot);
-        self.nodes[slot] = Node { place, before, after: NONE };
+        *self.nodes.reach(slot) = Node { place, before, after: NONE };
         match before {
             NONE => line.first = slot,
             before => self.nodes[before].after = slot,
         }
+        self.taken |= 1 << at;
         self.in_lines += 1;
     }
 
@@ -166,6 +178,9 @@ impl Lines {
             if after == NONE {
                 line.last = before;
             }
+            if before == after {
+                self.taken &= !(1 << at); // it stood alone
+            }
         }
         if before != NONE {
             self.nodes[before].after = after;
@@ -180,7 +195,9 @@ impl Lines {
     pub(super) fn check(&self) {
         assert!(self.lines.len() <= LINES && self.lines.is_sorted_by_key(|line| line.priority));
         let mut found = 0;
-        for line in &self.lines {
+        for (index, line) in self.lines.iter().enumerate() {
+            let taken = self.taken >> index & 1 == 1;
+            assert_eq!(taken, line.first != NONE, "a line is taken if somebody stands in it");
             let (mut before, mut at) = (NONE, line.first);
             while at != NONE {
                 let node = self.nodes[at];

@@ -1,9 +1,11 @@
 //! The figures of a priority queue, by priority (`workqueue:PQ-37` to `PQ-41`).
 
 use std::collections::BTreeSet;
+use std::fmt;
 use std::time::Duration;
 
 use crate::machine::Cx;
+use crate::metrics::Busy;
 use crate::runtime::Instant;
 use crate::slab::{Chunked, Slot};
 
@@ -12,13 +14,22 @@ use super::Observer;
 /// After so many distinct priorities all entries share one label (`workqueue:PQ-41`).
 const MOST_LABELS: usize = 25;
 
-/// What an entry is counted under.
+/// What an entry is counted under. As text it is the value of the label `priority`.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Label {
     /// Its priority.
     Priority(i32),
     /// One of too many to tell apart.
     Other,
+}
+
+impl fmt::Display for Label {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Priority(priority) => priority.fmt(f),
+            Self::Other => f.write_str("exceeded_cardinality_limit"), // the reference's word
+        }
+    }
 }
 
 /// Where figures go: a metrics library of your choice. Called under the queue's lock, so it must
@@ -45,6 +56,11 @@ pub trait Figures: Send + 'static {
 
     /// An item was given a delay.
     fn retried(&mut self) {}
+
+    /// How long what is in processing has been there, summed up and at most (`workqueue:MX-10`).
+    fn unfinished(&mut self, sum: Duration, longest: Duration) {
+        let _ = (sum, longest);
+    }
 }
 
 /// Turns what a queue tells into figures, with the queue's clock (`workqueue:PQ-34`).
@@ -54,6 +70,7 @@ pub struct Meter<F> {
     seen: BTreeSet<i32>,
     /// Under the number of a slot.
     entries: Chunked<Entry>,
+    busy: Busy,
 }
 
 #[derive(Clone, Debug)]
@@ -62,19 +79,18 @@ struct Entry {
     /// same label, whatever was seen in between.
     label: Label,
     ready: Instant,
-    handed_out: Instant,
 }
 
 impl Default for Entry {
     fn default() -> Self {
-        Self { label: Label::Other, ready: Instant::ZERO, handed_out: Instant::ZERO }
+        Self { label: Label::Other, ready: Instant::ZERO }
     }
 }
 
 impl<F> Meter<F> {
     /// Makes a meter that has seen nothing.
     pub const fn new(figures: F) -> Self {
-        Self { figures, seen: BTreeSet::new(), entries: Chunked::new() }
+        Self { figures, seen: BTreeSet::new(), entries: Chunked::new(), busy: Busy::new() }
     }
 
     /// Returns the figures.
@@ -90,10 +106,7 @@ impl<F> Meter<F> {
     }
 
     fn entry(&mut self, slot: Slot) -> &mut Entry {
-        while self.entries.len() <= slot.0 as usize {
-            self.entries.push(Entry::default());
-        }
-        &mut self.entries[slot.0]
+        self.entries.reach(slot.0)
     }
 }
 
@@ -115,20 +128,22 @@ impl<F: Figures> Observer for Meter<F> {
 
     fn handed_out(&mut self, slot: Slot, cx: &mut Cx<'_>) {
         let now = cx.now();
-        let entry = self.entry(slot);
-        entry.handed_out = now;
-        let (label, ready) = (entry.label, entry.ready);
+        self.busy.begin(slot, now);
+        let Entry { label, ready } = *self.entry(slot);
         self.figures.less(label);
         self.figures.latency(now.since(ready));
     }
 
     fn done(&mut self, slot: Slot, cx: &mut Cx<'_>) {
-        let now = cx.now();
-        let took = now.since(self.entry(slot).handed_out);
-        self.figures.work(took);
+        self.figures.work(self.busy.end(slot, cx.now()));
     }
 
     fn retried(&mut self) {
         self.figures.retried();
+    }
+
+    fn unfinished(&mut self, now: Instant) {
+        let (sum, longest) = self.busy.unfinished(now);
+        self.figures.unfinished(sum, longest);
     }
 }

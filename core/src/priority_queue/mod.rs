@@ -34,6 +34,7 @@ mod tests;
 use std::fmt;
 use std::hash::{BuildHasher, Hash};
 use std::num::NonZeroUsize;
+use std::sync::Arc;
 use std::time::Duration;
 
 use foldhash::fast::SeedableRandomState;
@@ -41,9 +42,10 @@ use foldhash::fast::SeedableRandomState;
 use crate::limited_queue::{Forget, NumRequeues, Outcome};
 use crate::limiter::{Exponential, Limiter};
 use crate::machine::{Host, Many};
+use crate::metrics::{Metrics, Sink};
 use crate::monitor::Monitor;
 use crate::queue::{Batch, Token, Work, ended};
-use crate::queue::{Deliver, Done, DoneKey, Finished, Key, Len, ShutDown, ShuttingDown};
+use crate::queue::{Deliver, Done, DoneKey, Finished, Key, Len, Refresh, ShutDown, ShuttingDown};
 use crate::runtime::{Instant, Runtime, System};
 use crate::slab::hasher;
 
@@ -51,6 +53,9 @@ pub use meter::{Figures, Label, Meter};
 pub use observer::Observer;
 pub use operations::{Add, AddBatch, Get, GetBatch, Op, Ret, Retries, Settle};
 pub use state::{AddOptions, GETTERS, Prioritized};
+
+/// Tells a metrics library, if there is one.
+pub type Told = Option<Meter<Arc<dyn Sink>>>;
 
 /// The priority queue. Shared by reference or in an `Arc`.
 ///
@@ -80,6 +85,14 @@ impl<K: Key + Hash, R: Runtime, L: Limiter<K>, O: Observer> PriorityQueue<K, R, 
     /// Makes an empty queue with a limiter and an observer of your own.
     pub fn with_limiter(runtime: &R, limiter: L, observer: O) -> Self {
         Self::with_host(runtime, hasher(runtime), Prioritized::new(limiter, observer))
+    }
+}
+
+impl<K: Key + Hash, R: Runtime, L: Limiter<K>> PriorityQueue<K, R, L, Told> {
+    /// Makes an empty queue with a limiter of your own, measured if there is a name and somebody to
+    /// tell (`workqueue:PQ-37`, `MX-1`).
+    pub fn with_metrics(runtime: &R, limiter: L, metrics: &Metrics) -> Self {
+        Self::with_limiter(runtime, limiter, metrics.sink().map(Meter::new))
     }
 }
 
@@ -154,6 +167,18 @@ where
     pub fn num_requeues(&self, key: &K) -> u32 {
         let hash = self.hasher.hash_one(key);
         self.monitor.call(NumRequeues { key: key.clone(), hash })
+    }
+
+    /// Tells the observer so often how much is unfinished, until shutdown, which it then returns
+    /// from: the loop of a thread of its own (`workqueue:MX-10`). See
+    /// [`Updater`](crate::metrics::Updater).
+    pub fn refresh_metrics(&self, every: Duration) {
+        self.monitor.call(Refresh { every, next: None });
+    }
+
+    /// As [`refresh_metrics`](Self::refresh_metrics), for tasks.
+    pub fn refresh_metrics_async(&self, every: Duration) -> impl Future<Output = ()> + Send {
+        self.monitor.call_async(Refresh { every, next: None })
     }
 
     /// Takes the first of the ready with its priority, sleeping until there is one; `None` after

@@ -3,7 +3,8 @@
 use crate::limited_queue::{Forget, NumRequeues, Outcome};
 use crate::limiter::{Item, Limiter};
 use crate::machine::{Cx, Operation, Step, UpTo};
-use crate::queue::{Done, DoneAll, DoneKey, Finished, Key, Len, ShutDown, ShuttingDown, Token};
+use crate::queue::{Done, DoneAll, DoneKey, Finished, Key, Len, Refresh, ShutDown};
+use crate::queue::{ShuttingDown, Token, UPDATERS};
 use crate::runtime::Instant;
 
 use super::observer::Observer;
@@ -69,6 +70,7 @@ crate::operations! {
         Forget(Forget<K>) -> (),
         NumRequeues(NumRequeues<K>) -> u32,
         ShutDown(ShutDown) -> (),
+        Refresh(Refresh) -> (),
         Len(Len) -> usize,
         ShuttingDown(ShuttingDown) -> bool,
         Retries(Retries) -> u64,
@@ -176,6 +178,19 @@ impl<K: Key, L: Limiter<K>, O: Observer> Operation<Prioritized<K, L, O>> for Shu
         queue.move_due(cx); // what was due before counts as ready
         queue.begin_shutdown(cx);
         Step::Done(())
+    }
+}
+
+impl<K: Key, L: Limiter<K>, O: Observer> Operation<Prioritized<K, L, O>> for Refresh {
+    fn step(&mut self, queue: &mut Prioritized<K, L, O>, cx: &mut Cx<'_>) -> Step<()> {
+        if queue.is_shutting_down() {
+            return Step::Done(()); // the gauges keep what they said last (MX-12)
+        }
+        let now = cx.now();
+        if self.ticks(now) {
+            queue.observer.unfinished(now);
+        }
+        Step::Wait { on: UPDATERS, until: self.next }
     }
 }
 

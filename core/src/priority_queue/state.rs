@@ -16,7 +16,7 @@ use std::time::Duration;
 use crate::limiter::Limiter;
 use crate::machine::{Channel, Cx};
 use crate::queue::items::{DELAYED, DIRTY, Items, PROCESSING};
-use crate::queue::{Key, Token};
+use crate::queue::{Key, Token, UPDATERS};
 use crate::runtime::Instant;
 use crate::slab::{Slot, SlotHeap};
 
@@ -281,6 +281,7 @@ impl<K: Key, L: Limiter<K>, O: Observer> Prioritized<K, L, O> {
     pub(super) fn begin_shutdown(&mut self, cx: &mut Cx<'_>) {
         self.shutting_down = true;
         cx.wakes.all(GETTERS);
+        cx.wakes.all(UPDATERS);
     }
 
     #[inline]

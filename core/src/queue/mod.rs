@@ -75,6 +75,8 @@ use crate::slab::hasher;
 pub use crate::slab::Slot;
 pub use batch::Batch;
 pub(crate) use batch::batch_calls;
+#[cfg(test)]
+pub(crate) use batch::pair::Pair;
 pub use items::Token;
 pub(crate) use operations::ended;
 pub use operations::{

@@ -70,6 +70,18 @@ pub struct Refresh {
     pub next: Option<Instant>,
 }
 
+impl Refresh {
+    /// Tells whether it is time, and puts down when it is next. A tick that was missed is not made
+    /// up for (`workqueue:MX-10`).
+    pub(crate) fn ticks(&mut self, now: Instant) -> bool {
+        let ticks = self.next.is_some_and(|next| now >= next);
+        if ticks || self.next.is_none() {
+            self.next = Some(now + self.every.max(LEAST));
+        }
+        ticks
+    }
+}
+
 /// Counts the waiting items.
 #[derive(Clone, Debug)]
 pub struct Len;
@@ -174,12 +186,9 @@ impl<K: Key, S: Storage<K>> Operation<Queue<K, S>> for Refresh {
             return Step::Done(()); // the gauges keep what they said last (MX-12)
         }
         let now = cx.now();
-        if self.next.is_some_and(|next| now >= next) {
+        if self.ticks(now) {
             queue.tell_unfinished(now);
         }
-        // A tick that was missed is not made up for (MX-10).
-        let next = self.next.filter(|next| now < *next).unwrap_or(now + self.every.max(LEAST));
-        self.next = Some(next);
         Step::Wait { on: UPDATERS, until: self.next }
     }
 }

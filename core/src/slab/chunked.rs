@@ -32,6 +32,23 @@ impl<T: Default> Chunked<T> {
         self.len += 1;
     }
 
+    /// Returns an element; one behind the last is made, and those between them, of defaults.
+    #[inline(always)]
+    pub(crate) fn reach(&mut self, at: u32) -> &mut T {
+        if self.len <= at as usize {
+            self.extend_to(at);
+        }
+        &mut self[at]
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn extend_to(&mut self, at: u32) {
+        while self.len <= at as usize {
+            self.push(T::default());
+        }
+    }
+
     /// Returns an element; behind the last one there may be defaults.
     #[inline(always)]
     pub(crate) fn get(&self, at: u32) -> Option<&T> {
@@ -97,6 +114,10 @@ mod tests {
         assert_eq!(numbers.get(3 * CHUNK as u32 + 1), Some(&0));
         assert_eq!(numbers.get(u32::MAX), None);
         assert_eq!(numbers.iter().count(), numbers.len());
+        *numbers.reach(5 * CHUNK as u32) += 7;
+        assert_eq!((numbers.len(), numbers[5 * CHUNK as u32]), (5 * CHUNK + 1, 7));
+        *numbers.reach(CHUNK as u32) += 1;
+        assert_eq!((numbers.len(), numbers[CHUNK as u32]), (5 * CHUNK + 1, CHUNK as u32 + 8));
     }
 
     #[test]

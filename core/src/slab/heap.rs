@@ -45,10 +45,8 @@ impl<P: Ranked> SlotHeap<P> {
 
     /// Takes in a slot that is not there.
     pub(crate) fn push(&mut self, place: P) {
-        while self.positions.len() <= place.slot().0 as usize {
-            self.positions.push(0);
-        }
-        debug_assert_eq!(self.position(place.slot()), None, "a slot is in a heap once");
+        let position = *self.positions.reach(place.slot().0);
+        debug_assert_eq!(position, 0, "a slot is in a heap once");
         if self.nodes.len() == self.nodes.capacity() {
             // A quarter more: doubling would waste half at worst.
             self.nodes.reserve_exact((self.nodes.len() / 4).max(4));

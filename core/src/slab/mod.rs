@@ -6,18 +6,18 @@
 
 mod chunked;
 mod heap;
+mod table;
 #[cfg(test)]
 mod tests;
 
 use foldhash::SharedSeed;
 use foldhash::fast::SeedableRandomState;
-use hashbrown::HashTable;
-use hashbrown::hash_table::Entry as Place;
 
 use crate::runtime::Runtime;
 
 pub(crate) use chunked::Chunked;
 pub(crate) use heap::{Ranked, SlotHeap};
+use table::Table;
 
 const NONE: u32 = u32::MAX;
 
@@ -66,7 +66,7 @@ impl<'a, K> Item<'a, K> {
 /// Items, each with a value.
 #[derive(Debug)]
 pub(crate) struct Slab<K, V> {
-    table: HashTable<u32>,
+    table: Table,
     entries: Chunked<Entry<K, V>>,
     free: u32,
 }
@@ -87,21 +87,14 @@ impl<K, V: Default> Default for Entry<K, V> {
     }
 }
 
-/// Spreads a folded hash over the 64 bits that the table wants.
-#[inline]
-fn spread(hash: u32) -> u64 {
-    u64::from(hash).wrapping_mul(0x9E37_79B9_7F4A_7C15)
-}
-
 impl<K: Eq, V: Default> Slab<K, V> {
     pub(crate) const fn new() -> Self {
-        Self { table: HashTable::new(), entries: Chunked::new(), free: NONE }
+        Self { table: Table::new(), entries: Chunked::new(), free: NONE }
     }
 
     #[inline]
     pub(crate) fn find(&self, item: Item<'_, K>) -> Option<Slot> {
-        let same = |&at: &u32| self.entries[at].is(item);
-        self.table.find(spread(item.hash), same).copied().map(Slot)
+        self.place(item).ok().map(Slot)
     }
 
     /// Returns the slot of an item, taking the key out of `key` if it is new. `None` if there is
@@ -109,13 +102,10 @@ impl<K: Eq, V: Default> Slab<K, V> {
     #[inline(always)]
     pub(crate) fn intern(&mut self, key: &mut Option<K>, hash: u64) -> Option<Slot> {
         let item = Item::new(key.as_ref()?, hash);
-        let (place, hash) = (place(&mut self.table, &self.entries, item), item.hash);
+        let (place, hash) = (self.place(item), item.hash);
         Some(Slot(match place {
-            Place::Occupied(found) => *found.get(),
-            Place::Vacant(place) => {
-                let at = fill(&mut self.entries, &mut self.free, key.take()?, hash);
-                *place.insert(at).get()
-            }
+            Ok(known) => known,
+            Err(place) => self.fill(place, key.take()?, hash),
         }))
     }
 
@@ -125,13 +115,41 @@ impl<K: Eq, V: Default> Slab<K, V> {
     where
         K: Clone,
     {
-        Slot(match place(&mut self.table, &self.entries, item) {
-            Place::Occupied(found) => *found.get(),
-            Place::Vacant(place) => {
-                let at = fill(&mut self.entries, &mut self.free, item.key.clone(), item.hash);
-                *place.insert(at).get()
-            }
+        Slot(match self.place(item) {
+            Ok(known) => known,
+            Err(place) => self.fill(place, item.key.clone(), item.hash),
         })
+    }
+
+    /// Looks an item up: one search tells where it is or where it would be.
+    #[inline(always)]
+    fn place(&self, item: Item<'_, K>) -> Result<u32, usize> {
+        self.table.find(item.hash, |at| self.entries[at].key.as_ref() == Some(item.key))
+    }
+
+    /// Puts a new item into a free entry.
+    #[inline(always)]
+    fn fill(&mut self, place: usize, key: K, hash: u32) -> u32 {
+        if self.free == NONE {
+            self.grow();
+        }
+        let at = self.free;
+        let entry = &mut self.entries[at];
+        self.free = entry.hash;
+        entry.key = Some(key);
+        entry.hash = hash;
+        self.table.insert(place, hash, at);
+        at
+    }
+
+    /// Makes one more free entry.
+    #[cold]
+    #[inline(never)]
+    fn grow(&mut self) {
+        let at = u32::try_from(self.entries.len()).ok().filter(|at| *at != NONE);
+        let at = at.expect("fewer than 2^32 items are alive");
+        self.entries.push(Entry { key: None, hash: NONE, value: V::default() });
+        self.free = at;
     }
 
     /// Removes an item; returns its key, to drop outside the lock. Its value stays in the slot.
@@ -142,9 +160,7 @@ impl<K: Eq, V: Default> Slab<K, V> {
         debug_assert!(key.is_some(), "only a slot in use can be freed");
         entry.hash = self.free;
         self.free = slot.0;
-        if let Ok(found) = self.table.find_entry(spread(hash), |&at| at == slot.0) {
-            found.remove();
-        }
+        self.table.remove(hash, slot.0);
         key
     }
 
@@ -201,52 +217,6 @@ impl<K: Clone, V: Clone> Clone for Slab<K, V> {
         entries.clone_from(&source.entries);
         *free = source.free;
     }
-}
-
-impl<K: Eq, V> Entry<K, V> {
-    #[inline]
-    fn is(&self, item: Item<'_, K>) -> bool {
-        self.hash == item.hash && self.key.as_ref() == Some(item.key)
-    }
-}
-
-/// Looks an item up: one search tells where it is or where it would be.
-#[inline(always)]
-fn place<'t, K: Eq, V: Default>(
-    table: &'t mut HashTable<u32>,
-    entries: &Chunked<Entry<K, V>>,
-    item: Item<'_, K>,
-) -> Place<'t, u32> {
-    let (same, hash) = (|&at: &u32| entries[at].is(item), |&at: &u32| spread(entries[at].hash));
-    table.entry(spread(item.hash), same, hash)
-}
-
-/// Puts an item into a free entry.
-#[inline(always)]
-fn fill<K, V: Default>(
-    entries: &mut Chunked<Entry<K, V>>,
-    free: &mut u32,
-    key: K,
-    hash: u32,
-) -> u32 {
-    if *free == NONE {
-        *free = grow(entries);
-    }
-    let at = *free;
-    let entry = &mut entries[at];
-    *free = entry.hash;
-    entry.key = Some(key);
-    entry.hash = hash;
-    at
-}
-
-/// Makes one more free entry.
-#[cold]
-#[inline(never)]
-fn grow<K, V: Default>(entries: &mut Chunked<Entry<K, V>>) -> u32 {
-    let at = u32::try_from(entries.len()).expect("fewer than 2^32 items are alive");
-    entries.push(Entry { key: None, hash: NONE, value: V::default() });
-    at
 }
 
 /// Makes a hasher keyed from the runtime's entropy: items are named by strangers.

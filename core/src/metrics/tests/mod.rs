@@ -12,7 +12,7 @@ use super::*;
 use crate::delaying_queue::DelayingQueue;
 use crate::limited_queue::LimitedQueue;
 use crate::limiter::Exponential;
-use crate::priority_queue::{self, AddOptions, PriorityQueue};
+use crate::priority_queue::{AddOptions, PriorityQueue};
 use crate::queue::{Fifo, WorkQueue};
 use crate::runtime::{Manual, Runtime};
 
@@ -190,8 +190,8 @@ fn every_call_with_a_delay_is_a_retry() {
 #[test]
 fn a_priority_queue_tells_the_same_without_labels() {
     let (runtime, listener) = (Manual::new(), Listener::default());
-    let meter = priority_queue::Meter::new(listener.metrics().sink().unwrap());
-    let queue = PriorityQueue::with_limiter(&runtime, Exponential::new(ms(1), ms(1)), meter);
+    let limiter = Exponential::new(ms(1), ms(1));
+    let queue = PriorityQueue::with_metrics(&runtime, limiter, &listener.metrics());
     queue.add_with(1, AddOptions { priority: 3, ..AddOptions::default() });
     queue.add_with(1, AddOptions { priority: 4, ..AddOptions::default() });
     queue.add_rate_limited(2);
@@ -202,6 +202,42 @@ fn a_priority_queue_tells_the_same_without_labels() {
     let told = listener.told();
     assert_eq!((told.depth, told.added, told.retried), (1, 2, 1));
     assert_eq!((told.latency, told.work), (vec![ms(4)], vec![ms(3)]));
+}
+
+#[test]
+fn a_priority_queue_tells_what_is_unfinished_until_shutdown() {
+    let (runtime, listener) = (Manual::new(), Listener::default());
+    let limiter = Exponential::new(ms(1), ms(1));
+    let queue = PriorityQueue::with_metrics(&runtime, limiter, &listener.metrics());
+    let queue = Arc::new(queue);
+    queue.add_all([1, 2, 3], AddOptions::default());
+    let _stuck = queue.take_with_priority().unwrap();
+    let (done, ..) = queue.take_with_priority().unwrap();
+    runtime.advance(ms(100));
+    let _later = queue.take_with_priority().unwrap();
+    queue.done(done);
+    let updater = Updater::start(&runtime, &queue);
+    assert!(runtime.until_waiting(1, PATIENCE));
+    runtime.advance(EVERY);
+    assert!(runtime.until_waiting(1, PATIENCE));
+    assert_eq!(listener.told().unfinished, [(ms(1_100), ms(600))], "MX-10, MX-14");
+    queue.shut_down();
+    updater.join();
+    runtime.advance(EVERY);
+    assert_eq!(listener.told().unfinished.len(), 1, "MX-12");
+}
+
+#[test]
+fn a_priority_queue_without_a_name_is_not_measured() {
+    let (runtime, listener) = (Manual::new(), Listener::default());
+    let metrics = Metrics::default().told_to(Arc::new(listener.clone()));
+    let queue = PriorityQueue::with_metrics(&runtime, Exponential::new(ms(1), ms(1)), &metrics);
+    queue.add(1);
+    queue.add_with(1, AddOptions { priority: 1, ..AddOptions::default() });
+    queue.add_rate_limited(2);
+    let (token, ..) = queue.take_with_priority().unwrap();
+    assert!(queue.done(token));
+    assert_eq!(listener.told(), Told::default(), "MX-1");
 }
 
 #[test]

@@ -29,10 +29,31 @@ fn tell(provider: Arc<dyn Provider>) {
     updater.join();
 }
 
+/// Has a priority queue tell its depth: two keys of one priority, and one that rose.
+fn tell_priorities(provider: Arc<dyn Provider>) {
+    let metrics = Metrics::named("nodes").told_to(provider);
+    let limiter = Exponential::new(ms(1), ms(1));
+    let queue = PriorityQueue::with_metrics(&Manual::new(), limiter, &metrics);
+    let priority = |priority| AddOptions { priority, ..AddOptions::default() };
+    queue.add_all([1_u8, 2, 3], priority(-100));
+    queue.add(3);
+}
+
+const BY_PRIORITY: &[&str] = &[
+    "workqueue_depth{name=\"nodes\",priority=\"-100\"} 2",
+    "workqueue_depth{name=\"nodes\",priority=\"0\"} 1",
+    "workqueue_adds_total{name=\"nodes\"} 3",
+];
+
 fn assert_lines(text: &str, lines: &[&str]) {
     for line in lines {
         assert!(text.lines().any(|found| found == *line), "no line {line} in\n{text}");
     }
+}
+
+fn buckets_of_pods(text: &str) -> usize {
+    let name = "workqueue_queue_duration_seconds_bucket";
+    text.lines().filter(|line| line.starts_with(name) && line.contains("pods")).count()
 }
 
 const SAME: &[&str] = &[
@@ -49,10 +70,15 @@ const SAME: &[&str] = &[
 #[test]
 fn a_registry_of_prometheus_client_reads_the_names_of_the_reference() {
     let mut registry = Registry::default();
-    tell(Arc::new(Prometheus::register(&mut registry)));
+    let provider = Arc::new(Prometheus::register(&mut registry));
+    tell(provider.clone());
+    tell_priorities(provider);
     let mut text = String::new();
     encode(&mut text, &registry).unwrap();
     assert_lines(&text, SAME);
+    assert_lines(&text, BY_PRIORITY);
+    let depths = text.lines().filter(|line| line.starts_with("workqueue_depth{name=\"nodes\""));
+    assert_eq!(depths.count(), BY_PRIORITY.len() - 1, "PQ-37: no depth without a priority");
     assert_lines(
         &text,
         &[
@@ -62,8 +88,7 @@ fn a_registry_of_prometheus_client_reads_the_names_of_the_reference() {
             "workqueue_work_duration_seconds_bucket{le=\"10.0\",name=\"pods\"} 1",
         ],
     );
-    let buckets = "workqueue_queue_duration_seconds_bucket";
-    assert_eq!(text.lines().filter(|line| line.starts_with(buckets)).count(), 12 + 1, "MX-4");
+    assert_eq!(buckets_of_pods(&text), 12 + 1, "MX-4");
 }
 
 #[test]
@@ -71,9 +96,12 @@ fn a_recorder_of_the_facade_reads_the_names_of_the_reference() {
     let seconds = Matcher::Suffix("_duration_seconds".to_owned());
     let recorder = PrometheusBuilder::new().set_buckets_for_metric(seconds, &BUCKETS);
     let recorder = recorder.unwrap().build_recorder();
-    with_local_recorder(&recorder, || tell(Arc::new(Facade)));
+    with_local_recorder(&recorder, || {
+        tell(Arc::new(Facade));
+        tell_priorities(Arc::new(Facade));
+    });
     let text = recorder.handle().render();
     assert_lines(&text, SAME);
-    let buckets = "workqueue_queue_duration_seconds_bucket";
-    assert_eq!(text.lines().filter(|line| line.starts_with(buckets)).count(), 12 + 1, "MX-4");
+    assert_lines(&text, BY_PRIORITY);
+    assert_eq!(buckets_of_pods(&text), 12 + 1, "MX-4");
 }

@@ -1,6 +1,8 @@
 //! Several items in one critical section.
 
 #[cfg(test)]
+pub(crate) mod pair;
+#[cfg(test)]
 mod tests;
 
 use std::fmt;

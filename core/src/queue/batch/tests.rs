@@ -10,10 +10,12 @@ use std::time::Duration;
 
 use quickcheck::quickcheck;
 
-use crate::delaying_queue::{AddAfter, Delaying};
-use crate::machine::by_hand::ByHand;
-use crate::machine::{Machine, Many, Operation, Step, UpTo};
-use crate::queue::{Add, AddAll, Done, DoneAll, Finished, GETTERS, Get, GetBatch, Len};
+use super::pair::Pair;
+use crate::delaying_queue::{self, AddAfter, Delaying};
+use crate::limited_queue::{AddRateLimited, Limited, NumRequeues, Outcome, Settle};
+use crate::limiter::Exponential;
+use crate::machine::{Machine, Many, Operation};
+use crate::queue::{Add, AddAll, Done, DoneAll, Fifo, Finished, Get, GetBatch, Len};
 use crate::queue::{Queue, ShutDown, Token, WorkQueue};
 use crate::runtime::{Runtime, System};
 
@@ -25,14 +27,14 @@ fn add(key: u8) -> Add<u8> {
     Add { key: Some(key), hash: (key / 2).into() }
 }
 
-/// One machine that is given batches, and one that is given their calls.
-struct Pair<M> {
-    batches: ByHand<M>,
-    singles: ByHand<M>,
-    tokens: Vec<Token>,
+fn add_after((key, delay): (u8, u8)) -> AddAfter<u8> {
+    let Add { key, hash } = add(key);
+    let delay = Duration::from_millis(u64::from(delay % 10));
+    AddAfter { key, hash, delay, called: None }
 }
 
-impl<M: Machine> Pair<M>
+/// Gives the same to both of a pair: batches to one, their calls to the other.
+fn step<M: Machine>(pair: &mut Pair<M>, call: u8, arguments: &[u8])
 where
     Add<u8>: Operation<M, Ret = ()>,
     Get: Operation<M, Ret = Option<(Token, u8)>>,
@@ -42,65 +44,31 @@ where
     GetBatch: Operation<M, Ret = Vec<(Token, u8)>>,
     DoneAll: Operation<M, Ret = Vec<Finished<u8>>>,
 {
-    fn new(make: impl Fn() -> M) -> Self {
-        let (batches, singles) = (ByHand::new(make()), ByHand::new(make()));
-        Self { batches, singles, tokens: Vec::new() }
-    }
-
-    /// Runs calls one after the other; returns what they return and how many they woke.
-    fn one_by_one<O: Operation<M>>(&mut self, calls: Vec<O>) -> (Vec<O::Ret>, u16) {
-        let mut woken = 0;
-        let returned = calls.into_iter().map(|call| {
-            let ret = self.singles.call(call);
-            woken += self.singles.woken.get(GETTERS);
-            ret
-        });
-        (returned.collect(), woken)
-    }
-
-    fn add_all(&mut self, keys: &[u8]) {
-        let calls: Vec<_> = keys.iter().copied().map(add).collect();
-        self.batches.call(Many(calls.clone()));
-        let (_, woken) = self.one_by_one(calls);
-        assert_eq!(self.batches.woken.get(GETTERS), woken, "as many waiters as items");
-    }
-
-    fn get_batch(&mut self, most: NonZeroUsize) {
-        let mut expected = Vec::new();
-        let mut woken = 0;
-        while expected.len() < most.get() {
-            let Step::Done(Some(taken)) = self.singles.step(Get) else { break };
-            woken += self.singles.woken.get(GETTERS);
-            expected.push(taken);
+    let arguments = &arguments[..arguments.len().min(MANY)];
+    match call % 3 {
+        0 => {
+            let calls: Vec<_> = arguments.iter().copied().map(add).collect();
+            pair.row(Many(calls.clone()), calls);
         }
-        match self.batches.step(UpTo { most, call: Get }) {
-            Step::Done(taken) => {
-                assert_eq!(taken, expected);
-                // Items that have become due wake others for all but those that are taken here.
-                let here = taken.len().saturating_sub(1) as u16;
-                assert_eq!(self.batches.woken.get(GETTERS), woken.saturating_sub(here));
-            }
-            step => assert!(matches!(step, Step::Wait { .. }) && expected.is_empty(), "{step:?}"),
+        1 => {
+            let most = NonZeroUsize::new(arguments.len()).unwrap_or(SOME);
+            pair.get_batch(Get, most, |(token, _)| *token);
         }
-        self.tokens.extend(expected.into_iter().map(|(token, _)| token));
+        _ => pair.done_all(arguments),
     }
+    pair.both(Len);
+}
 
-    /// Ends deliveries, among them such as have ended before.
-    fn done_all(&mut self, which: &[u8]) {
-        let nth = |at: &u8| self.tokens.get(usize::from(*at) % self.tokens.len().max(1));
-        let calls: Vec<_> = which.iter().filter_map(nth).map(|token| Done(*token)).collect();
-        let finished = self.batches.call(Many(calls.clone()));
-        assert_eq!((finished, self.batches.woken.get(GETTERS)), self.one_by_one(calls));
-    }
-
-    fn step(&mut self, call: u8, arguments: &[u8]) {
-        let arguments = &arguments[..arguments.len().min(MANY)];
-        match call % 3 {
-            0 => self.add_all(arguments),
-            1 => self.get_batch(NonZeroUsize::new(arguments.len()).unwrap_or(SOME)),
-            _ => self.done_all(arguments),
+/// Fails items of a rate-limiting queue: those in processing, or any.
+fn fail(pair: &mut Pair<Limited<u8, Exponential<u8>>>, at: u8) {
+    match pair.delivery(at) {
+        Some(token) if at.is_multiple_of(2) => {
+            pair.both(Settle { token, outcome: Outcome::Retry });
         }
-        assert_eq!(self.batches.call(Len), self.singles.call(Len));
+        _ => {
+            let Add { key, hash } = add(at);
+            pair.both(AddRateLimited { key, hash, called: None });
+        }
     }
 }
 
@@ -116,10 +84,9 @@ quickcheck! {
         let mut pair = Pair::new(Queue::<u8>::default);
         for (number, (call, arguments)) in calls.iter().take(MANY).enumerate() {
             if shut && number == MANY / 2 {
-                pair.batches.call(ShutDown);
-                pair.singles.call(ShutDown);
+                pair.both(ShutDown);
             }
-            pair.step(*call, arguments);
+            step(&mut pair, *call, arguments);
         }
         are_equal(&pair.batches.machine, &pair.singles.machine)
     }
@@ -128,19 +95,36 @@ quickcheck! {
         calls: Vec<(u8, Vec<u8>)>, later: Vec<(u8, u8)>
     ) -> bool {
         let mut pair = Pair::new(Delaying::<u8>::default);
-        for (key, delay) in later {
-            let delay = Duration::from_millis(u64::from(delay % 10));
-            let Add { key, hash } = add(key);
-            let call = AddAfter { key, hash, delay, called: None };
-            pair.batches.call(call.clone());
-            pair.singles.call(call);
-        }
+        later.into_iter().map(add_after).for_each(|call| pair.both(call));
         for (call, arguments) in calls.iter().take(MANY) {
-            pair.step(*call, arguments);
-            pair.batches.advance(Duration::from_millis(1));
-            pair.singles.advance(Duration::from_millis(1));
+            step(&mut pair, *call, arguments);
+            pair.advance(Duration::from_millis(1));
         }
         are_equal(pair.batches.machine.queue(), pair.singles.machine.queue())
+    }
+
+    fn a_batch_on_a_rate_limiting_queue_is_its_calls_in_a_row(
+        calls: Vec<(u8, Vec<u8>)>, shut: bool
+    ) -> bool {
+        let (base, most) = (Duration::from_millis(1), Duration::from_millis(9));
+        let make = || Limited::new(Exponential::new(base, most), Fifo::default());
+        let mut pair = Pair::new(make);
+        for (number, (call, arguments)) in calls.iter().take(MANY).enumerate() {
+            if shut && number == MANY / 2 {
+                pair.both(delaying_queue::ShutDown::new());
+            }
+            match call % 4 {
+                3 => arguments.iter().take(MANY).for_each(|at| fail(&mut pair, *at)),
+                call => step(&mut pair, call, arguments),
+            }
+            pair.advance(Duration::from_millis(1));
+        }
+        for key in 0..=u8::MAX {
+            pair.both(NumRequeues { key, hash: (key / 2).into() });
+        }
+        let (one, other) =
+            (pair.batches.machine.delaying(), pair.singles.machine.delaying());
+        one.later() == other.later() && are_equal(one.queue(), other.queue())
     }
 }
 

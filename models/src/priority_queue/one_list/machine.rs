@@ -4,7 +4,7 @@ use seatrial_core::limited_queue::Outcome;
 use seatrial_core::limiter::Exponential;
 use seatrial_core::machine::{Cx, Machine, Step};
 use seatrial_core::priority_queue::{AddOptions, GETTERS, Op, Prioritized, Ret, Settle};
-use seatrial_core::queue::{Done, Finished, Token};
+use seatrial_core::queue::{Done, Finished, Token, UPDATERS};
 
 use crate::by_hand::row::{in_a_row, up_to};
 
@@ -104,8 +104,13 @@ impl Machine for OneList {
             Op::ShutDown(_) => {
                 self.shut_down = true;
                 cx.wakes.all(GETTERS);
+                cx.wakes.all(UPDATERS);
                 Ret::ShutDown(())
             }
+            Op::Refresh(_) if !self.shut_down => {
+                return Step::Wait { on: UPDATERS, until: None }; // it has nothing to tell
+            }
+            Op::Refresh(_) => Ret::Refresh(()),
             Op::Len(_) => Ret::Len(self.len()),
             Op::ShuttingDown(_) => Ret::ShuttingDown(self.shut_down),
             Op::Retries(_) => Ret::Retries(self.retries),

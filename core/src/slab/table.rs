@@ -1,0 +1,253 @@
+//! Where the slot of an item is found: hashes in their order, each with its slot.
+//!
+//! A hash says where it wants to stand, the greater the further behind, so a table that is three
+//! quarters full is nearly a sorted list: whoever is displaced stands a few places behind. A search
+//! ends at the first greater hash. It touches one cache line, where a table of the usual kind has
+//! tags in one and numbers in another, and looks at an item only if all of its hash is right.
+//! Growing reads and writes from the front to the back and looks at no item at all.
+
+/// Stands where nothing does. Greater than all that can stand there: no slot has that number.
+const EMPTY: u64 = u64::MAX;
+
+/// Of so many places...
+const OF: usize = 5;
+/// ...so many are taken at most. Behind a place stand two displaced ones then, on average.
+const TAKEN: usize = 4;
+
+/// How many places the first table has.
+const LEAST: usize = 8;
+/// How many places there may be for those displaced from the last one before they are moved.
+const TAIL: usize = 8;
+
+/// A hash table of slots. Whether two items are the same, its callers say.
+#[derive(Debug)]
+pub(super) struct Table {
+    /// A spread hash above and a slot below, rising but for the empty places. Nothing is empty
+    /// between the place where one wants to stand and the one where it stands.
+    places: Vec<u64>,
+    /// In how many places a hash may want to stand; more follow for those displaced from the last.
+    homes: usize,
+    len: usize,
+}
+
+impl Clone for Table {
+    fn clone(&self) -> Self {
+        Self { places: self.places.clone(), ..*self }
+    }
+
+    fn clone_from(&mut self, source: &Self) {
+        let Self { places, homes, len } = self;
+        places.clone_from(&source.places);
+        (*homes, *len) = (source.homes, source.len);
+    }
+}
+
+/// Spreads a folded hash over all of its bits; different ones stay different.
+#[inline(always)]
+fn spread(hash: u32) -> u32 {
+    hash.wrapping_mul(0x9E37_79B1)
+}
+
+/// Returns what stands for a slot with a spread hash.
+#[inline(always)]
+fn standing(spread: u32, slot: u32) -> u64 {
+    u64::from(spread) << 32 | u64::from(slot)
+}
+
+impl Table {
+    pub(super) const fn new() -> Self {
+        Self { places: Vec::new(), homes: 0, len: 0 }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Returns the slot with this hash that is the same, or the place where it would stand.
+    #[inline(always)]
+    pub(super) fn find(&self, hash: u32, same: impl Fn(u32) -> bool) -> Result<u32, usize> {
+        match self.search(spread(hash), same) {
+            (at, true) => Ok(self.places[at] as u32),
+            (at, false) => Err(at),
+        }
+    }
+
+    /// Takes in a slot at the place that [`find`](Self::find) named.
+    #[inline(always)]
+    pub(super) fn insert(&mut self, at: usize, hash: u32, slot: u32) {
+        let spread = spread(hash);
+        if self.len * OF >= self.homes * TAKEN {
+            self.grow();
+            let (at, _) = self.search(spread, |_| false);
+            return self.displace(at, standing(spread, slot));
+        }
+        self.displace(at, standing(spread, slot));
+    }
+
+    /// Takes a slot out.
+    #[inline(always)]
+    pub(super) fn remove(&mut self, hash: u32, slot: u32) {
+        let (mut at, found) = self.search(spread(hash), |other| other == slot);
+        debug_assert!(found, "only a slot that is there is removed");
+        if !found {
+            return;
+        }
+        // Those who were displaced move up.
+        while let Some(&next) = self.places.get(at + 1)
+            && next != EMPTY
+            && self.home((next >> 32) as u32) <= at
+        {
+            self.places[at] = next;
+            at += 1;
+        }
+        self.places[at] = EMPTY;
+        self.len -= 1;
+    }
+
+    /// Returns where a hash wants to stand.
+    #[inline(always)]
+    fn home(&self, spread: u32) -> usize {
+        (u64::from(spread) * self.homes as u64 >> 32) as usize
+    }
+
+    /// Returns where a slot with this hash that is the same stands, or the first place that is
+    /// empty or whose hash is greater.
+    #[inline(always)]
+    fn search(&self, spread: u32, same: impl Fn(u32) -> bool) -> (usize, bool) {
+        let mut at = self.home(spread);
+        let (first, end) = (standing(spread, 0), standing(spread, u32::MAX));
+        while let Some(&other) = self.places.get(at)
+            && other < end
+        {
+            if other >= first && same(other as u32) {
+                return (at, true);
+            }
+            at += 1;
+        }
+        (at, false)
+    }
+
+    /// Puts somebody into a place; those from there to the next empty place move back.
+    #[inline(always)]
+    fn displace(&mut self, mut at: usize, mut moved: u64) {
+        self.len += 1;
+        while let Some(place) = self.places.get_mut(at) {
+            let before = std::mem::replace(place, moved);
+            if before == EMPTY {
+                return;
+            }
+            (moved, at) = (before, at + 1);
+        }
+        self.append(moved);
+    }
+
+    /// Makes a place for somebody who is displaced from the last one.
+    #[cold]
+    #[inline(never)]
+    fn append(&mut self, moved: u64) {
+        if self.places.len() == self.places.capacity() {
+            self.places.reserve_exact(TAIL);
+        }
+        self.places.push(moved);
+    }
+
+    /// Makes half as many places more, and some at the end.
+    #[cold]
+    #[inline(never)]
+    fn grow(&mut self) {
+        self.homes = (self.homes + self.homes / 2 + LEAST).min(u32::MAX as usize);
+        let mut places = Vec::with_capacity(self.homes + TAIL);
+        places.resize(self.homes, EMPTY);
+        let before = std::mem::replace(&mut self.places, places);
+        let mut next = 0;
+        for moved in before.into_iter().filter(|place| *place != EMPTY) {
+            next = self.home((moved >> 32) as u32).max(next);
+            match self.places.get_mut(next) {
+                Some(place) => *place = moved,
+                None => self.append(moved),
+            }
+            next += 1;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use quickcheck::quickcheck;
+
+    use super::*;
+
+    impl Table {
+        /// Checks what a search relies on.
+        fn check(&self) {
+            let standing: Vec<_> = self.places.iter().filter(|place| **place != EMPTY).collect();
+            assert_eq!(standing.len(), self.len, "the table counts who stands in it");
+            assert!(
+                standing.is_sorted_by_key(|place| **place >> 32),
+                "they stand in the order of their hashes"
+            );
+            for (at, place) in self.places.iter().enumerate().filter(|(_, at)| **at != EMPTY) {
+                let home = self.home((place >> 32) as u32);
+                assert!(home <= at, "nobody stands before its place");
+                assert!(!self.places[home..at].contains(&EMPTY), "a search does not end too soon");
+            }
+        }
+    }
+
+    /// Calls as `(which slot, whether to remove it)`; the hash is computed from the slot.
+    fn agrees(calls: Vec<(u8, bool)>, hash: impl Fn(u32) -> u32) -> bool {
+        let (mut table, mut there) = (Table::new(), [false; 256]);
+        for (slot, remove) in calls {
+            let (slot, hash) = (u32::from(slot), hash(slot.into()));
+            match table.find(hash, |other| other == slot) {
+                Ok(found) => {
+                    assert!(found == slot && there[slot as usize]);
+                    if remove {
+                        table.remove(hash, slot);
+                        there[slot as usize] = false;
+                    }
+                }
+                Err(at) => {
+                    assert!(!there[slot as usize]);
+                    table.insert(at, hash, slot);
+                    there[slot as usize] = true;
+                }
+            }
+            table.check();
+        }
+        table.len() == there.iter().filter(|there| **there).count()
+    }
+
+    quickcheck! {
+        fn good_hashes_are_found(calls: Vec<(u8, bool)>) -> bool {
+            agrees(calls, |slot| slot.wrapping_mul(0x85EB_CA6B) ^ slot >> 3)
+        }
+
+        fn equal_hashes_are_told_apart(calls: Vec<(u8, bool)>) -> bool {
+            agrees(calls, |slot| slot % 2)
+        }
+
+        fn the_greatest_hashes_find_places_behind_the_last(calls: Vec<(u8, bool)>) -> bool {
+            let unspread = 0x9E37_79B1_u32.wrapping_pow((1 << 30) - 1); // its inverse
+            assert_eq!(spread(unspread), 1);
+            agrees(calls, |slot| (u32::MAX - slot % 20).wrapping_mul(unspread))
+        }
+    }
+
+    #[test]
+    fn few_places_are_empty_and_few_are_displaced_far() {
+        const ITEMS: u32 = 50_000;
+        let mut table = Table::new();
+        for slot in 0..ITEMS {
+            let hash = slot.wrapping_mul(0x85EB_CA6B) ^ slot >> 7;
+            let at = table.find(hash, |_| false).unwrap_err();
+            table.insert(at, hash, slot);
+        }
+        table.check();
+        assert!(table.places.capacity() < 2 * ITEMS as usize);
+        let displaced = |(at, place): (usize, &u64)| at - table.home((place >> 32) as u32);
+        let standing = table.places.iter().enumerate().filter(|(_, place)| **place != EMPTY);
+        let in_all: usize = standing.map(displaced).sum();
+        assert!(in_all < 3 * ITEMS as usize, "{in_all} places in all");
+    }
+}
