@@ -85,14 +85,14 @@ impl<K: Key, O: Handle> Intake<K, O> {
         }
     }
 
-    /// Tells whether an object has a key.
+    /// Returns the hash of an object's key, where the key itself is not kept.
     ///
     /// # Errors
     /// The key function refused it.
     #[inline]
-    pub fn check(&self, object: &O) -> Result<(), KeyError> {
+    pub(crate) fn hash(&self, object: &O) -> Result<u32, KeyError> {
         match (self.key_of)(object) {
-            Ok(_) => Ok(()),
+            Ok(key) => Ok(self.hasher.hash(&key)),
             Err(cause) => Err(KeyError::new(object, cause)),
         }
     }
@@ -120,6 +120,12 @@ impl<K: Key, O: Handle> Intake<K, O> {
             | Delta::Replaced(object)
             | Delta::Sync(object) => self.key(object),
         }
+    }
+
+    /// Tells whether there is a transformer.
+    #[inline]
+    pub(crate) fn transforms(&self) -> bool {
+        self.transform.is_some()
     }
 
     /// Transforms an object.

@@ -31,6 +31,7 @@
 mod chunked;
 mod contract;
 mod event;
+mod marked;
 mod newest;
 mod operations;
 mod options;
@@ -50,6 +51,7 @@ use crate::runtime::{Runtime, System};
 use crate::store::{Cause, Handle, Hashed, Key, KeyError, KnownObjects, LastState, NothingKnown};
 
 pub use event::{Bookmark, Event, Snapshot};
+pub use marked::Marked;
 pub use operations::{
     Close, Delete, HasSynced, IsClosed, Len, List, Mark, Op, Pop, PopBatch, Processed, Put,
     Replace, ReplaceAll, Resync, Ret, WaitForSync,
@@ -135,8 +137,7 @@ where
 
     #[inline]
     fn put(&self, verb: Verb, object: O) -> Result<(), EnqueueError> {
-        let checked = self.intake.check(&object).map_err(EnqueueError::Key);
-        let object = checked.and_then(|()| self.intake.transform(object));
+        let object = self.intake.marked(object);
         self.monitor.call(Put { verb, object: Some(object) })
     }
 
@@ -154,11 +155,7 @@ where
     /// # Errors
     /// As [`add`](Self::add). A tombstone is never refused.
     pub fn delete_last_state(&self, last: LastState<K, O>) -> Result<(), EnqueueError> {
-        let checked = match &last {
-            LastState::Final(object) => self.intake.check(object).map_err(EnqueueError::Key),
-            LastState::Tombstone(_) => Ok(()),
-        };
-        let last = checked.and_then(|()| self.intake.transform_last_state(last));
+        let last = self.intake.marked_last_state(last);
         self.monitor.call(Delete { last: Some(last) })
     }
 
@@ -191,7 +188,7 @@ where
         let (mut accepted, mut keys) = (Vec::with_capacity(objects.len()), keys.into_iter());
         for object in objects {
             match self.intake.transform(object) {
-                Ok(object) => accepted.extend(keys.next().map(|key| Keyed { key, object })),
+                Ok(object) => accepted.extend(keys.next().map(|key| self.listed_as(key, object))),
                 Err(error) => {
                     let behind = keys.collect();
                     return Replace { objects: accepted, behind, refused: Some(error) };
@@ -199,6 +196,14 @@ where
             }
         }
         Replace { objects: accepted, behind: Vec::new(), refused: None }
+    }
+
+    fn listed_as(&self, key: Hashed<K>, object: O) -> Keyed<K, Marked<O>> {
+        let object = match self.intake.transforms() {
+            true => self.intake.marked_again(object),
+            false => Marked::with(object, &key),
+        };
+        Keyed { key, object }
     }
 
     /// Shows what the consumer has once more: one event in atomic mode; in plain mode, one per

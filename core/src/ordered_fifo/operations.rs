@@ -8,7 +8,7 @@ use crate::machine::{Cx, Operation, Step};
 use crate::store::{Handle, Hashed, Key, KnownObjects, LastState};
 
 use super::state::{Batch, OrderedQueue, POPPERS, Popped, SYNC};
-use super::{Bookmark, Event, Snapshot};
+use super::{Bookmark, Event, Marked, Snapshot};
 
 /// Queues a new state of an object.
 #[derive(Clone, Debug)]
@@ -17,21 +17,21 @@ pub struct Put<O> {
     pub verb: Verb,
     /// The object, or why it was refused: even then the queue counts as written to
     /// (`cache:RF-6`).
-    pub object: Option<Result<O, EnqueueError>>,
+    pub object: Option<Result<Marked<O>, EnqueueError>>,
 }
 
 /// Queues a deletion.
 #[derive(Clone, Debug)]
 pub struct Delete<K, O> {
     /// The last state of the object, or why it was refused.
-    pub last: Option<Result<LastState<K, O>, EnqueueError>>,
+    pub last: Option<Result<Marked<LastState<K, O>>, EnqueueError>>,
 }
 
 /// Queues a complete list, object by object.
 #[derive(Clone, Debug)]
 pub struct Replace<K, O> {
     /// The objects.
-    pub objects: Vec<Keyed<K, O>>,
+    pub objects: Vec<Keyed<K, Marked<O>>>,
     /// The keys of an object that the transformer refused, and of those behind it.
     pub behind: Vec<Hashed<K>>,
     /// Why it was refused: what is in front is queued, and no more (`cache:RF-9`).
@@ -120,10 +120,10 @@ impl<K: Key, O: Handle, N: KnownObjects<K, O>> Operation<Queue<K, O, N>> for Put
             Some(Err(refused)) => Err(refused),
             Some(Ok(object)) => {
                 let delta = match self.verb {
-                    Verb::Add => Delta::Added(object),
-                    Verb::Update => Delta::Updated(object),
+                    Verb::Add => Delta::Added,
+                    Verb::Update => Delta::Updated,
                 };
-                queue.push(delta.into(), &mut cx.wakes);
+                queue.push(object.map(|object| delta(object).into()), &mut cx.wakes);
                 Ok(())
             }
         })
@@ -138,7 +138,7 @@ impl<K: Key, O: Handle, N: KnownObjects<K, O>> Operation<Queue<K, O, N>> for Del
             None => Ok(()),
             Some(Err(refused)) => Err(refused),
             Some(Ok(last)) => {
-                queue.push(Delta::Deleted(last).into(), &mut cx.wakes);
+                queue.push(last.map(|last| Delta::Deleted(last).into()), &mut cx.wakes);
                 Ok(())
             }
         })
@@ -154,7 +154,7 @@ impl<K: Key, O: Handle, N: KnownObjects<K, O>> Operation<Queue<K, O, N>> for Rep
 
 impl<K: Key, O: Handle, N: KnownObjects<K, O>> Operation<Queue<K, O, N>> for ReplaceAll<O> {
     fn step(&mut self, queue: &mut Queue<K, O, N>, cx: &mut Cx<'_>) -> Step<()> {
-        queue.push(Event::ReplacedAll(Arc::clone(&self.0)), &mut cx.wakes);
+        queue.push(Marked::not(Event::ReplacedAll(Arc::clone(&self.0))), &mut cx.wakes);
         queue.populate_with_list(&mut cx.wakes);
         Step::Done(())
     }
@@ -169,7 +169,7 @@ impl<K: Key, O: Handle, N: KnownObjects<K, O>> Operation<Queue<K, O, N>> for Res
 impl<K: Key, O: Handle, N: KnownObjects<K, O>> Operation<Queue<K, O, N>> for Mark {
     fn step(&mut self, queue: &mut Queue<K, O, N>, cx: &mut Cx<'_>) -> Step<()> {
         if queue.emits_bookmarks() {
-            queue.push(Event::Bookmark(Arc::clone(&self.0)), &mut cx.wakes);
+            queue.push(Marked::not(Event::Bookmark(Arc::clone(&self.0))), &mut cx.wakes);
         }
         Step::Done(())
     }

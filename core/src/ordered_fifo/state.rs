@@ -14,6 +14,7 @@
 use std::fmt;
 
 use hashbrown::HashTable;
+use hashbrown::hash_table::Entry;
 
 use crate::delta_fifo::Delta;
 use crate::fifo::{EnqueueError, Intake, Keyed, SyncLatch};
@@ -24,7 +25,7 @@ use crate::store::{
 
 use super::chunked::Chunked;
 use super::newest::Newest;
-use super::{Event, Mode};
+use super::{Event, Marked, Mode};
 
 /// Where callers of `pop` sleep.
 pub const POPPERS: Channel = 0;
@@ -34,7 +35,7 @@ pub const SYNC: Channel = 1;
 /// The state of an ordered FIFO, without its lock.
 #[derive(Clone)]
 pub struct OrderedQueue<K: Key, O: Handle, N: KnownObjects<K, O> = NothingKnown> {
-    events: Chunked<Event<K, O>>,
+    events: Chunked<Marked<Event<K, O>>>,
     mode: Mode<N>,
     batch_size: usize,
     /// Names the objects of queued events, which carry no key.
@@ -99,7 +100,7 @@ impl<K: Key, O: Handle, N: KnownObjects<K, O>> OrderedQueue<K, O, N> {
 
     /// Appends an event.
     #[inline]
-    pub(super) fn push(&mut self, event: Event<K, O>, wakes: &mut Wakes) {
+    pub(super) fn push(&mut self, event: Marked<Event<K, O>>, wakes: &mut Wakes) {
         self.events.push_back(event);
         wakes.one(POPPERS);
     }
@@ -109,17 +110,18 @@ impl<K: Key, O: Handle, N: KnownObjects<K, O>> OrderedQueue<K, O, N> {
     /// refused and of those behind it.
     pub(super) fn replace(
         &mut self,
-        listed: Vec<Keyed<K, O>>,
+        listed: Vec<Keyed<K, Marked<O>>>,
         behind: &[Hashed<K>],
         wakes: &mut Wakes,
     ) {
         let gone = self.unlisted(&listed, behind);
         for (key, object) in gone {
+            let mark = Marked::with((), &key);
             let tombstone = LastState::unknown(key.into_key(), object);
-            self.push(Delta::Deleted(tombstone).into(), wakes);
+            self.push(mark.map(|()| Delta::Deleted(tombstone).into()), wakes);
         }
         for keyed in listed {
-            self.push(Delta::Replaced(keyed.object).into(), wakes);
+            self.push(keyed.object.map(|object| Delta::Replaced(object).into()), wakes);
         }
         if behind.is_empty() {
             self.populate_with_list(wakes);
@@ -133,7 +135,7 @@ impl<K: Key, O: Handle, N: KnownObjects<K, O>> OrderedQueue<K, O, N> {
 
     fn unlisted(
         &self,
-        listed: &[Keyed<K, O>],
+        listed: &[Keyed<K, Marked<O>>],
         behind: &[Hashed<K>],
     ) -> Vec<(Hashed<K>, Option<O>)> {
         let known = self.known_keys();
@@ -160,18 +162,18 @@ impl<K: Key, O: Handle, N: KnownObjects<K, O>> OrderedQueue<K, O, N> {
     /// object of which nothing is queued (`cache:RF-12`, `RF-13`).
     pub(super) fn resync(&mut self, wakes: &mut Wakes) -> Result<(), EnqueueError> {
         if self.mode.is_atomic() {
-            self.push(Event::SyncAll, wakes);
+            self.push(Marked::not(Event::SyncAll), wakes);
             return Ok(());
         }
         let (idle, refused) = self.idle();
         for object in idle {
-            self.push(Delta::Sync(object).into(), wakes);
+            self.push(object.map(|object| Delta::Sync(object).into()), wakes);
         }
         refused.map_or(Ok(()), |error| Err(EnqueueError::Key(error)))
     }
 
     /// Finds the known objects of which nothing is queued, up to the first that has no key.
-    fn idle(&self) -> (Vec<O>, Option<KeyError>) {
+    fn idle(&self) -> (Vec<Marked<O>>, Option<KeyError>) {
         let known = self.known_keys();
         let queued = self.newest();
         let mut shown = KeySet::with_capacity(known.len());
@@ -181,10 +183,10 @@ impl<K: Key, O: Handle, N: KnownObjects<K, O>> OrderedQueue<K, O, N> {
                 continue;
             }
             let Some(object) = self.look_up(key) else { continue };
-            if let Err(error) = self.intake.check(&object) {
-                return (idle, Some(error));
+            match self.intake.key(&object) {
+                Ok(key) => idle.push(Marked::with(object, &key)),
+                Err(error) => return (idle, Some(error)),
             }
-            idle.push(object);
         }
         (idle, None)
     }
@@ -202,7 +204,7 @@ impl<K: Key, O: Handle, N: KnownObjects<K, O>> OrderedQueue<K, O, N> {
     /// belongs to no object that a list could name.
     fn newest(&self) -> Newest<'_, K, O> {
         let mut newest = Newest::new();
-        for delta in self.events.iter().filter_map(Event::delta) {
+        for delta in self.iter().filter_map(Event::delta) {
             if let Ok(key) = self.intake.key_of_delta(delta) {
                 newest.insert(key, delta);
             }
@@ -224,7 +226,7 @@ impl<K: Key, O: Handle, N: KnownObjects<K, O>> OrderedQueue<K, O, N> {
     /// Takes the first event (`cache:RF-15`).
     #[inline]
     pub(super) fn pop(&mut self) -> Option<Popped<K, O>> {
-        let event = self.events.pop_front()?;
+        let event = self.events.pop_front()?.content;
         let initial = self.begin(1);
         Some(Popped { event, initial, left: self.events.len() })
     }
@@ -236,7 +238,8 @@ impl<K: Key, O: Handle, N: KnownObjects<K, O>> OrderedQueue<K, O, N> {
             return None;
         }
         let mut events = Vec::with_capacity(taken);
-        events.extend(std::iter::from_fn(|| self.events.pop_front()).take(taken));
+        let next = || self.events.pop_front().map(|event| event.content);
+        events.extend(std::iter::from_fn(next).take(taken));
         let initial = self.begin(taken);
         Some(Batch { events, initial, left: self.events.len() })
     }
@@ -247,24 +250,26 @@ impl<K: Key, O: Handle, N: KnownObjects<K, O>> OrderedQueue<K, O, N> {
     fn batch_length(&self) -> usize {
         let left = self.latch.left();
         let limit = if left > 0 { self.batch_size.min(left) } else { self.batch_size };
-        // Only the hashes are kept. Where two are equal the earlier key is computed once more.
+        // Keys are computed only where two marks are equal.
         let mut seen = HashTable::with_capacity(limit.min(self.events.len()));
         for (length, event) in self.events.iter().take(limit).enumerate() {
-            let Some(delta) = event.delta() else { return length.max(1) };
-            let Ok(key) = self.intake.key_of_delta(delta) else { return length + 1 };
-            let same = |&(hash, at): &(u32, usize)| hash == key.hash() && self.is_key_of(&key, at);
-            if seen.find(spread(key.hash()), same).is_some() {
-                return length;
-            }
-            let hash_of = |&(hash, _): &(u32, usize)| spread(hash);
-            seen.insert_unique(spread(key.hash()), (key.hash(), length), hash_of);
+            let Some(delta) = event.content.delta() else { return length.max(1) };
+            let Some(mark) = event.mark() else { return length + 1 };
+            let same = |&(other, at): &(u32, usize)| other == mark && self.is_of_object(at, delta);
+            let hash_of = |&(mark, _): &(u32, usize)| spread(mark);
+            match seen.entry(spread(mark), same, hash_of) {
+                Entry::Occupied(_) => return length,
+                Entry::Vacant(place) => place.insert((mark, length)),
+            };
         }
         limit.min(self.events.len())
     }
 
-    fn is_key_of(&self, key: &Hashed<K>, at: usize) -> bool {
-        let delta = self.events.get(at).and_then(Event::delta);
-        delta.is_some_and(|delta| self.intake.key_of_delta(delta).is_ok_and(|other| other == *key))
+    /// Tells whether a queued event is of the same object as a change.
+    fn is_of_object(&self, at: usize, delta: &Delta<K, O>) -> bool {
+        let other = self.events.get(at).and_then(|event| event.content.delta());
+        let key = |delta| self.intake.key_of_delta(delta).ok();
+        other.and_then(key).is_some_and(|other| key(delta) == Some(other))
     }
 
     /// Notes that events were taken; tells whether the first list is not yet processed.
@@ -333,7 +338,7 @@ impl<K: Key, O: Handle, N: KnownObjects<K, O>> OrderedQueue<K, O, N> {
 
     /// Goes through the events that wait, oldest first.
     pub fn iter(&self) -> impl Iterator<Item = &Event<K, O>> {
-        self.events.iter()
+        self.events.iter().map(|event| &event.content)
     }
 
     /// Checks the count of the initial batch, and who may hold the lock.

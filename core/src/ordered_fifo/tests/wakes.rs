@@ -20,13 +20,13 @@ fn atomic_machine(unlock_while_processing: bool) -> Machine {
 }
 
 fn put(name: &'static str) -> Put<Object> {
-    Put { verb: Verb::Update, object: Some(Ok((name, 1))) }
+    Put { verb: Verb::Update, object: Some(intake().marked((name, 1))) }
 }
 
 fn list(names: &[&'static str]) -> Replace<&'static str, Object> {
     let keyed = |name: &&'static str| {
         let object = (*name, 1);
-        Keyed { key: intake().key(&object).unwrap(), object }
+        Keyed { key: intake().key(&object).unwrap(), object: intake().marked(object).unwrap() }
     };
     Replace { objects: names.iter().map(keyed).collect(), behind: vec![], refused: None }
 }
@@ -57,7 +57,8 @@ fn every_event_wakes_one_popper() {
     assert_eq!(woken(&mut machine, Resync), (2, 0));
     assert_eq!(woken(&mut machine, list(&["known", "a", "b"])), (4, 0), "gone has a tombstone");
     assert_eq!(woken(&mut machine, put("a")), (1, 0));
-    let delete = Delete { last: Some(Ok(LastState::Final(("a", 1)))) };
+    let last = intake().marked_last_state(LastState::Final(("a", 1)));
+    let delete = Delete { last: Some(last) };
     assert_eq!(woken(&mut machine, delete), (1, 0));
     let mut machine = atomic_machine(true);
     assert_eq!(woken(&mut machine, Resync), (1, 0));

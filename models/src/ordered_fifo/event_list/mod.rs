@@ -335,16 +335,16 @@ impl Machine for EventList {
             Op::Put(Put { verb, object }) => {
                 let show = if *verb == Verb::Add { Delta::Added } else { Delta::Updated };
                 let Some(object) = object.take() else { return Step::Done(Ret::Put(Ok(()))) };
-                Ret::Put(self.put(object.map(show), cx))
+                Ret::Put(self.put(object.map(|object| show(object.content)), cx))
             }
             Op::Delete(Delete { last }) => {
                 let Some(last) = last.take() else { return Step::Done(Ret::Delete(Ok(()))) };
-                Ret::Delete(self.put(last.map(Delta::Deleted), cx))
+                Ret::Delete(self.put(last.map(|last| Delta::Deleted(last.content)), cx))
             }
             Op::Replace(Replace { objects, behind, refused }) => {
                 let keys = objects.iter().map(|keyed| &keyed.key).chain(&*behind);
                 let keys: Vec<u8> = keys.map(|key| *key.key()).collect();
-                let accepted = objects.iter().map(|keyed| keyed.object).collect();
+                let accepted = objects.iter().map(|keyed| keyed.object.content).collect();
                 let (refused_any, version) = (refused.is_some(), String::new());
                 self.replace(&List { keys, accepted, refused: refused_any, version }, cx);
                 Ret::Replace(refused.take().map_or(Ok(()), Err))

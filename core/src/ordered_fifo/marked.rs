@@ -1,0 +1,82 @@
+//! What goes through the queue, marked with the hash of its object's key.
+//!
+//! Events carry no keys: most are never compared. Whoever puts together a batch of different
+//! objects would have to ask for the key of every event, under the lock, and long after it left
+//! the processor's cache. On the way in the key is at hand, because it was just checked.
+
+use crate::fifo::{EnqueueError, Intake};
+use crate::store::{Handle, Hashed, Key, LastState};
+
+/// Something with the hash of its object's key.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Marked<T> {
+    /// What it is.
+    pub content: T,
+    /// `None` if it names no single object, or has lost its key.
+    mark: Option<u32>,
+}
+
+impl<T> Marked<T> {
+    /// Leaves something unmarked: it is no change of one object.
+    #[inline]
+    pub(super) fn not(content: T) -> Self {
+        Self { content, mark: None }
+    }
+
+    /// Marks something with its key.
+    #[inline]
+    pub(super) fn with<K>(content: T, key: &Hashed<K>) -> Self {
+        Self { content, mark: Some(key.hash()) }
+    }
+
+    /// Returns the mark.
+    #[inline]
+    pub(super) fn mark(&self) -> Option<u32> {
+        self.mark
+    }
+
+    /// Converts what is marked.
+    #[inline]
+    pub fn map<U>(self, convert: impl FnOnce(T) -> U) -> Marked<U> {
+        Marked { content: convert(self.content), mark: self.mark }
+    }
+}
+
+impl<K: Key, O: Handle> Intake<K, O> {
+    /// Transforms an object that has a key, and marks it.
+    ///
+    /// # Errors
+    /// The key function or the transformer refused it.
+    #[inline]
+    pub fn marked(&self, object: O) -> Result<Marked<O>, EnqueueError> {
+        let mark = self.hash(&object)?;
+        if self.transforms() {
+            return Ok(self.marked_again(self.transform(object)?));
+        }
+        Ok(Marked { content: object, mark: Some(mark) })
+    }
+
+    /// Marks an object that was transformed. One that has lost its key is queued all the same
+    /// (`cache:RF-20`).
+    pub(super) fn marked_again(&self, object: O) -> Marked<O> {
+        let mark = self.hash(&object).ok();
+        Marked { content: object, mark }
+    }
+
+    /// As [`marked`](Self::marked), for the last state of an object. Tombstones are not refused.
+    ///
+    /// # Errors
+    /// The key function or the transformer refused the object.
+    pub fn marked_last_state(
+        &self,
+        last: LastState<K, O>,
+    ) -> Result<Marked<LastState<K, O>>, EnqueueError> {
+        match last {
+            LastState::Final(object) => Ok(self.marked(object)?.map(LastState::Final)),
+            LastState::Tombstone(tombstone) => {
+                let mark = Some(self.hasher().hash(&tombstone.key));
+                Ok(Marked { content: LastState::Tombstone(tombstone), mark })
+            }
+        }
+    }
+}
