@@ -151,6 +151,7 @@ impl<K: Key, O: Handle> Content<K, O> {
         let mut places = 0;
         index.for_each_bucket(|members| {
             assert!(members.len() > 0, "a value that nobody has is gone (IX-6)");
+            members.check();
             places += members.len();
         });
         assert_eq!(places, expected, "an index shows nothing else");

@@ -8,7 +8,8 @@ use crate::runtime::Runtime;
 use crate::store::{Handle, Key, KeyError, KnownObjects, LookupFailed, spread};
 
 use super::content::Content;
-use super::index::{IndexFunction, Members, Value, Values};
+use super::index::{IndexFunction, Value, Values};
+use super::members::Members;
 use super::slots::{Entry, Slots};
 use super::{IndexError, IndexFailed, IndexedStore, Snapshot};
 
