@@ -78,9 +78,9 @@ impl<K: Key, O: Handle> Content<K, O> {
         } else {
             self.hashes[slot] = key.hash();
         }
+        *self.slots.slot_mut(slot) = Some(Entry { key: key.into_key(), object });
         let hash_of = |&slot: &u32| spread(self.hashes[slot]);
         self.table.insert_unique(hash_of(&slot), slot, hash_of);
-        *self.slots.slot_mut(slot) = Some(Entry { key: key.into_key(), object });
         (slot, None)
     }
 

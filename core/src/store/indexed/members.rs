@@ -102,8 +102,9 @@ impl Runs {
         let Err((number, place)) = self.find(slot) else { return };
         self.len += 1;
         match self.runs.get_mut(number) {
+            None => self.runs.push(vec![slot]),
             Some(run) if run.len() < RUN => run.insert(place, slot),
-            _ => self.insert_into_full(number, place, slot),
+            Some(_) => self.insert_into_full(number, place, slot),
         }
     }
 
