@@ -2,6 +2,7 @@
 
 use hashbrown::HashTable;
 
+use crate::slab::Chunked;
 use crate::store::{Handle, Hashed, Key, KeyHasher, spread};
 
 use super::index::{Index, Values};
@@ -9,8 +10,10 @@ use super::slots::{Entry, Slots, Snapshot};
 use super::writer::{Change, Span};
 
 pub(super) struct Content<K: Key, O: Handle> {
-    /// Hash and slot of every key.
-    table: HashTable<(u32, u32)>,
+    /// The slot of every key. Nothing else lies in here, so that it stays in the cache.
+    table: HashTable<u32>,
+    /// The hash of the key in every slot, for the table to grow by.
+    hashes: Chunked<u32>,
     slots: Slots<K, O>,
     /// Slots whose object was deleted.
     free: Vec<u32>,
@@ -23,6 +26,7 @@ impl<K: Key, O: Handle> Content<K, O> {
     pub(super) fn new() -> Self {
         Self {
             table: HashTable::new(),
+            hashes: Chunked::new(),
             slots: Slots::new(),
             free: Vec::new(),
             indices: Vec::new(),
@@ -36,10 +40,8 @@ impl<K: Key, O: Handle> Content<K, O> {
 
     #[inline]
     fn find(&self, key: &K, hash: u32) -> Option<u32> {
-        let same = |&(other, slot): &(u32, u32)| {
-            other == hash && self.slots.get(slot).is_some_and(|entry| entry.key == *key)
-        };
-        self.table.find(spread(hash), same).map(|&(_, slot)| slot)
+        let same = |&slot: &u32| self.slots.get(slot).is_some_and(|entry| entry.key == *key);
+        self.table.find(spread(hash), same).copied()
     }
 
     /// Returns the object with a key that has this hash.
@@ -71,16 +73,21 @@ impl<K: Key, O: Handle> Content<K, O> {
         let slot = self.free.pop().unwrap_or_else(|| {
             u32::try_from(self.table.len()).expect("a store holds fewer than 2^32 objects")
         });
-        let hash = key.hash();
+        if slot as usize == self.hashes.len() {
+            self.hashes.push(key.hash());
+        } else {
+            self.hashes[slot] = key.hash();
+        }
         *self.slots.slot_mut(slot) = Some(Entry { key: key.into_key(), object });
-        self.table.insert_unique(spread(hash), (hash, slot), |&(hash, _)| spread(hash));
+        let hash_of = |&slot: &u32| spread(self.hashes[slot]);
+        self.table.insert_unique(hash_of(&slot), slot, hash_of);
         (slot, None)
     }
 
     /// Removes an object. Returns its slot and what was in it.
     fn remove(&mut self, key: &Hashed<K>) -> Option<(u32, Entry<K, O>)> {
         let slot = self.find(key.key(), key.hash())?;
-        let found = self.table.find_entry(spread(key.hash()), |&(_, other)| other == slot);
+        let found = self.table.find_entry(spread(key.hash()), |&other| other == slot);
         found.expect("a key that was found is in the table").remove();
         self.free.push(slot);
         Some((slot, self.slots.slot_mut(slot).take()?))
@@ -119,7 +126,7 @@ impl<K: Key, O: Handle> Content<K, O> {
 
     /// Checks `cache:IX-2`, and that keys, slots and free slots agree.
     pub(super) fn check(&self, hasher: &KeyHasher) {
-        let mut slots: Vec<u32> = self.table.iter().map(|&(_, slot)| slot).collect();
+        let mut slots: Vec<u32> = self.table.iter().copied().collect();
         slots.sort_unstable();
         let used = self.slots.iter().map(|(slot, _)| slot);
         assert!(used.eq(slots), "every key has a slot, and every object a key");
@@ -151,6 +158,7 @@ impl<K: Key, O: Handle> Content<K, O> {
         let mut places = 0;
         index.for_each_bucket(|members| {
             assert!(members.len() > 0, "a value that nobody has is gone (IX-6)");
+            members.check();
             places += members.len();
         });
         assert_eq!(places, expected, "an index shows nothing else");

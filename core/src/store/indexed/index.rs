@@ -8,6 +8,8 @@ use hashbrown::hash_table::Entry;
 
 use crate::store::{Cause, KeyHasher, spread};
 
+use super::members::Members;
+
 /// Says under which values an object is found: it adds each to [`Values`]. It must be pure
 /// (`cache:IX-5`) and must not write to the store that asks it.
 pub type IndexFunction<O> = Arc<dyn Fn(&O, &mut Values) -> Result<(), Cause> + Send + Sync>;
@@ -126,70 +128,6 @@ pub(super) struct Value<'a> {
 impl<'a> Value<'a> {
     pub(super) fn new(text: &'a str, hasher: &KeyHasher) -> Self {
         Self { text, hash: hasher.hash(text) }
-    }
-}
-
-/// The slots of the objects that have a value. Most often it is one.
-#[derive(Clone, Debug)]
-pub(super) enum Members {
-    One(u32),
-    Many(Arc<HashTable<u32>>),
-}
-
-impl Members {
-    pub(super) fn len(&self) -> usize {
-        match self {
-            Self::One(_) => 1,
-            Self::Many(slots) => slots.len(),
-        }
-    }
-
-    pub(super) fn contains(&self, slot: u32) -> bool {
-        match self {
-            Self::One(one) => *one == slot,
-            Self::Many(slots) => slots.find(spread(slot), |other| *other == slot).is_some(),
-        }
-    }
-
-    pub(super) fn for_each(&self, mut visit: impl FnMut(u32)) {
-        match self {
-            Self::One(slot) => visit(*slot),
-            Self::Many(slots) => slots.iter().for_each(|slot| visit(*slot)),
-        }
-    }
-
-    fn insert(&mut self, slot: u32) {
-        match self {
-            Self::One(one) if *one == slot => {}
-            Self::One(one) => {
-                let mut slots = HashTable::with_capacity(2);
-                insert(&mut slots, *one);
-                insert(&mut slots, slot);
-                *self = Self::Many(Arc::new(slots));
-            }
-            Self::Many(slots) => insert(Arc::make_mut(slots), slot),
-        }
-    }
-
-    /// Takes a slot out; false if none is left.
-    fn remove(&mut self, slot: u32) -> bool {
-        match self {
-            Self::One(one) => *one != slot,
-            Self::Many(slots) => {
-                let slots = Arc::make_mut(slots);
-                if let Ok(found) = slots.find_entry(spread(slot), |other| *other == slot) {
-                    found.remove();
-                }
-                !slots.is_empty()
-            }
-        }
-    }
-}
-
-fn insert(slots: &mut HashTable<u32>, slot: u32) {
-    let entry = slots.entry(spread(slot), |other| *other == slot, |other| spread(*other));
-    if let Entry::Vacant(free) = entry {
-        free.insert(slot);
     }
 }
 

@@ -29,6 +29,7 @@
 mod content;
 mod error;
 mod index;
+mod members;
 mod read;
 mod slots;
 mod writer;

@@ -8,7 +8,8 @@ use crate::runtime::Runtime;
 use crate::store::{Handle, Key, KeyError, KnownObjects, LookupFailed, spread};
 
 use super::content::Content;
-use super::index::{IndexFunction, Members, Value, Values};
+use super::index::{IndexFunction, Value, Values};
+use super::members::Members;
 use super::slots::{Entry, Slots};
 use super::{IndexError, IndexFailed, IndexedStore, Snapshot};
 
@@ -48,12 +49,12 @@ impl<K: Key, O: Handle, R: Runtime> IndexedStore<K, O, R> {
 
     /// Returns all objects, in no particular order.
     pub fn list(&self) -> Vec<O> {
-        self.snapshot().iter().map(|(_, object)| object.clone()).collect()
+        self.snapshot().collect(|entry| entry.object.clone())
     }
 
     /// Returns all keys, in no particular order.
     pub fn list_keys(&self) -> Vec<K> {
-        self.snapshot().iter().map(|(key, _)| key.clone()).collect()
+        self.snapshot().collect(|entry| entry.key.clone())
     }
 
     /// Returns how many objects there are.

@@ -46,10 +46,13 @@ impl<K, O> Slots<K, O> {
         self.0.get(group)?[chunk].as_ref()?[place].as_ref()
     }
 
+    fn chunks(&self) -> impl Iterator<Item = &Arc<Chunk<K, O>>> {
+        self.0.iter().flat_map(|group| group.iter().flatten())
+    }
+
     /// Goes through the slots in use, in their order.
     pub(super) fn iter(&self) -> impl Iterator<Item = (u32, &Entry<K, O>)> {
-        let chunks = self.0.iter().flat_map(|group| group.iter().flatten());
-        let slots = chunks.flat_map(|chunk| chunk.iter());
+        let slots = self.chunks().flat_map(|chunk| chunk.iter());
         (0..).zip(slots).filter_map(|(slot, entry)| Some((slot, entry.as_ref()?)))
     }
 }
@@ -90,6 +93,15 @@ impl<K, O> Snapshot<K, O> {
     /// Tells whether there is no object.
     pub fn is_empty(&self) -> bool {
         self.len == 0
+    }
+
+    /// Copies something of every object into a vector.
+    pub(super) fn collect<T>(&self, read: impl Fn(&Entry<K, O>) -> T) -> Vec<T> {
+        let mut all = Vec::with_capacity(self.len);
+        for chunk in self.slots.chunks() {
+            all.extend(chunk.iter().flatten().map(&read));
+        }
+        all
     }
 
     /// Goes through keys and objects, in no particular order.

@@ -3,6 +3,7 @@
 mod content;
 mod failures;
 mod indices;
+mod members;
 mod snapshots;
 mod versions;
 

@@ -1,0 +1,137 @@
+//! The slots of the objects that have a value.
+//!
+//! Slots are numbered as objects come, so most of those that are added come last, and whoever reads
+//! them in order goes through memory in order. They lie in runs, which bounds what one of them
+//! moves when it is put between others or taken out.
+
+use std::sync::Arc;
+
+/// How many slots a run holds.
+const RUN: usize = 512;
+
+/// Slots in their order, each once. Most often it is one.
+#[derive(Clone, Debug)]
+pub(super) enum Members {
+    One(u32),
+    Many(Arc<Runs>),
+}
+
+/// Slots in their order. No run is empty.
+#[derive(Clone, Debug)]
+pub(super) struct Runs {
+    runs: Vec<Vec<u32>>,
+    len: usize,
+}
+
+impl Members {
+    pub(super) fn len(&self) -> usize {
+        match self {
+            Self::One(_) => 1,
+            Self::Many(runs) => runs.len,
+        }
+    }
+
+    pub(super) fn contains(&self, slot: u32) -> bool {
+        match self {
+            Self::One(one) => *one == slot,
+            Self::Many(runs) => runs.find(slot).is_ok(),
+        }
+    }
+
+    pub(super) fn for_each(&self, mut visit: impl FnMut(u32)) {
+        match self {
+            Self::One(slot) => visit(*slot),
+            Self::Many(runs) => runs.runs.iter().flatten().for_each(|slot| visit(*slot)),
+        }
+    }
+
+    /// Puts a slot in, if it is not there.
+    #[inline]
+    pub(super) fn insert(&mut self, slot: u32) {
+        match self {
+            Self::One(one) if *one == slot => {}
+            Self::One(one) => {
+                let run = vec![slot.min(*one), slot.max(*one)];
+                *self = Self::Many(Arc::new(Runs { runs: vec![run], len: 2 }));
+            }
+            Self::Many(runs) => Arc::make_mut(runs).insert(slot),
+        }
+    }
+
+    /// Takes a slot out, if it is there; false if none is left.
+    pub(super) fn remove(&mut self, slot: u32) -> bool {
+        match self {
+            Self::One(one) => *one != slot,
+            Self::Many(runs) => {
+                let runs = Arc::make_mut(runs);
+                runs.remove(slot);
+                runs.len > 0
+            }
+        }
+    }
+}
+
+impl Members {
+    /// Checks that they are counted, in order, and in runs as long as they may be.
+    pub(super) fn check(&self) {
+        let Self::Many(runs) = self else { return };
+        assert_eq!(runs.len, runs.runs.iter().map(Vec::len).sum(), "slots are counted");
+        assert!(runs.runs.iter().all(|run| (1..=RUN).contains(&run.len())), "runs are short");
+        assert!(runs.runs.iter().flatten().is_sorted_by(|one, next| one < next), "in order");
+    }
+}
+
+impl Runs {
+    /// Finds the run of a slot and its place in there, as an error if it would have to be put
+    /// there.
+    #[inline]
+    fn find(&self, slot: u32) -> Result<(usize, usize), (usize, usize)> {
+        let number = match self.runs.last() {
+            Some(last) if last[0] <= slot => self.runs.len() - 1,
+            _ => self.runs.partition_point(|run| run[0] <= slot).saturating_sub(1),
+        };
+        let Some(run) = self.runs.get(number) else { return Err((0, 0)) };
+        if run.last().is_some_and(|last| *last < slot) {
+            return Err((number, run.len()));
+        }
+        run.binary_search(&slot).map(|place| (number, place)).map_err(|place| (number, place))
+    }
+
+    #[inline]
+    fn insert(&mut self, slot: u32) {
+        let Err((number, place)) = self.find(slot) else { return };
+        self.len += 1;
+        match self.runs.get_mut(number) {
+            None => self.runs.push(vec![slot]),
+            Some(run) if run.len() < RUN => run.insert(place, slot),
+            Some(_) => self.insert_into_full(number, place, slot),
+        }
+    }
+
+    /// Cuts a run in two, and puts a slot into one of the halves. A slot that comes last gets a run
+    /// of its own, so that runs that only grow are full.
+    #[cold]
+    fn insert_into_full(&mut self, number: usize, place: usize, slot: u32) {
+        let run = &mut self.runs[number];
+        let cut = if place == run.len() { place } else { RUN / 2 };
+        let mut upper = run.split_off(cut);
+        match place.checked_sub(cut) {
+            Some(place) => upper.insert(place, slot),
+            None => run.insert(place, slot),
+        }
+        self.runs.insert(number + 1, upper);
+    }
+
+    fn remove(&mut self, slot: u32) {
+        let Ok((number, place)) = self.find(slot) else { return };
+        self.len -= 1;
+        self.runs[number].remove(place);
+        let next = self.runs.get(number + 1).map_or(0, Vec::len);
+        if self.runs[number].is_empty() {
+            self.runs.remove(number);
+        } else if next > 0 && self.runs[number].len() + next <= RUN / 2 {
+            let next = self.runs.remove(number + 1);
+            self.runs[number].extend(next);
+        }
+    }
+}
