@@ -1,5 +1,6 @@
 //! The rules of the priority queue, one behaviour a test.
 
+mod calls;
 mod delays;
 mod ends;
 mod meter;
