@@ -208,6 +208,18 @@ mod tests {
     }
 
     #[test]
+    fn a_heap_grows_seldom_and_by_a_quarter_at_most() {
+        let (mut heap, mut capacities) = (SlotHeap::new(), vec![]);
+        for slot in 0..1_000 {
+            heap.push(Place(0, slot));
+            assert!(heap.nodes.capacity() <= heap.len() + (heap.len() / 4).max(4));
+            capacities.push(heap.nodes.capacity());
+        }
+        capacities.dedup();
+        assert!(capacities.len() < 30, "{capacities:?}");
+    }
+
+    #[test]
     fn a_slot_that_is_not_there_is_not_found() {
         let mut heap = SlotHeap::<Place>::new();
         assert_eq!(
