@@ -143,3 +143,74 @@ mod drains {
         limited_queue: LimitedQueue::<u8>::with_default_limiter(&System::new());
     }
 }
+
+mod late {
+    use std::time::Duration;
+
+    use foldhash::fast::FixedState;
+
+    use crate::delaying_queue::{Delaying, DelayingQueue};
+    use crate::limited_queue::{Limited, LimitedQueue};
+    use crate::limiter::Exponential;
+    use crate::machine::{Cx, Host, Machine, Operation, Step};
+    use crate::priority_queue::{Prioritized, PriorityQueue};
+    use crate::queue::Fifo;
+    use crate::runtime::Manual;
+
+    const DELAY: Duration = Duration::from_millis(10);
+
+    /// A machine whose first caller has to wait for the lock, half of its delay.
+    struct Late<M> {
+        clock: Option<Manual>,
+        machine: M,
+    }
+
+    impl<M: Machine> Host<M> for Late<M> {
+        fn run<O: Operation<M>>(&mut self, op: &mut O, cx: &mut Cx<'_>) -> Step<O::Ret> {
+            if let Some(clock) = self.clock.take() {
+                clock.advance(DELAY / 2);
+            }
+            op.step(&mut self.machine, cx)
+        }
+
+        fn give_up<O: Operation<M>>(&mut self, op: &mut O, cx: &mut Cx<'_>) {
+            op.cancel(&mut self.machine, cx);
+        }
+    }
+
+    fn limiter() -> Exponential<u8> {
+        Exponential::new(DELAY, DELAY)
+    }
+
+    /// Adds an item and looks half a delay later: it is due if its delay counts from the call.
+    macro_rules! due_half_a_delay_later {
+        ($($name:ident: $queue:ident of $machine:expr, $add:expr;)*) => {$(
+            #[test]
+            fn $name() {
+                let clock = Manual::new();
+                let host = Late { clock: Some(clock.clone()), machine: $machine };
+                let queue = $queue::with_host(&clock, FixedState::default(), host);
+                $add(&queue);
+                assert!(queue.is_empty());
+                clock.advance(DELAY / 2);
+                assert_eq!(queue.len(), 1, "workqueue:DQ-5, PQ-16");
+            }
+        )*};
+    }
+
+    due_half_a_delay_later! {
+        a_delay_counts_from_the_call: DelayingQueue of Delaying::<u8>::default(),
+            |queue: &DelayingQueue<u8, _, _, _, _>| queue.add_after(1, DELAY);
+        a_delay_beside_a_limiter_counts_from_the_call:
+            LimitedQueue of Limited::new(limiter(), Fifo::default()),
+            |queue: &LimitedQueue<u8, _, _, _, _, _>| queue.add_after(1, DELAY);
+        a_failure_counts_from_the_call: LimitedQueue of Limited::new(limiter(), Fifo::default()),
+            |queue: &LimitedQueue<u8, _, _, _, _, _>| queue.add_rate_limited(1);
+        a_delay_of_a_priority_counts_from_the_call:
+            PriorityQueue of Prioritized::new(limiter(), ()),
+            |queue: &PriorityQueue<u8, _, _, _, _, _>| queue.add_after(1, DELAY);
+        a_failure_of_a_priority_counts_from_the_call:
+            PriorityQueue of Prioritized::new(limiter(), ()),
+            |queue: &PriorityQueue<u8, _, _, _, _, _>| queue.add_rate_limited(1);
+    }
+}

@@ -62,6 +62,34 @@ impl Component for DeltaFifo {
         mutants::all()
     }
 
+    fn never_alone() -> &'static [(&'static str, &'static str)] {
+        const NAMES: &str = "the sequential object says all that can be said of what waits; this \
+                             names what is wrong";
+        const SAID: &str = "a yes that is taken back came too early, or the no comes too late: \
+                            `never_synced_early` or `synced_once_processed`; this needs no count \
+                            of the list";
+        &[
+            ("one_entry_per_object", NAMES),
+            ("deletions_are_deduplicated", NAMES),
+            ("the_better_deletion_survives", NAMES),
+            ("changes_stay_until_popped", NAMES),
+            ("needless_deletions_are_ignored", NAMES),
+            ("lists_are_told_from_resyncs", NAMES),
+            ("every_listed_object_is_shown", NAMES),
+            ("only_the_unlisted_are_deleted", NAMES),
+            ("tombstones_carry_the_newest_state", NAMES),
+            ("resync_never_goes_back", NAMES),
+            ("resync_shows_the_idle", NAMES),
+            ("nothing_is_lost", NAMES),
+            (
+                "transformed_once",
+                "what is transformed on its way out is not what waited, so \
+                 `handed_out_whole_and_once` breaks as well; this names the transformer",
+            ),
+            ("synced_for_good", SAID),
+        ]
+    }
+
     fn describe(call: &OpOf<Self>, outcome: &Step<RetOf<Self>>) -> String {
         let reply = match outcome {
             Step::Done(reply) | Step::Held(reply) => Some(reply),

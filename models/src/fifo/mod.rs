@@ -56,6 +56,20 @@ impl Component for Fifo {
         mutants::all()
     }
 
+    fn never_alone() -> &'static [(&'static str, &'static str)] {
+        const NAMES: &str = "the sequential object says all that can be said of what waits \
+                             and what comes; this names what is wrong";
+        const SAID: &str = "a yes that is taken back came too early, or the no comes too late: \
+                            `never_synced_early` or `synced_once_processed`; this needs no count \
+                            of the list";
+        &[
+            ("only_what_waits", NAMES),
+            ("newest_state", NAMES),
+            ("order_of_places", NAMES),
+            ("synced_for_good", SAID),
+        ]
+    }
+
     fn describe(op: &OpOf<Self>, outcome: &Step<RetOf<Self>>) -> String {
         match outcome {
             Step::Done(ret) | Step::Held(ret) => describe(op, Some(ret)),

@@ -58,6 +58,34 @@ impl Component for OrderedFifo {
         mutants::all()
     }
 
+    fn never_alone() -> &'static [(&'static str, &'static str)] {
+        const NAMES: &str = "the sequential object says all that can be said of what waits \
+                             and what comes; this names what is wrong";
+        const SAID: &str = "a yes that is taken back came too early, or the no comes too late: \
+                            `never_synced_early` or `synced_once_processed`; this needs no count \
+                            of the list";
+        &[
+            ("tombstones_come_first", NAMES),
+            ("deletions_are_not_repeated", NAMES),
+            ("tombstones_carry_the_newest_state", NAMES),
+            ("resync_never_goes_back", NAMES),
+            ("resync_shows_the_idle", NAMES),
+            ("a_list_is_one_step", NAMES),
+            ("bookmarks_where_asked", NAMES),
+            ("batches_are_of_changes", NAMES),
+            ("batches_are_of_different_objects", NAMES),
+            ("batches_end_with_the_first_list", NAMES),
+            ("batches_have_a_limit", NAMES),
+            ("nothing_is_lost", NAMES),
+            (
+                "transformed_once",
+                "what is transformed on its way out is not what came in, so `order_of_arrival` \
+                 breaks as well; this names the transformer",
+            ),
+            ("synced_for_good", SAID),
+        ]
+    }
+
     fn describe(call: &OpOf<Self>, outcome: &Step<RetOf<Self>>) -> String {
         let reply = match outcome {
             Step::Done(reply) | Step::Held(reply) => Some(reply),

@@ -80,3 +80,22 @@ fn an_ordered_fifo_is_a_queue_of_objects() {
     Queue::delete(&queue, LastState::Final(("a", 2))).unwrap();
     assert_eq!(Queue::len(&queue), 3, "each of them is an event");
 }
+
+#[test]
+fn a_state_tells_whether_it_is_empty_and_whether_anybody_has_written() {
+    let mut state = FifoQueue::<&'static str, Object>::new(KeyHasher::fixed(0));
+    assert!(state.is_empty() && !state.latch().is_populated());
+    let key = Some(KeyHasher::fixed(0).hashed("a"));
+    let mut put = Put { key, object: Some(("a", 1)) };
+    assert!(matches!(put.step(&mut state, &mut Cx::new(&System::new())), Step::Done(())));
+    assert!(!state.is_empty() && state.latch().is_populated(), "QU-14");
+}
+
+#[test]
+fn a_refusal_names_its_cause() {
+    let cause = || -> Cause { Arc::new(NoMetadata) };
+    for error in [EnqueueError::Transform(cause()), KeyError::new(&"a", cause()).into()] {
+        let source = std::error::Error::source(&error).expect("there is a cause");
+        assert!(error.to_string().contains(&source.to_string()), "{error}");
+    }
+}

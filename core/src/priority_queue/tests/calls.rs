@@ -70,6 +70,7 @@ fn a_task_takes_the_first_with_its_priority() {
 fn a_worker_settles_what_it_was_handed_out() {
     let queue = three();
     let mut runs = 0;
+    assert!(!queue.is_shutting_down());
     queue.work(|key, priority| {
         runs += 1;
         if runs == 1 {
