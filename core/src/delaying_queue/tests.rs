@@ -303,6 +303,18 @@ fn an_item_that_the_queue_holds_comes_at_once_without_a_delay() {
 }
 
 #[test]
+fn an_item_that_is_kept_for_no_time_is_noticed() {
+    let mut queue = machine();
+    queue.add_after(1, ms(5));
+    queue.machine.check();
+    let shown = format!("{:?}", queue.machine);
+    assert!(shown.contains("delayed: 1"), "{shown}");
+    queue.machine.queue.keep(&mut Some(2), 2);
+    let check = std::panic::AssertUnwindSafe(|| queue.machine.check());
+    assert!(std::panic::catch_unwind(check).is_err());
+}
+
+#[test]
 fn threads_receive_items_at_their_times() {
     let runtime = System::new();
     let queue = Arc::new(DelayingQueue::new(&runtime));

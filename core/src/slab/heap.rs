@@ -220,6 +220,27 @@ mod tests {
     }
 
     #[test]
+    fn a_heap_out_of_order_and_a_position_that_is_wrong_are_noticed() {
+        let full = || {
+            let mut heap = SlotHeap::new();
+            (0..6).for_each(|slot| heap.push(Place(slot as u16, slot)));
+            heap.check();
+            heap
+        };
+        let breaks: [fn(&mut SlotHeap<Place>); 3] = [
+            |heap| heap.nodes[5].0 = 0,
+            |heap| heap.positions[2] = 1,
+            |heap| heap.positions.push(1),
+        ];
+        for (number, broken) in breaks.into_iter().enumerate() {
+            let mut heap = full();
+            broken(&mut heap);
+            let noticed = std::panic::catch_unwind(|| heap.check()).is_err();
+            assert!(noticed, "number {number}");
+        }
+    }
+
+    #[test]
     fn a_slot_that_is_not_there_is_not_found() {
         let mut heap = SlotHeap::<Place>::new();
         assert_eq!(

@@ -122,3 +122,10 @@ quickcheck! {
         delays.is_sorted() && delays.iter().all(|delay| *delay <= cap)
     }
 }
+
+#[test]
+fn delays_by_reference_are_those_of_their_owner() {
+    let mut delays = ExponentialDelays::new(SECOND, seconds(4), SECOND, 2.0, 0.0, Instant::ZERO);
+    let first = Delays::next(&mut &mut delays, &At(0, 0));
+    assert_eq!((first, Delays::next(&mut delays, &At(0, 0))), (SECOND, 2 * SECOND));
+}
