@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::*;
 use crate::limiter::{Bucket, Exponential, Item, Rate};
 use crate::machine::by_hand::ByHand;
-use crate::runtime::{Ambient, Instant, Manual};
+use crate::runtime::{Ambient, Instant};
 
 type Machine<L> = ByHand<Limited<u8, L>>;
 
@@ -188,20 +188,6 @@ fn a_panicking_worker_ends_its_delivery_and_keeps_the_failures() {
     assert!(catch_unwind(worker).is_err());
     assert_eq!(queue.num_requeues(&1), 1);
     queue.shut_down_with_drain(); // would hang if the item were still in processing
-}
-
-#[test]
-fn the_calls_on_failures_and_delays_are_those_of_their_item() {
-    let runtime = Manual::new();
-    let queue = LimitedQueue::new(&runtime, Exponential::new(ms(10), ms(1000)));
-    queue.add_rate_limited(1);
-    queue.add_rate_limited(2);
-    queue.forget(&1);
-    assert_eq!((queue.num_requeues(&1), queue.num_requeues(&2)), (0, 1));
-    queue.add_after(3, ms(5));
-    assert_eq!((queue.retries(), queue.is_empty()), (3, true));
-    runtime.advance(ms(5));
-    assert_eq!(queue.take().map(|(_, key)| key), Some(3));
 }
 
 #[test]

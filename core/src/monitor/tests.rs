@@ -222,7 +222,7 @@ fn nobody_counts_as_asleep_who_is_awake() {
     assert_eq!((bell.rings(), asleep()), (1, (1, 1)), "the task was told, and it alone");
     monitor.call(Add { key: Some(2), hash: 2 });
     assert!(runtime.join(getter).expect("it does not panic").is_some());
-    assert_eq!(taken(poll(task.as_mut(), &bell)).is_some(), true);
+    assert!(taken(poll(task.as_mut(), &bell)).is_some());
     assert_eq!(asleep(), (0, 0));
 }
 

@@ -198,6 +198,32 @@ mod late {
         )*};
     }
 
+    /// The calls of the queues with a limiter.
+    macro_rules! of_their_item {
+        ($($name:ident: $make:expr;)*) => {$(
+            #[test]
+            fn $name() {
+                let clock = Manual::new();
+                let queue = $make(&clock);
+                queue.add_rate_limited(1);
+                queue.add_rate_limited(2);
+                queue.forget(&1);
+                assert_eq!((queue.num_requeues(&1), queue.num_requeues(&2)), (0, 1));
+                queue.add_after(3, DELAY / 2);
+                assert_eq!((queue.retries(), queue.is_empty()), (3, true));
+                clock.advance(DELAY / 2);
+                assert_eq!((queue.len(), queue.is_empty()), (1, false));
+            }
+        )*};
+    }
+
+    of_their_item! {
+        failures_and_delays_are_those_of_an_item:
+            |clock: &Manual| LimitedQueue::new(clock, limiter());
+        failures_and_delays_are_those_of_an_item_with_a_priority:
+            |clock: &Manual| PriorityQueue::with_limiter(clock, limiter(), ());
+    }
+
     due_half_a_delay_later! {
         a_delay_counts_from_the_call: DelayingQueue of Delaying::<u8>::default(),
             |queue: &DelayingQueue<u8, _, _, _, _>| queue.add_after(1, DELAY);

@@ -17,7 +17,7 @@ use seatrial_core::delta_fifo::{Op as Queued, Ret, Verb};
 use seatrial_core::machine::Step;
 
 use crate::conformance::Conformance;
-use crate::objects::{named, named_change, named_last};
+use crate::objects::{NAMES, TAKEN_BACK, named, named_change, named_last};
 use crate::trial::{
     Component, DynScenario, EventOf, HistoryOf, Invariant, MachineOf, Mutant, OpOf, Property,
     RetOf, Simulation,
@@ -63,11 +63,6 @@ impl Component for DeltaFifo {
     }
 
     fn never_alone() -> &'static [(&'static str, &'static str)] {
-        const NAMES: &str = "the sequential object says all that can be said of what waits; this \
-                             names what is wrong";
-        const SAID: &str = "a yes that is taken back came too early, or the no comes too late: \
-                            `never_synced_early` or `synced_once_processed`; this needs no count \
-                            of the list";
         &[
             ("one_entry_per_object", NAMES),
             ("deletions_are_deduplicated", NAMES),
@@ -86,7 +81,7 @@ impl Component for DeltaFifo {
                 "what is transformed on its way out is not what waited, so \
                  `handed_out_whole_and_once` breaks as well; this names the transformer",
             ),
-            ("synced_for_good", SAID),
+            ("synced_for_good", TAKEN_BACK),
         ]
     }
 

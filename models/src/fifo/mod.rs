@@ -17,7 +17,7 @@ use seatrial_core::store::KeyHasher;
 
 use crate::by_hand::{Behind, NeverWaits};
 use crate::conformance::Conformance;
-use crate::objects::{Object, named};
+use crate::objects::{NAMES, Object, TAKEN_BACK, named};
 use crate::trial::{
     Component, DynScenario, EventOf, HistoryOf, Invariant, MachineOf, Mutant, OpOf, Property,
     RetOf, component_tests,
@@ -57,16 +57,11 @@ impl Component for Fifo {
     }
 
     fn never_alone() -> &'static [(&'static str, &'static str)] {
-        const NAMES: &str = "the sequential object says all that can be said of what waits \
-                             and what comes; this names what is wrong";
-        const SAID: &str = "a yes that is taken back came too early, or the no comes too late: \
-                            `never_synced_early` or `synced_once_processed`; this needs no count \
-                            of the list";
         &[
             ("only_what_waits", NAMES),
             ("newest_state", NAMES),
             ("order_of_places", NAMES),
-            ("synced_for_good", SAID),
+            ("synced_for_good", TAKEN_BACK),
         ]
     }
 

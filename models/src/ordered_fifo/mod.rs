@@ -17,7 +17,7 @@ use seatrial_core::machine::Step;
 use seatrial_core::ordered_fifo::{Event as Happening, Op as Queued, Ret};
 
 use crate::conformance::Conformance;
-use crate::objects::{named, named_change, named_last};
+use crate::objects::{NAMES, TAKEN_BACK, named, named_change, named_last};
 use crate::trial::{
     Component, DynScenario, EventOf, HistoryOf, Invariant, MachineOf, Mutant, OpOf, Property,
     RetOf, component_tests,
@@ -59,11 +59,6 @@ impl Component for OrderedFifo {
     }
 
     fn never_alone() -> &'static [(&'static str, &'static str)] {
-        const NAMES: &str = "the sequential object says all that can be said of what waits \
-                             and what comes; this names what is wrong";
-        const SAID: &str = "a yes that is taken back came too early, or the no comes too late: \
-                            `never_synced_early` or `synced_once_processed`; this needs no count \
-                            of the list";
         &[
             ("tombstones_come_first", NAMES),
             ("deletions_are_not_repeated", NAMES),
@@ -82,7 +77,7 @@ impl Component for OrderedFifo {
                 "what is transformed on its way out is not what came in, so `order_of_arrival` \
                  breaks as well; this names the transformer",
             ),
-            ("synced_for_good", SAID),
+            ("synced_for_good", TAKEN_BACK),
         ]
     }
 

@@ -3,7 +3,6 @@
 use std::num::NonZeroUsize;
 
 use super::*;
-use crate::runtime::Manual;
 
 fn two() -> NonZeroUsize {
     NonZeroUsize::new(2).unwrap()
@@ -82,19 +81,4 @@ fn a_worker_settles_what_it_was_handed_out() {
     });
     assert_eq!((runs, queue.num_requeues(&3), queue.retries()), (2, 1, 1), "PQ-42, PQ-2");
     assert!(!queue.done_key(&3) && !queue.done_key(&2), "every delivery has ended");
-}
-
-#[test]
-fn forgotten_failures_and_delays_are_those_of_the_item() {
-    let runtime = Manual::new();
-    let limiter = Exponential::new(ms(10), ms(1000));
-    let queue = PriorityQueue::with_limiter(&runtime, limiter, ());
-    queue.add_rate_limited(1);
-    queue.add_rate_limited(2);
-    queue.forget(&1);
-    assert_eq!((queue.num_requeues(&1), queue.num_requeues(&2)), (0, 1));
-    queue.add_after(3, ms(5));
-    assert_eq!((queue.retries(), queue.is_empty()), (3, true));
-    runtime.advance(ms(5));
-    assert_eq!((queue.len(), queue.is_empty()), (1, false));
 }
