@@ -82,7 +82,15 @@ fn medians_stand_beside_the_plain_checkers() {
 
 #[test]
 fn each_invariant_convicts_something_alone_or_says_why_not() {
-    const FINISHED: &[&str] = &["limiter", "indexed_store", "expiring_store", "pool", "backoff"];
+    const FINISHED: &[&str] = &[
+        "limiter",
+        "indexed_store",
+        "expiring_store",
+        "pool",
+        "backoff",
+        "candidate",
+        "token_bucket",
+    ];
     let patterns: Vec<_> = FINISHED.iter().map(|name| (*name).to_owned()).collect();
     let all = alone(&CATALOGUE, &patterns, 2, &Silent);
     assert!(all.len() >= 6, "{} invariants", all.len());

@@ -244,6 +244,7 @@ fn a_tree_forgets_tokens_that_nobody_can_name_when_it_grows() {
     drop((another_copy, holds_other));
     let (_, _holds_last) = child(&mut tree, other);
     assert_eq!(tree.len(), 2, "the root and the last one");
+    assert!(!tree.is_empty());
 }
 
 #[test]

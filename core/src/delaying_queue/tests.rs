@@ -198,6 +198,29 @@ fn an_earlier_deadline_wakes_every_consumer_and_a_later_one_nobody() {
     }
     queue.add_after(2, ms(4));
     assert_eq!(queue.woken.get(GETTERS), Wakes::ALL, "brought forward to the front");
+    queue.add_after(2, ms(9));
+    assert!(!queue.woken.any(), "the first keeps its time, DQ-9");
+}
+
+#[test]
+fn the_same_time_given_again_changes_no_order() {
+    let mut queue = machine();
+    for key in [1, 2, 1] {
+        queue.add_after(key, ms(5));
+    }
+    queue.advance(ms(5));
+    assert_eq!(queue.keys(), [1, 2], "DQ-9, DQ-13");
+}
+
+#[test]
+fn what_waits_for_its_time_is_shown_in_the_order_of_the_times() {
+    let mut queue = machine();
+    for (key, delay) in [(1, 30), (2, 10), (3, 20), (4, 10)] {
+        queue.add_after(key, ms(delay));
+    }
+    let later = queue.machine.later();
+    assert_eq!(later, [(&2, at(10)), (&4, at(10)), (&3, at(20)), (&1, at(30))]);
+    assert_eq!(queue.machine.delayed(), 4);
 }
 
 #[test]
@@ -254,6 +277,41 @@ fn a_drain_ends_the_waiting_when_it_begins_and_shutdown_releases_it() {
     queue.call(Done(token));
     assert_eq!(queue.woken.get(DRAINS), Wakes::ALL);
     queue.call(Drain::new(DrainUntil::AllWorkDone));
+}
+
+#[test]
+fn a_drain_keeps_what_was_due_when_it_began() {
+    let mut queue = machine();
+    queue.add_after(1, ms(5));
+    queue.add_after(2, ms(6));
+    queue.advance(ms(5));
+    queue.call(Drain::new(DrainUntil::NothingInFlight));
+    assert_eq!(queue.keys(), [1], "its time had come, DQ-19");
+}
+
+#[test]
+fn an_item_that_the_queue_holds_comes_at_once_without_a_delay() {
+    let mut queue = machine();
+    queue.add(1);
+    let (token, _) = queue.get();
+    let slot = queue.machine.queue.slot_of(token).unwrap();
+    let mut cx = crate::machine::Cx::new(&queue.clock);
+    queue.machine.add_slot_after(slot, Instant::ZERO, Duration::ZERO, &mut cx);
+    assert_eq!(queue.machine.delayed(), 0, "it waits for no time");
+    queue.call(Done(token));
+    assert_eq!(queue.keys(), [1]);
+}
+
+#[test]
+fn an_item_that_is_kept_for_no_time_is_noticed() {
+    let mut queue = machine();
+    queue.add_after(1, ms(5));
+    queue.machine.check();
+    let shown = format!("{:?}", queue.machine);
+    assert!(shown.contains("delayed: 1"), "{shown}");
+    queue.machine.queue.keep(&mut Some(2), 2);
+    let check = std::panic::AssertUnwindSafe(|| queue.machine.check());
+    assert!(std::panic::catch_unwind(check).is_err());
 }
 
 #[test]

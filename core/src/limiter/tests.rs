@@ -136,6 +136,14 @@ fn max_of_asks_every_part_and_answers_with_the_longest() {
     limiter.forget(item(&1));
     assert_eq!(limiter.num_requeues(item(&1)), 0);
     assert!(!limiter.reads_time());
+
+    let shared = || Bucket::new(Rate::per_second(100.0), 1);
+    let mut first = MaxOf((Exponential::new(ms(1), ms(8)), shared()));
+    let mut second = MaxOf((shared(), Exponential::new(ms(1), ms(8))));
+    when(&mut first, 1);
+    when(&mut second, 1);
+    let counts = (first.num_requeues(item(&1)), second.num_requeues(item(&1)));
+    assert_eq!(counts, (1, 1), "a part that counts nothing hides nothing, RL-20");
 }
 
 #[test]
@@ -186,6 +194,8 @@ fn limiters_made_of_limiters_read_the_time_if_a_part_does() {
     assert!(reads(&WithMaxWait::new(shared(), ms(1))));
     assert!(!reads(&WithMaxWait::new(alone(), ms(1))));
     assert!(reads(&MaxOf(vec![WithMaxWait::new(shared(), ms(1))])));
+    assert!(!reads(&MaxOf(vec![alone(), alone()])));
+    assert!(!reads(&FastSlow::new(ms(1), ms(2), 3)));
 }
 
 #[test]

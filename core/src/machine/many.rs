@@ -63,14 +63,20 @@ where
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicU8, Ordering};
+
     use super::*;
-    use crate::machine::by_hand::ByHand;
+    use crate::machine::by_hand::{ByHand, HandClock};
+    use crate::machine::{Boxed, Host};
+    use crate::runtime::Ambient;
 
     /// Hands out the numbers below its own, the largest first; ends at zero if it is told to.
-    #[derive(Debug)]
+    #[derive(Debug, Default)]
     pub struct Countdown {
         left: u8,
         ends: bool,
+        given_up: Arc<AtomicU8>,
     }
 
     #[derive(Clone, Debug)]
@@ -98,6 +104,10 @@ mod tests {
                 }
             }
         }
+
+        fn cancel(&mut self, countdown: &mut Countdown, _: &mut Cx<'_>) {
+            countdown.given_up.fetch_add(1, Ordering::Relaxed);
+        }
     }
 
     impl Operation<Countdown> for Raise {
@@ -114,7 +124,7 @@ mod tests {
 
     #[test]
     fn a_row_returns_what_its_calls_return_and_wakes_whom_they_wake() {
-        let mut machine = ByHand::new(Countdown { left: 0, ends: false });
+        let mut machine = ByHand::new(Countdown::default());
         assert_eq!(machine.call(Many(vec![Raise(2), Raise(1)])), [2, 3]);
         assert_eq!(machine.woken.get(1), 3);
         assert_eq!(machine.call(Many::<Raise>(vec![])), [0; 0]);
@@ -122,15 +132,41 @@ mod tests {
 
     #[test]
     fn it_takes_what_is_there_and_waits_for_the_first_only() {
-        let mut machine = ByHand::new(Countdown { left: 3, ends: false });
+        let mut machine = ByHand::new(Countdown { left: 3, ..Countdown::default() });
         assert_eq!(machine.call(up_to(2)), [2, 1]);
         assert_eq!(machine.call(up_to(usize::MAX)), [0]);
         machine.waits(up_to(2));
     }
 
     #[test]
+    fn a_machine_learns_that_a_call_is_given_up_in_whatever_form_it_came() {
+        let (clock, given_up) = (HandClock::default(), Arc::<AtomicU8>::default());
+        let countdown = || Countdown { given_up: Arc::clone(&given_up), ..Countdown::default() };
+        let (mut machine, mut boxed) = (countdown(), Boxed::<Countdown>(Box::new(countdown())));
+        let mut cx = Cx::new(&clock);
+        machine.give_up(&mut Next, &mut cx);
+        machine.give_up(&mut up_to(2), &mut cx);
+        boxed.give_up(&mut Next, &mut cx);
+        boxed.give_up(&mut up_to(2), &mut cx);
+        assert_eq!(given_up.load(Ordering::Relaxed), 4);
+        machine.give_up(&mut Raise(1), &mut cx);
+        assert_eq!(given_up.load(Ordering::Relaxed), 4, "it never waits");
+    }
+
+    #[test]
+    fn a_step_reads_the_clock_once_and_only_if_it_asks() {
+        let clock = HandClock::default();
+        let mut cx = Cx::new(&clock);
+        assert_eq!(cx.time_read(), None);
+        let now = cx.now();
+        clock.advance(std::time::Duration::from_nanos(1));
+        assert_eq!((cx.now(), cx.time_read()), (now, Some(now)));
+        assert_ne!(clock.now(), now);
+    }
+
+    #[test]
     fn nothing_is_returned_at_the_end() {
-        let mut machine = ByHand::new(Countdown { left: 1, ends: true });
+        let mut machine = ByHand::new(Countdown { left: 1, ends: true, ..Countdown::default() });
         assert_eq!(machine.call(up_to(2)), [0]);
         assert_eq!(machine.call(up_to(2)), [0; 0]);
     }

@@ -92,4 +92,24 @@ mod tests {
         assert_eq!(wakes.get(1), Wakes::ALL);
         assert_eq!(wakes.get(0), 0);
     }
+
+    #[test]
+    fn a_number_replaces_that_of_its_channel_and_of_no_other() {
+        let channels = || (0..).take(CHANNELS);
+        for on in channels() {
+            let mut wakes = Wakes::default();
+            channels().for_each(|channel| wakes.set(channel, 7));
+            wakes.set(on, 8);
+            for channel in channels() {
+                assert_eq!(wakes.get(channel), if channel == on { 8 } else { 7 });
+            }
+        }
+    }
+
+    #[test]
+    fn wakes_are_shown_by_channel() {
+        let mut wakes = Wakes::default();
+        wakes.many(1, 3);
+        assert_eq!(format!("{wakes:?}"), "[0, 3, 0, 0]");
+    }
 }

@@ -10,7 +10,7 @@ use std::time::Duration;
 use super::Monitor;
 use crate::delaying_queue::DelayingQueue;
 use crate::machine::{Cx, Embed, Machine, Operation, Step};
-use crate::queue::{Token, WorkQueue};
+use crate::queue::{Add, Get, Queue, Token, WorkQueue};
 use crate::runtime::{Ambient as _, Instant, Manual, Runtime, System};
 
 #[derive(Default)]
@@ -151,6 +151,79 @@ fn tasks_and_threads_share_the_items() {
     queue.shut_down();
     workers.into_iter().for_each(|worker| runtime.join(worker).expect("it does not panic"));
     assert_eq!(count.load(Ordering::SeqCst), 1_000);
+}
+
+#[test]
+fn a_call_that_is_over_at_once_wakes_whom_it_names() {
+    let queue = WorkQueue::<u8>::new(&System::new());
+    let bell = Arc::<Bell>::default();
+    let (mut getter, mut drain) = (pin!(queue.take_async()), pin!(queue.drain_async()));
+    assert!(poll(getter.as_mut(), &bell).is_pending());
+    assert!(poll(drain.as_mut(), &Arc::default()).is_ready(), "nothing is in flight");
+    assert_eq!(bell.rings(), 1, "the queue is shut down");
+    assert!(poll(getter.as_mut(), &bell).is_ready());
+}
+
+#[test]
+fn a_thread_wakes_the_tasks_that_its_call_names_before_it_sleeps() {
+    let (runtime, bell) = (System::new(), Arc::<Bell>::default());
+    let queue = Arc::new(WorkQueue::<u8>::new(&runtime));
+    queue.add(1);
+    let (token, _) = queue.take().expect("one item waits");
+    let mut getter = pin!(queue.take_async());
+    assert!(poll(getter.as_mut(), &bell).is_pending());
+    let drain = {
+        let queue = Arc::clone(&queue);
+        runtime.spawn("drain", move || queue.shut_down_with_drain())
+    };
+    let late = runtime.now() + Duration::from_secs(60);
+    while bell.rings() == 0 {
+        assert!(runtime.now() < late, "the queue is shut down, and nobody tells the getter");
+        std::thread::yield_now();
+    }
+    queue.done(token);
+    runtime.join(drain).expect("it does not panic");
+    assert_eq!(taken(poll(getter.as_mut(), &bell)), None);
+}
+
+#[test]
+fn a_dropped_getter_passes_its_wake_up_to_one_other() {
+    let queue = WorkQueue::<u8>::new(&System::new());
+    let (first, second, third) = (Arc::<Bell>::default(), Arc::default(), Arc::default());
+    let mut one = Box::pin(queue.take_async());
+    let (mut two, mut three) = (pin!(queue.take_async()), pin!(queue.take_async()));
+    assert!(poll(one.as_mut(), &first).is_pending() && poll(two.as_mut(), &second).is_pending());
+    assert!(poll(three.as_mut(), &third).is_pending());
+    queue.add(1);
+    drop(one);
+    assert_eq!((first.rings(), second.rings(), third.rings()), (1, 1, 0));
+}
+
+#[test]
+fn nobody_counts_as_asleep_who_is_awake() {
+    let runtime = System::new();
+    let monitor = Arc::new(Monitor::new(&runtime, Queue::<u8>::default()));
+    let asleep = || {
+        let inside = runtime.lock(&monitor.inside);
+        (inside.asleep.iter().sum::<u32>(), inside.asleep_anywhere)
+    };
+    let getter = {
+        let monitor = Arc::clone(&monitor);
+        runtime.spawn("getter", move || monitor.call(Get))
+    };
+    while asleep() != (1, 1) {
+        std::thread::yield_now();
+    }
+    let bell = Arc::<Bell>::default();
+    let mut task = pin!(monitor.call_async(Get));
+    assert!(poll(task.as_mut(), &bell).is_pending());
+    assert_eq!(asleep(), (1, 2));
+    monitor.call(Add { key: Some(1), hash: 1 });
+    assert_eq!((bell.rings(), asleep()), (1, (1, 1)), "the task was told, and it alone");
+    monitor.call(Add { key: Some(2), hash: 2 });
+    assert!(runtime.join(getter).expect("it does not panic").is_some());
+    assert!(taken(poll(task.as_mut(), &bell)).is_some());
+    assert_eq!(asleep(), (0, 0));
 }
 
 /// Counts how often it was looked at.

@@ -1,11 +1,14 @@
 //! The parallel loop, one rule a test.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Barrier;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::channel;
 use std::thread::{ThreadId, current};
+use std::time::Duration;
 
 use super::*;
-use crate::runtime::System;
+use crate::runtime::{Ambient, System};
 
 /// Runs the loop and returns which piece ran on which thread, in the order in which they came.
 fn ran(workers: usize, pieces: usize, chunk: usize) -> Vec<(usize, ThreadId)> {
@@ -107,4 +110,36 @@ fn a_panic_reaches_the_caller_after_the_others_have_finished() {
         let lost = bad..bad + 5;
         assert!(seen.into_iter().eq((0..100).filter(|piece| !lost.contains(piece))), "PZ-8");
     }
+}
+
+/// Runs two pieces, each on a thread of its own, at the same time; tells which is the caller's.
+fn side_by_side(piece: impl Fn(bool) + Send + Sync + 'static) -> std::thread::Result<()> {
+    let (caller, together) = (current().id(), Barrier::new(2));
+    let workers = NonZeroUsize::new(2).unwrap();
+    let token = CancelToken::new(&System::new());
+    catch_unwind(AssertUnwindSafe(|| {
+        parallelize_until(&token, workers, 2, 1, move |_| {
+            together.wait();
+            piece(current().id() == caller);
+        });
+    }))
+}
+
+#[test]
+fn a_panic_of_another_thread_reaches_the_caller() {
+    let ended = side_by_side(|of_the_caller| assert!(of_the_caller, "a bad piece"));
+    assert!(ended.is_err(), "PZ-8");
+}
+
+#[test]
+fn a_panic_of_the_caller_waits_for_the_others() {
+    let finished = Arc::new(AtomicBool::new(false));
+    let of_the_other = Arc::clone(&finished);
+    let ended = side_by_side(move |of_the_caller| {
+        assert!(!of_the_caller, "a bad piece");
+        let runtime = System::new();
+        runtime.sleep_until(runtime.now() + Duration::from_millis(20));
+        of_the_other.store(true, Ordering::SeqCst);
+    });
+    assert!(ended.is_err() && finished.load(Ordering::SeqCst), "PZ-8");
 }

@@ -285,4 +285,17 @@ mod tests {
         assert_eq!(lines.others.len(), 0);
         lines.check();
     }
+
+    #[test]
+    fn room_is_made_for_a_line_above_the_one_that_emptied() {
+        let mut lines = Lines::new();
+        for slot in 0..LINES as u32 {
+            lines.push(place((slot as i32, 1), slot));
+        }
+        lines.replace(place((LINES as i32 - 1, 2), 0));
+        lines.push(place((LINES as i32, 3), LINES as u32));
+        assert_eq!(lines.others.len(), 0);
+        lines.check();
+        assert_eq!(lines.pop(), Some(place((LINES as i32, 3), LINES as u32)));
+    }
 }

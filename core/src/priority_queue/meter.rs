@@ -147,3 +147,24 @@ impl<F: Figures> Observer for Meter<F> {
         self.figures.unfinished(sum, longest);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Nothing;
+
+    impl Figures for Nothing {
+        fn more(&mut self, _: Label) {}
+        fn less(&mut self, _: Label) {}
+    }
+
+    #[test]
+    fn priorities_are_remembered_only_as_long_as_they_are_told_apart() {
+        let mut meter = Meter::new(Nothing);
+        for priority in 0..1_000 {
+            meter.label(priority);
+        }
+        assert_eq!(meter.seen.len(), MOST_LABELS + 1, "PQ-41: no list of strangers' numbers");
+    }
+}

@@ -59,6 +59,8 @@ mod storage;
 mod work;
 
 #[cfg(test)]
+mod every_queue;
+#[cfg(test)]
 mod tests;
 
 use std::fmt;

@@ -3,7 +3,9 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use super::{Slot, Storage, WorkQueue};
+use super::{Add, DRAINS, Done, GETTERS, Get, Queue, ShutDown, Slot, Storage, UPDATERS, WorkQueue};
+use crate::machine::Wakes;
+use crate::machine::by_hand::ByHand;
 use crate::runtime::{Runtime, System};
 
 fn queue() -> WorkQueue<u8> {
@@ -142,4 +144,37 @@ fn a_storage_of_your_own_decides_the_order() {
     let (_, key) = queue.take().unwrap();
     assert_eq!(key, 1, "touched first");
     assert!(queue.done(token));
+}
+
+#[test]
+fn shutdown_wakes_everybody_whatever_they_wait_for() {
+    let mut queue = ByHand::new(Queue::<u8>::default());
+    queue.call(ShutDown);
+    for channel in [GETTERS, DRAINS, UPDATERS] {
+        assert_eq!(queue.woken.get(channel), Wakes::ALL, "{channel}: WQ-25");
+    }
+}
+
+#[test]
+fn a_state_tells_what_waits_and_what_is_processed() {
+    let mut queue = ByHand::new(Queue::<u8>::default());
+    let add = |key: u8| Add { key: Some(key), hash: key.into() };
+    assert!(queue.machine.is_empty());
+    (1..=3).for_each(|key| queue.call(add(key)));
+    let (token, _) = queue.call(Get).unwrap();
+    let (ended, _) = queue.call(Get).unwrap();
+    queue.call(Done(ended));
+    queue.call(Get).unwrap();
+    queue.call(add(1));
+    let state = &queue.machine;
+    assert_eq!((state.in_flight(), state.len(), state.is_empty()), (2, 0, true));
+    let mut processing: Vec<_> = state.processing().map(|(key, dirty)| (*key, dirty)).collect();
+    processing.sort_unstable();
+    assert_eq!(processing, [(1, true), (3, false)]);
+    assert!(state.is_in_processing(token) && !state.is_in_processing(ended));
+    queue.call(add(2));
+    assert!(!queue.machine.is_empty());
+    queue.call(ShutDown);
+    queue.call(ShutDown);
+    assert_eq!(queue.machine.shutdowns(), 2);
 }

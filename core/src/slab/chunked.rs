@@ -105,6 +105,7 @@ mod tests {
         assert_eq!(numbers.len(), 0);
         for n in 0..3 * CHUNK as u32 + 1 {
             assert_eq!(numbers.len(), n as usize);
+            assert_eq!(numbers.chunks.len(), numbers.len().div_ceil(CHUNK), "no spare chunk");
             numbers.push(n);
         }
         numbers[CHUNK as u32] += 7;

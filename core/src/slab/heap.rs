@@ -206,6 +206,39 @@ mod tests {
     }
 
     #[test]
+    fn a_heap_grows_seldom_and_by_a_quarter_at_most() {
+        let (mut heap, mut capacities) = (SlotHeap::new(), vec![]);
+        for slot in 0..1_000 {
+            heap.push(Place(0, slot));
+            assert!(heap.nodes.capacity() <= heap.len() + (heap.len() / 4).max(4));
+            capacities.push(heap.nodes.capacity());
+        }
+        capacities.dedup();
+        assert!(capacities.len() < 30, "{capacities:?}");
+    }
+
+    #[test]
+    fn a_heap_out_of_order_and_a_position_that_is_wrong_are_noticed() {
+        let full = || {
+            let mut heap = SlotHeap::new();
+            (0..6).for_each(|slot| heap.push(Place(slot as u16, slot)));
+            heap.check();
+            heap
+        };
+        let breaks: [fn(&mut SlotHeap<Place>); 3] = [
+            |heap| heap.nodes[5].0 = 0,
+            |heap| heap.positions[2] = 1,
+            |heap| heap.positions.push(1),
+        ];
+        for (number, broken) in breaks.into_iter().enumerate() {
+            let mut heap = full();
+            broken(&mut heap);
+            let noticed = std::panic::catch_unwind(|| heap.check()).is_err();
+            assert!(noticed, "number {number}");
+        }
+    }
+
+    #[test]
     fn a_slot_that_is_not_there_is_not_found() {
         let mut heap = SlotHeap::<Place>::new();
         assert_eq!(

@@ -1,10 +1,12 @@
 //! The slab against a plain map.
 
 use std::collections::BTreeMap;
+use std::hash::BuildHasher;
 
 use quickcheck::quickcheck;
 
 use super::*;
+use crate::runtime::Manual;
 
 /// Few hashes for many keys, so that keys collide.
 fn hash(key: u8) -> u64 {
@@ -56,5 +58,13 @@ fn interning_takes_a_new_key_and_leaves_a_known_one() {
 fn folding_a_hash_twice_is_folding_it_once() {
     let once = Item::new(&7, 0x0123_4567_89AB_CDEF);
     assert_eq!(once.key(), &7);
+    assert_eq!(once.hash(), 0x0123_4567 ^ 0x89AB_CDEF);
     assert_eq!(Item::new(&(), u64::from(once.hash())).hash(), once.hash());
+}
+
+#[test]
+fn hashers_are_keyed_by_the_runtime_and_nothing_else() {
+    let hash = |seed| hasher(&Manual::seeded(seed)).hash_one("default/web");
+    assert_eq!(hash(1), hash(1));
+    assert_ne!(hash(1), hash(2), "strangers cannot tell how their names collide");
 }

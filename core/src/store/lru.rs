@@ -171,6 +171,7 @@ mod tests {
         let mut cache = LruCache::new(9);
         cache.add(key("a"), 1, at(0), TIME);
         assert_eq!(cache.get(&key("a"), at(10)), Some(&1));
+        assert_eq!((cache.keys(at(10)), cache.is_empty()), (vec!["a"], false));
         cache.add(key("b"), 2, at(10), TIME);
         assert_eq!(cache.keys(at(11)), ["b"]);
         assert_eq!(cache.len(), 2, "nobody has looked");

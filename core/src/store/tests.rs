@@ -3,6 +3,7 @@
 use std::error::Error;
 use std::sync::Arc;
 
+use super::indexed::metadata_version;
 use super::*;
 use crate::runtime::System;
 
@@ -109,6 +110,20 @@ fn a_key_error_shows_the_object_and_its_cause() {
 fn a_key_error_shortens_a_large_object_between_characters() {
     let error = KeyError::new(&"ä".repeat(10_000), Arc::new(NoMetadata));
     assert!(error.to_string().len() < 400, "{} bytes", error.to_string().len());
+    assert!(error.to_string().contains("ä...: "), "it shows that something is missing");
+}
+
+#[test]
+fn a_version_is_read_from_the_metadata_if_there_are_any() {
+    struct Versioned;
+    impl Described for Versioned {
+        fn metadata(&self) -> Option<Metadata<'_>> {
+            Some(Metadata { resource_version: "7", ..Metadata::default() })
+        }
+    }
+    assert_eq!(metadata_version(&Versioned), Some("7"));
+    assert_eq!(metadata_version(&Opaque), None);
+    assert_eq!(Versioned.label("app"), None, "there are none unless somebody says so");
 }
 
 #[test]

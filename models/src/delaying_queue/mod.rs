@@ -82,6 +82,31 @@ impl Component for DelayingQueue {
         mutants::all()
     }
 
+    fn never_alone() -> &'static [(&'static str, &'static str)] {
+        &[
+            (
+                "never_early",
+                "an item that is handed out before its time is one that nobody has added, so \
+                 `stingy` breaks as well; this names the time",
+            ),
+            (
+                "never_concurrent",
+                "as of the queue inside: a delivery too many is one without a cause, so `stingy` \
+                 breaks as well; this names the cause",
+            ),
+            (
+                "dirty_is_requeued",
+                "as of the queue inside: `nothing_lost` looks at the same moments and at more \
+                 items; this names the requeue",
+            ),
+            (
+                "shutdown_is_final",
+                "what comes although the queue is shut down is something that was never added, so \
+                 `stingy` breaks as well; this names the end",
+            ),
+        ]
+    }
+
     fn describe(op: &OpOf<Self>, outcome: &Step<RetOf<Self>>) -> String {
         match (op, outcome) {
             (Call::AddAfter(AddAfter { key: Some(key), delay, .. }), _) => {

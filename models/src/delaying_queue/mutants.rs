@@ -100,6 +100,8 @@ fn of_the_queue() -> Vec<Mutant<DelayingQueue>> {
     mutants! { around_broken:
         Seeded "due_passes_processing" from "own: the processing test forgotten in add":
             ("queue_while_processing", &[]) breaks ["never_concurrent"];
+        Seeded "shutdown_ends_consumers" from "museum W14":
+            ("shutdown_ends_consumers", &[]) breaks ["nothing_lost"];
         Seeded "accept_after_shutdown" from "own: the first test forgotten in both layers":
             ("accept_after_shutdown", &[AcceptDelaysAfterShutdown]) breaks ["shutdown_is_final"];
         Seeded "drain_looks_at_waiting_only" from "workqueue:SE-7":

@@ -17,7 +17,7 @@ use seatrial_core::delta_fifo::{Op as Queued, Ret, Verb};
 use seatrial_core::machine::Step;
 
 use crate::conformance::Conformance;
-use crate::objects::{named, named_change, named_last};
+use crate::objects::{NAMES, TAKEN_BACK, named, named_change, named_last};
 use crate::trial::{
     Component, DynScenario, EventOf, HistoryOf, Invariant, MachineOf, Mutant, OpOf, Property,
     RetOf, Simulation,
@@ -60,6 +60,29 @@ impl Component for DeltaFifo {
 
     fn mutants() -> Vec<Mutant<Self>> {
         mutants::all()
+    }
+
+    fn never_alone() -> &'static [(&'static str, &'static str)] {
+        &[
+            ("one_entry_per_object", NAMES),
+            ("deletions_are_deduplicated", NAMES),
+            ("the_better_deletion_survives", NAMES),
+            ("changes_stay_until_popped", NAMES),
+            ("needless_deletions_are_ignored", NAMES),
+            ("lists_are_told_from_resyncs", NAMES),
+            ("every_listed_object_is_shown", NAMES),
+            ("only_the_unlisted_are_deleted", NAMES),
+            ("tombstones_carry_the_newest_state", NAMES),
+            ("resync_never_goes_back", NAMES),
+            ("resync_shows_the_idle", NAMES),
+            ("nothing_is_lost", NAMES),
+            (
+                "transformed_once",
+                "what is transformed on its way out is not what waited, so \
+                 `handed_out_whole_and_once` breaks as well; this names the transformer",
+            ),
+            ("synced_for_good", TAKEN_BACK),
+        ]
     }
 
     fn describe(call: &OpOf<Self>, outcome: &Step<RetOf<Self>>) -> String {

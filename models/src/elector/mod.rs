@@ -70,6 +70,49 @@ impl Component for Elector {
         mutants::of_the_page()
     }
 
+    fn never_alone() -> &'static [(&'static str, &'static str)] {
+        &[
+            (
+                "one_leader",
+                "the later of two leads within its lease, so the earlier one acts within the \
+                 lease of another: `one_leader_per_lease_window`; this is the promise as the \
+                 reference gives it",
+            ),
+            (
+                "one_actor",
+                "as of `one_leader`: work lasts at least as long as the term that it belongs to; \
+                 this is the overlap that does harm",
+            ),
+            (
+                "takeover_waits_in_real_time",
+                "whoever waits on its own clock waits in real time, less the drift: \
+                 `takeover_waits`; this holds the clocks of the simulation to it",
+            ),
+            (
+                "releases_are_of_the_own_lease",
+                "whoever frees a lease without looking writes what it read too long ago: the \
+                 count, which `releases_free_the_lease` knows, or a second leader; this names the \
+                 cause",
+            ),
+            (
+                "loss_ends_leadership",
+                "whoever goes on after it has read its loss writes over a version that is not its \
+                 own, `updates_name_what_was_received`, or leads beside another; this names the \
+                 cause",
+            ),
+            (
+                "stops_once",
+                "whoever leads twice in a run also tries again where a run should end, \
+                 `rounds_are_bounded`; this counts what its owner is told",
+            ),
+            (
+                "fenced_effects_never_interleave",
+                "effects can interleave only where two lead at a time, and `one_actor` sees those \
+                 that do no harm, too; this is what fencing promises whatever the clocks do",
+            ),
+        ]
+    }
+
     /// Many need a drifting clock or bad luck with messages, and most of the others one execution:
     /// the engines that repeat what `trace` exhausts are not asked.
     fn shows_mutants(engine: Engine) -> bool {

@@ -79,6 +79,8 @@ mistakes! {
         UnlockWhileProcessing,
         /// An empty queue is taken for a closed one.
         EmptyIsClosed,
+        /// Whether anything waits is tested with one too many.
+        LeavesTheLast,
         /// A closed queue hands out nothing.
         CloseDiscards,
         /// A closed queue takes in nothing.
@@ -212,6 +214,9 @@ impl<K: Key + Ord, O: Handle> MapAndList<K, O> {
     fn pop(&mut self, cx: &mut Cx<'_>) -> Step<Ret<K, O>> {
         if self.closed && self.makes(CloseDiscards) {
             return Step::Done(Ret::Pop(None));
+        }
+        if !self.closed && self.items.len() == 1 && self.makes(LeavesTheLast) {
+            return Step::Wait { on: POPPERS, until: None };
         }
         let mut skipped = Wakes::default();
         while let Some(key) = self.next_place() {

@@ -17,7 +17,7 @@ use seatrial_core::store::KeyHasher;
 
 use crate::by_hand::{Behind, NeverWaits};
 use crate::conformance::Conformance;
-use crate::objects::{Object, named};
+use crate::objects::{NAMES, Object, TAKEN_BACK, named};
 use crate::trial::{
     Component, DynScenario, EventOf, HistoryOf, Invariant, MachineOf, Mutant, OpOf, Property,
     RetOf, component_tests,
@@ -54,6 +54,15 @@ impl Component for Fifo {
 
     fn mutants() -> Vec<Mutant<Self>> {
         mutants::all()
+    }
+
+    fn never_alone() -> &'static [(&'static str, &'static str)] {
+        &[
+            ("only_what_waits", NAMES),
+            ("newest_state", NAMES),
+            ("order_of_places", NAMES),
+            ("synced_for_good", TAKEN_BACK),
+        ]
     }
 
     fn describe(op: &OpOf<Self>, outcome: &Step<RetOf<Self>>) -> String {

@@ -64,6 +64,14 @@ impl Component for LimitedQueue {
         mutants::all()
     }
 
+    fn never_alone() -> &'static [(&'static str, &'static str)] {
+        &[(
+            "never_early",
+            "as of the queue inside: what comes before its time is something that nobody has \
+             added, so `stingy` breaks as well; this names the time",
+        )]
+    }
+
     fn describe(op: &OpOf<Self>, outcome: &Step<RetOf<Self>>) -> String {
         match (op, outcome) {
             (Call::AddRateLimited(AddRateLimited { key: Some(key), .. }), _) => {

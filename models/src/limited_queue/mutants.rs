@@ -169,6 +169,10 @@ fn of_answers() -> Vec<Mutant<LimitedQueue>> {
             (|step, _| if let Step::Done(Ret::ShuttingDown(says)) = step {
                 *says = !*says;
             }) breaks ["shutdown_is_final"];
+        Seeded "first_retry_is_not_counted" from "workqueue:DQ-4, counted before it is added":
+            (|step, _| if let Step::Done(Ret::Retries(says)) = step {
+                *says = says.saturating_sub(1);
+            }) breaks ["retries_count_calls"];
         Seeded "consumers_are_sent_home" from "own: what is taken is not handed out":
             (|step, _| if let Step::Done(Ret::Get(taken)) = step {
                 *taken = None;

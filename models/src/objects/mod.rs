@@ -23,6 +23,15 @@ pub use tried::{Call, Made, Reply, Tried};
 pub(crate) use tried::{Hosted, Shown, alone};
 pub(crate) use wakes::{queue_wakes, requeue_wakes};
 
+/// Why an invariant is stated although the sequential object sees whatever it sees.
+pub(crate) const NAMES: &str = "the sequential object says all that can be said of what waits and \
+                                what comes; this names what is wrong";
+
+/// Why it is stated that the first list is processed for good.
+pub(crate) const TAKEN_BACK: &str = "a yes that is taken back came too early, or the no comes too \
+                                     late: `never_synced_early` or `synced_once_processed`; this \
+                                     needs no count of the list";
+
 /// A key and a version. Key 0 is refused by [`key_of`], version 13 by [`transform`].
 pub type Object = (u8, u8);
 

@@ -17,7 +17,7 @@ use seatrial_core::machine::Step;
 use seatrial_core::ordered_fifo::{Event as Happening, Op as Queued, Ret};
 
 use crate::conformance::Conformance;
-use crate::objects::{named, named_change, named_last};
+use crate::objects::{NAMES, TAKEN_BACK, named, named_change, named_last};
 use crate::trial::{
     Component, DynScenario, EventOf, HistoryOf, Invariant, MachineOf, Mutant, OpOf, Property,
     RetOf, component_tests,
@@ -56,6 +56,29 @@ impl Component for OrderedFifo {
 
     fn mutants() -> Vec<Mutant<Self>> {
         mutants::all()
+    }
+
+    fn never_alone() -> &'static [(&'static str, &'static str)] {
+        &[
+            ("tombstones_come_first", NAMES),
+            ("deletions_are_not_repeated", NAMES),
+            ("tombstones_carry_the_newest_state", NAMES),
+            ("resync_never_goes_back", NAMES),
+            ("resync_shows_the_idle", NAMES),
+            ("a_list_is_one_step", NAMES),
+            ("bookmarks_where_asked", NAMES),
+            ("batches_are_of_changes", NAMES),
+            ("batches_are_of_different_objects", NAMES),
+            ("batches_end_with_the_first_list", NAMES),
+            ("batches_have_a_limit", NAMES),
+            ("nothing_is_lost", NAMES),
+            (
+                "transformed_once",
+                "what is transformed on its way out is not what came in, so `order_of_arrival` \
+                 breaks as well; this names the transformer",
+            ),
+            ("synced_for_good", TAKEN_BACK),
+        ]
     }
 
     fn describe(call: &OpOf<Self>, outcome: &Step<RetOf<Self>>) -> String {

@@ -30,6 +30,8 @@ mistakes! {
         NothingIsAtOnce,
         /// An unlimited bucket counts.
         UnlimitedCounts,
+        /// A wait is told in whole milliseconds.
+        RoundsUp,
         /// Cancelling gives everything back, whoever came later.
         GivesAllBack,
         /// Cancelling gives nothing back.
@@ -185,6 +187,8 @@ impl Machine for Mistaken {
                     Some(made) => {
                         self.made.push(made);
                         let delay = u64::try_from((made.act - t).clamp(0, NEVER)).expect("it fits");
+                        let unit = if self.makes(RoundsUp) { 1_000_000 } else { 1 };
+                        let delay = delay.next_multiple_of(unit);
                         Said::Reserved(Duration::from_nanos(delay), self.made.len() as u8 - 1)
                     }
                     None => Said::Refused,
@@ -240,6 +244,8 @@ pub(super) fn all() -> Vec<Mutant<Bucket>> {
             (NothingIsAtOnce) breaks ["nobody_goes_early"];
         Seeded "unlimited_counts" from "workqueue:TB-8":
             (UnlimitedCounts) breaks ["grants_what_there_is"];
+        Seeded "rounds_up" from "workqueue:TB-4, own: rounded up where it is told":
+            (RoundsUp) breaks ["nobody_goes_late"];
         Seeded "gives_all_back" from "workqueue:TB-17":
             (GivesAllBack) breaks ["balance_is_told"];
         Seeded "gives_nothing_back" from "workqueue:TB-17":

@@ -1,5 +1,6 @@
 //! The rules of the FIFO on real threads, one behaviour a test.
 
+mod contract;
 mod trouble;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};

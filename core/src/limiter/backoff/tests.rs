@@ -4,7 +4,7 @@ use quickcheck::quickcheck;
 
 use super::*;
 use crate::limiter::FOREVER;
-use crate::runtime::System;
+use crate::runtime::{Ambient, Manual, System};
 
 /// The largest number below one.
 const LAST: f64 = 1.0 - f64::EPSILON / 2.0;
@@ -173,6 +173,32 @@ fn the_locked_table_uses_the_clock_of_its_runtime() {
     assert_eq!(backoff.get(&"a"), Duration::from_secs(7200));
     backoff.reset(&"a");
     assert_eq!(backoff.get(&"a"), Duration::ZERO);
+}
+
+#[test]
+fn what_has_expired_is_not_in_backoff_and_is_forgotten() {
+    let runtime = Manual::new();
+    let backoff = KeyedBackoff::new(&runtime, ms(10), ms(20));
+    backoff.next(&"a", runtime.now());
+    assert!(backoff.is_in_backoff_since_update(&"a", runtime.now()));
+    assert!(!backoff.is_in_backoff_since_update(&"b", runtime.now()), "it has none");
+    runtime.advance(ms(10));
+    assert!(!backoff.is_in_backoff_since_update(&"a", runtime.now()), "BO-7");
+    backoff.collect_garbage();
+    assert_eq!(backoff.get(&"a"), ms(10), "it would not start over yet");
+    runtime.advance(ms(31));
+    backoff.collect_garbage();
+    assert_eq!(backoff.get(&"a"), Duration::ZERO, "BO-8");
+}
+
+#[test]
+fn without_jitter_nobody_asks_for_a_random_number() {
+    let mut table = table(1, 50);
+    assert!(table.is_empty());
+    for now in [at(1), at(2)] {
+        table.next(item(&1), now, now, || panic!("there is no jitter"));
+    }
+    assert_eq!((table.get(item(&1)), table.len(), table.is_empty()), (ms(2), 1, false));
 }
 
 quickcheck! {

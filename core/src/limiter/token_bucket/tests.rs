@@ -242,6 +242,36 @@ fn a_second_cancel_is_computed_anew() {
 }
 
 #[test]
+fn cancelling_what_later_reservations_used_up_changes_nothing() {
+    let mut bucket = bucket(1.0, 1);
+    assert!(bucket.allow(START, 1));
+    let first = reserve(&mut bucket, START, 1);
+    reserve(&mut bucket, START, 1);
+    let before = bucket.clone();
+    bucket.cancel(after(SECOND / 2), &first);
+    assert_eq!(bucket, before, "TB-19");
+}
+
+#[test]
+fn cancelling_one_that_is_not_the_newest_leaves_the_last_event() {
+    let mut bucket = bucket(1.0, 4);
+    assert!(bucket.allow(START, 4));
+    let (older, newest) = (reserve(&mut bucket, START, 3), reserve(&mut bucket, START, 1));
+    bucket.cancel(START, &older);
+    assert_eq!(tokens(&bucket, START), -2, "one of three is behind the newest");
+    bucket.cancel(START, &newest);
+    assert_eq!(tokens(&bucket, START), -1, "TB-18");
+}
+
+#[test]
+fn what_is_never_granted_is_for_ever_however_late_it_is() {
+    let mut bucket = bucket(1.0, 1);
+    let refused = reserve(&mut bucket, START, 2);
+    let late = Instant::from_nanos(Instant::NEVER.as_nanos() - 5);
+    assert_eq!((refused.delay_from(START), refused.delay_from(late)), (FOREVER, FOREVER));
+}
+
+#[test]
 fn a_reservation_remembers_its_rate() {
     let mut bucket = bucket(1.0, 1);
     reserve(&mut bucket, START, 1);

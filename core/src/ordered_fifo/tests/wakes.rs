@@ -126,3 +126,21 @@ fn closing_wakes_everybody_and_so_does_the_last_event_of_a_closed_queue() {
     assert_eq!(step(&mut machine, Pop).0, Step::Done(None), "none is left to wait for");
     assert_eq!(woken(&mut machine, Processed), (Wakes::ALL, Wakes::ALL));
 }
+
+#[test]
+fn who_waits_for_a_sync_sleeps_until_the_list_is_processed_or_none_can_come() {
+    let asleep = Step::Wait { on: SYNC, until: None };
+    let mut machine = plain_machine(&[]);
+    assert_eq!(step(&mut machine, WaitForSync).0, asleep, "there was no list");
+    woken(&mut machine, list(&["a"]));
+    assert_eq!(step(&mut machine, WaitForSync).0, asleep, "nothing of it is taken");
+    woken(&mut machine, Pop);
+    assert_eq!(step(&mut machine, WaitForSync).0, asleep, "it is not processed");
+    woken(&mut machine, Processed);
+    assert_eq!(step(&mut machine, WaitForSync).0, Step::Done(true), "QU-15");
+    let mut machine = plain_machine(&[]);
+    assert!(machine.known().is_some() && !machine.is_closed());
+    woken(&mut machine, Close);
+    assert!(machine.is_closed());
+    assert_eq!(step(&mut machine, WaitForSync).0, Step::Done(false));
+}

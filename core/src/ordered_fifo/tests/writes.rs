@@ -4,7 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
 use super::*;
-use crate::runtime::Ambient;
+use crate::runtime::{Ambient, Manual};
 
 #[test]
 fn every_event_comes_out_alone_and_in_order() {
@@ -159,4 +159,23 @@ fn slow_processing_of_a_batch_is_judged_by_its_length() {
     let told = told.lock();
     assert_eq!(told.len(), 1, "{told:?}");
     assert_eq!((told[0].key.as_str(), told[0].left), ("2", 17));
+}
+
+#[test]
+fn a_slow_batch_is_told_under_the_key_of_its_first_event() {
+    let clock = Manual::seeded(1);
+    let told = Arc::new(Mutex::new(vec![]));
+    let hook = {
+        let told = Arc::clone(&told);
+        Arc::new(move |slow: SlowProcessing| told.lock().push(slow))
+    };
+    let batch_size = NonZeroUsize::new(3).unwrap();
+    let options = Options { on_slow: Some(hook), batch_size, ..Options::default() };
+    let intake = Intake::new(&clock, |object: &u32| Ok(*object));
+    let queue = OrderedFifo::with_options(&clock, intake, options);
+    (0..20).for_each(|object| queue.add(object).unwrap());
+    queue.pop_batch(|_| clock.advance(Duration::from_millis(299))).unwrap();
+    queue.pop_batch(|_| clock.advance(Duration::from_millis(300))).unwrap();
+    let told: Vec<_> = told.lock().iter().map(|slow| (slow.key.clone(), slow.left)).collect();
+    assert_eq!(told, [("3".to_owned(), 14)], "QU-21");
 }

@@ -99,7 +99,8 @@ fn resetting_delays_start_over_periodically_also_under_continuous_use() {
 #[test]
 fn resetting_delays_without_interval_or_factor_do_not_start_over() {
     let mut constant = Resetting::new(growing(3, 2.0, 99, 0), Duration::ZERO, Instant::ZERO);
-    assert_eq!([constant.next(&At(0, 0)), constant.next(&At(9, 0))], [3 * SECOND; 2]);
+    let mut at = |second| constant.next(&At(second, 0));
+    assert_eq!([at(0), at(0), at(9), at(9)], [3 * SECOND; 4], "WT-8: the first one stays");
     let mut flat = Resetting::new(growing(3, 0.0, 99, 0), SECOND, Instant::ZERO);
     assert_eq!([flat.next(&At(0, 0)), flat.next(&At(9, 0))], [3 * SECOND; 2], "as WT-7");
 }
@@ -120,4 +121,11 @@ quickcheck! {
         let delays = first(&mut stepping, 300);
         delays.is_sorted() && delays.iter().all(|delay| *delay <= cap)
     }
+}
+
+#[test]
+fn delays_by_reference_are_those_of_their_owner() {
+    let mut delays = ExponentialDelays::new(SECOND, seconds(4), SECOND, 2.0, 0.0, Instant::ZERO);
+    let first = Delays::next(&mut &mut delays, &At(0, 0));
+    assert_eq!((first, Delays::next(&mut delays, &At(0, 0))), (SECOND, 2 * SECOND));
 }

@@ -1,12 +1,15 @@
 //! Workers under a clock that is moved by hand, one behaviour a test.
 
+mod sources;
 #[cfg(feature = "tracing")]
 mod spans;
 #[cfg(feature = "tokio")]
 mod tasks;
 
 use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
+use std::sync::mpsc::channel;
 use std::time::Duration;
 
 use parking_lot::Mutex;

@@ -114,3 +114,15 @@ fn a_settled_item_comes_back_with_the_priority_it_is_given() {
     assert_eq!(settle(Outcome::RequeueAfter(ms(3)), 3), (vec![(1, -100)], 0), "CL-9");
     assert_eq!(settle(Outcome::GiveUp, 1000), (vec![], 0));
 }
+
+#[test]
+fn the_first_to_come_keeps_its_time_and_wakes_nobody_again() {
+    let mut queue = machine();
+    queue.add(1, after(0, 5));
+    assert!(queue.woken.any());
+    for delay in [5, 6] {
+        queue.add(1, after(0, delay));
+        assert!(!queue.woken.any(), "PQ-21: no sleeper has to learn of {delay}");
+    }
+    assert_eq!(queue.waits(Get), Some(at(5)));
+}

@@ -43,6 +43,51 @@ fn done_of_what_is_not_locked_is_harmless() {
 }
 
 #[test]
+fn failures_are_counted_from_delivery_to_delivery_until_one_succeeds() {
+    let mut queue = machine();
+    queue.add(1, priority(0));
+    for (outcome, failures) in [
+        (Outcome::Retry, 1),
+        (Outcome::Retry, 2),
+        (Outcome::RequeueAfter(ms(1)), 0),
+        (Outcome::Retry, 1),
+        (Outcome::Success, 0),
+    ] {
+        queue.advance(ms(1000));
+        let (token, ..) = queue.get();
+        queue.call(Settle { token, outcome, priority: 0 });
+        assert_eq!(queue.failures(1), failures, "after {outcome:?}");
+    }
+    assert_eq!((queue.machine.waiting(), queue.machine.locked()), (0, 0));
+}
+
+#[test]
+fn what_is_settled_after_shutdown_neither_comes_back_nor_counts() {
+    let mut queue = machine();
+    queue.add(1, priority(0));
+    let (token, ..) = queue.get();
+    assert_eq!(queue.machine.locked(), 1);
+    queue.call(ShutDown);
+    queue.call(Settle { token, outcome: Outcome::Retry, priority: 0 });
+    assert_eq!((queue.failures(1), queue.call(Retries)), (0, 0), "PQ-2");
+    assert_eq!((queue.machine.waiting(), queue.machine.locked()), (0, 0));
+}
+
+#[test]
+fn a_state_tells_how_many_are_ready_wait_and_are_locked() {
+    let mut queue = machine();
+    queue.add_all(&[1, 2, 3], priority(0));
+    queue.add_all(&[4, 5], after(0, 10));
+    queue.get();
+    queue.get();
+    queue.add(1, priority(0));
+    let state = &queue.machine;
+    assert_eq!((state.len(), state.waiting(), state.locked()), (2, 2, 2));
+    assert!(!state.is_empty());
+    assert!(machine().machine.is_empty());
+}
+
+#[test]
 fn threads_receive_every_item_until_shutdown() {
     let runtime = System::new();
     let queue = Arc::new(PriorityQueue::new(&runtime));

@@ -1,6 +1,7 @@
 //! The rules of the priority queue, one behaviour a test.
 
 mod batch;
+mod calls;
 mod delays;
 mod ends;
 mod meter;

@@ -164,3 +164,17 @@ fn the_observer_sees_every_entry_become_ready_and_leave() {
         ["0 ready 2", "0 rose 3", "0 out", "retried", "0 ready 0", "0 rose 4", "0 done"]
     );
 }
+
+#[test]
+fn an_equal_priority_is_no_rise_neither_waiting_nor_set_aside() {
+    let mut queue = machine();
+    queue.add(1, priority(3));
+    queue.told();
+    queue.add(1, priority(3));
+    assert!(queue.told().is_empty(), "PQ-38");
+    queue.get();
+    queue.add(1, priority(3));
+    queue.told();
+    queue.add(1, priority(3));
+    assert!(queue.told().is_empty(), "PQ-38, while it is locked");
+}

@@ -210,3 +210,22 @@ fn pop_of_an_empty_open_heap_sleeps() {
     let step = Pop.step(&mut machine, &mut Cx::new(&system));
     assert_eq!(step, Step::Wait { on: POPPERS, until: None });
 }
+
+#[test]
+fn a_heap_tells_whether_it_is_empty_and_closed() {
+    let heap = heap();
+    assert!(heap.is_empty() && !heap.is_closed());
+    heap.add(("a", 1)).unwrap();
+    assert!(!heap.is_empty());
+    heap.close();
+    assert!(heap.is_closed() && !heap.is_empty());
+}
+
+#[test]
+fn a_refusal_names_its_cause() {
+    use std::error::Error;
+
+    let error = heap().add(("", 1)).unwrap_err();
+    assert_eq!(error.source().expect("it has no key").to_string(), error.to_string());
+    assert!(HeapError::Closed.source().is_none() && HeapError::NotFound.source().is_none());
+}

@@ -179,6 +179,16 @@ fn a_mark_of_a_deletion_is_never_read_and_does_not_hide_the_store() {
 }
 
 #[test]
+fn an_object_without_a_version_is_older_than_every_other() {
+    let it = setup(true);
+    it.cache.mutation(pod("")).unwrap();
+    assert_eq!(it.version(), Some(""), "MC-2");
+    it.cache.mutation(pod("1")).unwrap();
+    it.cache.mutation(pod("")).unwrap();
+    assert_eq!(it.version(), Some("1"));
+}
+
+#[test]
 fn a_version_that_is_no_number_is_refused() {
     let it = setup(true);
     let error = it.cache.mutation(pod("x7")).unwrap_err();

@@ -136,3 +136,23 @@ fn explicit_keys_find_their_objects() {
     store.add(ExplicitKey("a/b/c".to_owned())).unwrap();
     assert!(store.get(&"a/b/c".to_owned()).is_some());
 }
+
+#[test]
+fn what_an_entry_of_a_transaction_replaces_is_found_by_its_own_key() {
+    let store = labelled();
+    store.add(object("b", &["old"])).unwrap();
+    let of = |name, labels| Transaction::Update(object(name, labels));
+    store.transaction(vec![of("a", &["x"]), of("b", &["new"]), of("a", &["y"])]).unwrap();
+    assert_eq!((under(&store, "x"), under(&store, "y")), (vec![], vec!["a"]), "ST-17");
+    assert_eq!((under(&store, "old"), under(&store, "new")), (vec![], vec!["b"]));
+}
+
+#[test]
+fn a_store_and_a_snapshot_of_it_tell_whether_they_are_empty() {
+    let store = plain();
+    assert!(store.is_empty() && store.snapshot().is_empty());
+    store.add(object("a", &[])).unwrap();
+    store.resync();
+    assert!(!store.is_empty() && !store.snapshot().is_empty());
+    assert_eq!((store.len(), store.snapshot().len()), (1, 1));
+}

@@ -76,3 +76,26 @@ fn an_index_function_that_panics() {
         assert!(catch_unwind(AssertUnwindSafe(add)).is_err());
     });
 }
+
+#[test]
+fn errors_lead_to_their_cause() {
+    fn of(error: &dyn std::error::Error) -> String {
+        error.source().map_or_else(|| "nothing".to_owned(), ToString::to_string)
+    }
+    let cause: Cause = Arc::new(NoMetadata);
+    let index = IndexFailed { index: "label".into(), cause: Arc::clone(&cause) };
+    let of_the_cause = cause.to_string();
+    assert_eq!(of(&index), of_the_cause);
+    assert_eq!(of(&StoreError::Transform(cause)), of_the_cause);
+    assert_eq!(of(&StoreError::Index(index.clone())), index.to_string());
+    assert_eq!(of(&IndexError::Failed(index.clone())), index.to_string());
+    assert_eq!(of(&IndexError::Unknown("label".to_owned())), "nothing");
+    assert_eq!(of(&AddIndexersError::Failed(index.clone())), index.to_string());
+    assert_eq!(of(&AddIndexersError::Conflict), "nothing");
+    let second = IndexFailed { index: "other".into(), ..index.clone() };
+    let errors = vec![index.clone().into(), second.into()];
+    let failed = TransactionError { successful: vec![0], total: 3, errors };
+    assert_eq!(of(&failed), index.to_string(), "the first of them");
+    let says = format!("failed to execute (2/3) transactions, first: {index}");
+    assert_eq!(failed.to_string(), says);
+}

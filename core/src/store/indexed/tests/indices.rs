@@ -138,3 +138,13 @@ fn an_index_function_with_one_value_can_be_a_key_function() {
     }
     assert_eq!(key_of(&object("a", &["broken"])).unwrap_err().to_string(), "object has no meta");
 }
+
+#[test]
+fn values_contain_what_was_added_and_nothing_else() {
+    let mut values = Values::new(crate::store::KeyHasher::fixed(0));
+    assert!(!values.contains("a"));
+    values.add("a");
+    values.add("b");
+    assert!(values.contains("a") && values.contains("b"));
+    assert!(!values.contains("c") && !values.contains("ab"));
+}

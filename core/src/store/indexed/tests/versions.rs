@@ -65,3 +65,11 @@ fn a_store_that_does_not_follow_it_has_none() {
     store.bookmark("9");
     assert_eq!(store.last_resource_version(), "");
 }
+
+#[test]
+fn a_store_that_does_not_follow_its_version_has_none() {
+    let store = plain();
+    store.replace(vec![at_version("a", "5")], "7").unwrap();
+    store.bookmark("11");
+    assert_eq!(store.last_resource_version(), "", "ST-14");
+}

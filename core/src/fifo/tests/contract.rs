@@ -1,0 +1,101 @@
+//! What every queue of objects promises to who does not know which it is (`cache:QU-1`).
+
+use super::*;
+use crate::delta_fifo::DeltaFifo;
+use crate::fifo::Queue;
+use crate::ordered_fifo::OrderedFifo;
+use crate::store::LastState;
+
+fn everything_in_order<Q: Queue<&'static str, Object>>(queue: &Q) {
+    assert!(queue.is_empty() && !queue.is_closed() && !queue.has_synced());
+    queue.replace(vec![("a", 1)], "1").unwrap();
+    assert_eq!((queue.len(), queue.is_empty(), queue.has_synced()), (1, false, false));
+    assert_eq!(queue.pop(|_| 7).unwrap().1, 7, "what processing returned");
+    assert!(queue.has_synced() && queue.wait_for_sync(), "QU-15");
+    queue.add(("b", 1)).unwrap();
+    queue.add(("c", 1)).unwrap();
+    assert_eq!((queue.len(), queue.is_empty()), (2, false));
+    queue.pop(|_| ()).unwrap();
+    queue.update(("d", 1)).unwrap();
+    queue.close();
+    assert!(queue.is_closed() && queue.has_synced());
+    for left in (0..2).rev() {
+        queue.pop(|_| ()).expect("what waits is handed out, QU-3");
+        assert_eq!(queue.len(), left);
+    }
+    assert!(queue.is_empty());
+    assert!(matches!(queue.pop(|_| ()), Err(Closed)), "QU-2");
+}
+
+fn nothing_but_its_end<Q: Queue<&'static str, Object>>(queue: &Q) {
+    queue.close();
+    assert!(queue.is_closed() && !queue.has_synced());
+    assert!(!queue.wait_for_sync(), "it was drained without a list");
+    assert!(matches!(queue.pop(|_| ()), Err(Closed)));
+}
+
+fn refusals<Q: Queue<&'static str, Object>>(queue: &Q) {
+    assert!(queue.add(("", 1)).is_err() && queue.update(("", 1)).is_err());
+    assert!(queue.delete(LastState::Final(("", 1))).is_err());
+    assert!(queue.is_empty());
+}
+
+#[test]
+fn a_fifo_is_a_queue_of_objects() {
+    everything_in_order(&queue());
+    nothing_but_its_end(&queue());
+    refusals(&queue());
+    let queue = queue();
+    queue.add(("a", 1)).unwrap();
+    Queue::bookmark(&queue, "1");
+    Queue::resync(&queue).unwrap();
+    Queue::delete(&queue, LastState::Final(("a", 2))).unwrap();
+    assert!(Queue::is_empty(&queue), "what was deleted does not wait, FF-7");
+}
+
+#[test]
+fn a_delta_fifo_is_a_queue_of_objects() {
+    let queue = || DeltaFifo::new(&System::new(), key_of);
+    everything_in_order(&queue());
+    nothing_but_its_end(&queue());
+    refusals(&queue());
+    let queue = queue();
+    Queue::bookmark(&queue, "1");
+    Queue::resync(&queue).unwrap();
+    assert!(Queue::is_empty(&queue), "nothing is known that could be shown");
+    queue.add(("a", 1)).unwrap();
+    Queue::delete(&queue, LastState::Final(("a", 2))).unwrap();
+    assert_eq!(queue.pop(|popped| popped.deltas.len()).unwrap().1, 2);
+}
+
+#[test]
+fn an_ordered_fifo_is_a_queue_of_objects() {
+    let queue = || OrderedFifo::new(&System::new(), key_of);
+    everything_in_order(&queue());
+    nothing_but_its_end(&queue());
+    refusals(&queue());
+    let queue = queue();
+    Queue::bookmark(&queue, "1");
+    Queue::resync(&queue).unwrap();
+    Queue::delete(&queue, LastState::Final(("a", 2))).unwrap();
+    assert_eq!(Queue::len(&queue), 3, "each of them is an event");
+}
+
+#[test]
+fn a_state_tells_whether_it_is_empty_and_whether_anybody_has_written() {
+    let mut state = FifoQueue::<&'static str, Object>::new(KeyHasher::fixed(0));
+    assert!(state.is_empty() && !state.latch().is_populated());
+    let key = Some(KeyHasher::fixed(0).hashed("a"));
+    let mut put = Put { key, object: Some(("a", 1)) };
+    assert!(matches!(put.step(&mut state, &mut Cx::new(&System::new())), Step::Done(())));
+    assert!(!state.is_empty() && state.latch().is_populated(), "QU-14");
+}
+
+#[test]
+fn a_refusal_names_its_cause() {
+    let cause = || -> Cause { Arc::new(NoMetadata) };
+    for error in [EnqueueError::Transform(cause()), KeyError::new(&"a", cause()).into()] {
+        let source = std::error::Error::source(&error).expect("there is a cause");
+        assert!(error.to_string().contains(&source.to_string()), "{error}");
+    }
+}

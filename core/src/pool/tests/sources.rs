@@ -1,0 +1,127 @@
+//! The queues of a pool: what a delivery is to them, and what becomes of it.
+
+use super::*;
+
+/// Takes two of three items, one in each way, and lets go of them without an outcome.
+fn taken_and_let_go_of<Q: Source<Key = u8>>(runtime: &Manual, queue: &Q) {
+    assert_eq!(queue.waiting(), 3);
+    let (first, delivery) = queue.next().unwrap();
+    let (second, other) = runtime.block_on(queue.next_async()).unwrap();
+    assert_eq!((first, second, queue.waiting()), (1, 2, 1));
+    queue.release(delivery);
+    queue.release(other);
+    assert_eq!(queue.waiting(), 1, "they are not tried again");
+    queue.shut_down();
+}
+
+#[test]
+fn a_limited_queue_hands_out_and_takes_back() {
+    let runtime = Manual::new();
+    let queue = queue(&runtime);
+    queue.add_all([1, 2, 3]);
+    taken_and_let_go_of(&runtime, &*queue);
+    assert!(!queue.done_key(&1) && !queue.done_key(&2), "they are done");
+    assert_eq!((queue.num_requeues(&1), queue.retries()), (0, 0));
+    assert_eq!(queue.next().map(|(key, _)| key), Some(3), "WQ-26");
+    assert!(runtime.block_on(queue.next_async()).is_none());
+}
+
+#[test]
+fn a_priority_queue_hands_out_and_takes_back() {
+    let runtime = Manual::new();
+    let queue = PriorityQueue::new(&runtime);
+    queue.add_all([1, 2, 3], AddOptions::default());
+    taken_and_let_go_of(&runtime, &queue);
+    assert!(!queue.done_key(&1) && !queue.done_key(&2), "they are done");
+    assert_eq!((queue.num_requeues(&1), queue.retries()), (0, 0));
+    assert!(queue.next().is_none() && runtime.block_on(queue.next_async()).is_none(), "PQ-31");
+}
+
+#[test]
+fn a_pool_that_is_let_go_of_stops_after_the_items_that_its_workers_have() {
+    let runtime = System::new();
+    let queue = queue(&runtime);
+    let (begun, begins) = channel();
+    let (go_on, goes_on) = channel::<()>();
+    let goes_on = Mutex::new(goes_on);
+    queue.add_all([1, 2, 3]);
+    let pool = Pool::start(&runtime, &queue, workers(1), move |key: &u8| -> Result<_, ()> {
+        begun.send(*key).unwrap();
+        goes_on.lock().recv().unwrap();
+        Ok(Action::Done)
+    });
+    assert_eq!(begins.recv(), Ok(1));
+    drop(pool);
+    assert!(queue.is_shutting_down());
+    go_on.send(()).unwrap();
+    assert!(begins.recv().is_err(), "the worker has ended, and nothing else has begun");
+    assert_eq!(queue.len(), 2);
+}
+
+/// A queue with a bug.
+#[derive(Clone, Copy)]
+struct Broken;
+
+impl Source for Broken {
+    type Key = u8;
+    type Delivery = ();
+
+    fn next(&self) -> Option<(u8, ())> {
+        panic!("the queue has a bug")
+    }
+    async fn next_async(&self) -> Option<(u8, ())> {
+        None
+    }
+    fn settle(&self, (): (), _: crate::limited_queue::Outcome) {}
+    fn release(&self, (): ()) {}
+    fn shut_down(&self) {}
+    fn waiting(&self) -> usize {
+        0
+    }
+}
+
+#[test]
+fn a_panic_of_the_queue_reaches_whoever_shuts_the_pool_down() {
+    let runtime = System::new();
+    let pool = Pool::start(&runtime, &Arc::new(Broken), workers(2), |_: &u8| -> Result<_, ()> {
+        Ok(Action::Done)
+    });
+    let ended = catch_unwind(AssertUnwindSafe(|| pool.shut_down(PATIENCE)));
+    let panic = ended.expect_err("it does not look like a good end");
+    assert_eq!(panic.downcast_ref::<&str>(), Some(&"the queue has a bug"));
+}
+
+/// Remembers what became of its one delivery.
+#[derive(Default)]
+struct Once(Mutex<Vec<&'static str>>);
+
+impl Source for Once {
+    type Key = u8;
+    type Delivery = ();
+
+    fn next(&self) -> Option<(u8, ())> {
+        None
+    }
+    async fn next_async(&self) -> Option<(u8, ())> {
+        None
+    }
+    fn settle(&self, (): (), _: crate::limited_queue::Outcome) {
+        self.0.lock().push("settled");
+    }
+    fn release(&self, (): ()) {
+        self.0.lock().push("released");
+    }
+    fn shut_down(&self) {}
+    fn waiting(&self) -> usize {
+        0
+    }
+}
+
+#[test]
+fn a_delivery_that_nobody_settles_is_released_once() {
+    let queue = Once::default();
+    drop(reconcile::Held { queue: &queue, delivery: Some(()) });
+    assert_eq!(*queue.0.lock(), ["released"]);
+    reconcile::Held { queue: &queue, delivery: Some(()) }.settle::<()>(Ok(Action::Done), drop);
+    assert_eq!(*queue.0.lock(), ["released", "settled"], "and not both");
+}

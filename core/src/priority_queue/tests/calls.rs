@@ -1,0 +1,84 @@
+//! The calls of the queue: each does what its operation does, on threads and as a future.
+
+use std::num::NonZeroUsize;
+
+use super::*;
+
+fn two() -> NonZeroUsize {
+    NonZeroUsize::new(2).unwrap()
+}
+
+/// A queue with three items, the one with the larger number first.
+fn three() -> PriorityQueue<u8> {
+    let queue = PriorityQueue::new(&System::new());
+    (1..=3).for_each(|key| queue.add_with(key, priority(key.into())));
+    queue
+}
+
+#[test]
+fn a_batch_is_added_in_one_call() {
+    let queue = PriorityQueue::new(&System::new());
+    queue.add_all([1, 2, 1], priority(7));
+    assert_eq!(queue.len(), 2);
+    let (token, key, priority) = queue.take_with_priority().unwrap();
+    assert_eq!((key, priority), (1, 7));
+    queue.add_all([3], failed(8));
+    assert_eq!((queue.num_requeues(&3), queue.retries()), (1, 1));
+    assert!(queue.settle(token, Outcome::Retry, 0));
+    assert_eq!((queue.num_requeues(&1), queue.retries()), (1, 2));
+}
+
+#[test]
+fn a_batch_is_taken_with_its_priorities_and_done_when_it_is_let_go_of() {
+    let queue = three();
+    let (batch, priorities) = queue.get_batch(two()).unwrap();
+    assert_eq!((&*batch, priorities), (&[3, 2][..], vec![3, 2]));
+    assert_eq!(queue.len(), 1);
+    drop(batch);
+    assert!(!queue.done_key(&3) && !queue.done_key(&2), "they are done");
+    let (batch, priorities) = System::new().block_on(queue.get_batch_async(two())).unwrap();
+    assert_eq!((&*batch, priorities), (&[1][..], vec![1]));
+    batch.done();
+    queue.shut_down();
+    assert!(queue.get_batch(two()).is_none() && queue.take_batch(two()).is_empty());
+    assert!(System::new().block_on(queue.get_batch_async(two())).is_none());
+}
+
+#[test]
+fn done_all_says_how_many_deliveries_it_ended() {
+    let queue = three();
+    let tokens: Vec<_> = queue.take_batch(two()).iter().map(|(token, ..)| *token).collect();
+    assert_eq!(tokens.len(), 2);
+    assert!(queue.done_key(&2));
+    assert_eq!(queue.done_all(tokens.clone()), 1);
+    assert_eq!(queue.done_all(tokens), 0);
+}
+
+#[test]
+fn a_task_takes_the_first_with_its_priority() {
+    let queue = three();
+    let (work, priority) = System::new().block_on(queue.get_async()).unwrap();
+    assert_eq!((*work, priority), (3, 3));
+    drop(work);
+    assert!(!queue.done_key(&3), "it is done");
+    queue.shut_down();
+    assert!(System::new().block_on(queue.get_async()).is_none(), "PQ-31");
+}
+
+#[test]
+fn a_worker_settles_what_it_was_handed_out() {
+    let queue = three();
+    let mut runs = 0;
+    assert!(!queue.is_shutting_down());
+    queue.work(|key, priority| {
+        runs += 1;
+        if runs == 1 {
+            assert_eq!((*key, priority), (3, 3));
+            return Outcome::Retry;
+        }
+        queue.shut_down();
+        Outcome::RequeueAfter(ms(1))
+    });
+    assert_eq!((runs, queue.num_requeues(&3), queue.retries()), (2, 1, 1), "PQ-42, PQ-2");
+    assert!(!queue.done_key(&3) && !queue.done_key(&2), "every delivery has ended");
+}

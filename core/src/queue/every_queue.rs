@@ -1,0 +1,242 @@
+//! What the calls of every queue have in common: each does what its operation does, on threads and
+//! as a future.
+
+use std::pin::pin;
+use std::task::{Context, Waker};
+
+use super::Deliver;
+use crate::delaying_queue::DelayingQueue;
+use crate::limited_queue::LimitedQueue;
+use crate::priority_queue::PriorityQueue;
+use crate::queue::WorkQueue;
+use crate::runtime::{Runtime, System};
+
+fn is_pending<F: Future>(future: std::pin::Pin<&mut F>) -> bool {
+    future.poll(&mut Context::from_waker(Waker::noop())).is_pending()
+}
+
+/// The calls that all queues have.
+macro_rules! common {
+    ($($queue:ident: $make:expr;)*) => {$(
+        mod $queue {
+            use super::*;
+
+            #[test]
+            fn what_waits_is_counted_until_it_is_taken() {
+                let queue = $make;
+                assert!(queue.is_empty());
+                queue.add(1);
+                queue.add(2);
+                assert_eq!((queue.len(), queue.is_empty()), (2, false));
+                let (token, key) = Deliver::take(&queue).unwrap();
+                assert_eq!((key, queue.len()), (1, 1), "what is processed does not wait");
+                assert!(Deliver::done(&queue, token));
+                assert!(!Deliver::done(&queue, token), "that delivery has ended");
+            }
+
+            #[test]
+            fn done_says_how_many_deliveries_it_ended() {
+                let queue = $make;
+                (1..=3).for_each(|key| queue.add(key));
+                let tokens: Vec<_> = (0..3).map(|_| Deliver::take(&queue).unwrap().0).collect();
+                assert!(queue.done_key(&3));
+                assert!(!queue.done_key(&3), "it is not processed any more");
+                assert_eq!(Deliver::done_all(&queue, tokens.clone()), 2);
+                assert_eq!(Deliver::done_all(&queue, tokens), 0);
+            }
+        }
+    )*};
+}
+
+/// The calls of the queues that hand out in the order of the adds and drain.
+macro_rules! drained {
+    ($($queue:ident: $make:expr;)*) => {$(
+        mod $queue {
+            use super::*;
+
+            #[test]
+            fn a_task_takes_an_item_and_ends_its_delivery_when_it_lets_go_of_it() {
+                let queue = $make;
+                queue.add(1);
+                let work = System::new().block_on(queue.get_async()).unwrap();
+                assert_eq!(*work, 1);
+                queue.add(1);
+                assert!(queue.is_empty(), "nobody else gets it meanwhile, workqueue:WQ-8");
+                assert!(is_pending(pin!(queue.take_async())));
+                drop(work);
+                assert!(!queue.done_key(&1), "it is done");
+                assert_eq!(System::new().block_on(queue.take_async()).unwrap().1, 1);
+            }
+
+            #[test]
+            fn a_drain_waits_for_what_is_processed_and_not_for_what_waits() {
+                let queue = $make;
+                (1..=2).for_each(|key| queue.add(key));
+                let (token, _) = queue.take().unwrap();
+                let mut drain = pin!(queue.drain_async());
+                assert!(is_pending(drain.as_mut()));
+                assert!(queue.is_shutting_down());
+                queue.done(token);
+                assert!(!is_pending(drain.as_mut()), "workqueue:WQ-32");
+                queue.shut_down_with_drain();
+                assert_eq!(queue.len(), 1);
+            }
+
+            #[test]
+            fn a_strict_drain_waits_for_what_waits_too() {
+                let queue = $make;
+                queue.add(1);
+                let mut drain = pin!(queue.drain_when_done_async());
+                assert!(is_pending(drain.as_mut()));
+                assert!(queue.is_shutting_down());
+                let (token, _) = queue.take().unwrap();
+                assert!(is_pending(drain.as_mut()));
+                queue.done(token);
+                assert!(!is_pending(drain.as_mut()), "workqueue:WQ-33");
+            }
+
+            #[test]
+            fn shutdown_refuses_what_comes_and_hands_out_what_waits() {
+                let queue = $make;
+                queue.add(1);
+                assert!(!queue.is_shutting_down());
+                queue.shut_down();
+                queue.add(2);
+                assert!(queue.is_shutting_down());
+                assert_eq!(Deliver::take(&queue).map(|(_, key)| key), Some(1));
+                assert!(Deliver::take(&queue).is_none() && queue.get().is_none());
+                assert!(System::new().block_on(queue.take_async()).is_none());
+                assert!(System::new().block_on(queue.get_async()).is_none());
+            }
+
+            #[test]
+            fn every_drain_shuts_the_queue_down() {
+                let queue = $make;
+                queue.shut_down_with_drain();
+                assert!(queue.is_shutting_down());
+                let queue = $make;
+                queue.shut_down_when_done();
+                queue.add(1);
+                assert!(queue.is_shutting_down() && queue.is_empty());
+            }
+        }
+    )*};
+}
+
+mod calls {
+    use super::*;
+
+    common! {
+        queue: WorkQueue::<u8>::new(&System::new());
+        delaying_queue: DelayingQueue::<u8>::new(&System::new());
+        limited_queue: LimitedQueue::<u8>::with_default_limiter(&System::new());
+        priority_queue: PriorityQueue::<u8>::new(&System::new());
+    }
+}
+
+mod drains {
+    use super::*;
+
+    drained! {
+        queue: WorkQueue::<u8>::new(&System::new());
+        delaying_queue: DelayingQueue::<u8>::new(&System::new());
+        limited_queue: LimitedQueue::<u8>::with_default_limiter(&System::new());
+    }
+}
+
+mod late {
+    use std::time::Duration;
+
+    use foldhash::fast::FixedState;
+
+    use crate::delaying_queue::{Delaying, DelayingQueue};
+    use crate::limited_queue::{Limited, LimitedQueue};
+    use crate::limiter::Exponential;
+    use crate::machine::{Cx, Host, Machine, Operation, Step};
+    use crate::priority_queue::{Prioritized, PriorityQueue};
+    use crate::queue::Fifo;
+    use crate::runtime::Manual;
+
+    const DELAY: Duration = Duration::from_millis(10);
+
+    /// A machine whose first caller has to wait for the lock, half of its delay.
+    struct Late<M> {
+        clock: Option<Manual>,
+        machine: M,
+    }
+
+    impl<M: Machine> Host<M> for Late<M> {
+        fn run<O: Operation<M>>(&mut self, op: &mut O, cx: &mut Cx<'_>) -> Step<O::Ret> {
+            if let Some(clock) = self.clock.take() {
+                clock.advance(DELAY / 2);
+            }
+            op.step(&mut self.machine, cx)
+        }
+
+        fn give_up<O: Operation<M>>(&mut self, op: &mut O, cx: &mut Cx<'_>) {
+            op.cancel(&mut self.machine, cx);
+        }
+    }
+
+    fn limiter() -> Exponential<u8> {
+        Exponential::new(DELAY, DELAY)
+    }
+
+    /// Adds an item and looks half a delay later: it is due if its delay counts from the call.
+    macro_rules! due_half_a_delay_later {
+        ($($name:ident: $queue:ident of $machine:expr, $add:expr;)*) => {$(
+            #[test]
+            fn $name() {
+                let clock = Manual::new();
+                let host = Late { clock: Some(clock.clone()), machine: $machine };
+                let queue = $queue::with_host(&clock, FixedState::default(), host);
+                $add(&queue);
+                assert!(queue.is_empty());
+                clock.advance(DELAY / 2);
+                assert_eq!(queue.len(), 1, "workqueue:DQ-5, PQ-16");
+            }
+        )*};
+    }
+
+    /// The calls of the queues with a limiter.
+    macro_rules! of_their_item {
+        ($($name:ident: $make:expr;)*) => {$(
+            #[test]
+            fn $name() {
+                let clock = Manual::new();
+                let queue = $make(&clock);
+                queue.add_rate_limited(1);
+                queue.add_rate_limited(2);
+                queue.forget(&1);
+                assert_eq!((queue.num_requeues(&1), queue.num_requeues(&2)), (0, 1));
+                queue.add_after(3, DELAY / 2);
+                assert_eq!((queue.retries(), queue.is_empty()), (3, true));
+                clock.advance(DELAY / 2);
+                assert_eq!((queue.len(), queue.is_empty()), (1, false));
+            }
+        )*};
+    }
+
+    of_their_item! {
+        failures_and_delays_are_those_of_an_item:
+            |clock: &Manual| LimitedQueue::new(clock, limiter());
+        failures_and_delays_are_those_of_an_item_with_a_priority:
+            |clock: &Manual| PriorityQueue::with_limiter(clock, limiter(), ());
+    }
+
+    due_half_a_delay_later! {
+        a_delay_counts_from_the_call: DelayingQueue of Delaying::<u8>::default(),
+            |queue: &DelayingQueue<u8, _, _, _, _>| queue.add_after(1, DELAY);
+        a_delay_beside_a_limiter_counts_from_the_call:
+            LimitedQueue of Limited::new(limiter(), Fifo::default()),
+            |queue: &LimitedQueue<u8, _, _, _, _, _>| queue.add_after(1, DELAY);
+        a_failure_counts_from_the_call: LimitedQueue of Limited::new(limiter(), Fifo::default()),
+            |queue: &LimitedQueue<u8, _, _, _, _, _>| queue.add_rate_limited(1);
+        a_delay_of_a_priority_counts_from_the_call:
+            PriorityQueue of Prioritized::new(limiter(), ()),
+            |queue: &PriorityQueue<u8, _, _, _, _, _>| queue.add_after(1, DELAY);
+        a_failure_of_a_priority_counts_from_the_call:
+            PriorityQueue of Prioritized::new(limiter(), ()),
+            |queue: &PriorityQueue<u8, _, _, _, _, _>| queue.add_rate_limited(1);
+    }
+}
