@@ -89,6 +89,32 @@ fn an_event_that_lost_its_key_is_the_last_of_its_batch() {
 }
 
 #[test]
+fn a_listed_object_that_lost_its_key_is_the_last_of_its_batch() {
+    let queue = transforming(&Store::of(&[]));
+    queue.replace(vec![("a", 1), ("b", 14), ("c", 1)], "1").unwrap();
+    assert_eq!(batch(&queue).0, ["a", ""], "RF-20");
+    assert_eq!(batch(&queue).0, ["c"]);
+}
+
+#[test]
+fn a_batch_of_different_objects_asks_for_no_key() {
+    let asked = Arc::new(Mutex::new(0));
+    let counted = Arc::clone(&asked);
+    let queue = OrderedFifo::new(&System::new(), move |object: &Object| {
+        *counted.lock() += 1;
+        key_of(object)
+    });
+    for object in [("a", 1), ("b", 1), ("c", 1), ("a", 2)] {
+        queue.add(object).unwrap();
+    }
+    assert_eq!(*asked.lock(), 4, "once on the way in");
+    assert_eq!(batch(&queue).0, ["a", "b", "c"]);
+    assert_eq!(*asked.lock(), 6, "of the two whose hashes are equal");
+    assert_eq!(batch(&queue).0, ["a"]);
+    assert_eq!(*asked.lock(), 6);
+}
+
+#[test]
 fn batches_and_single_events_are_the_same_sequence() {
     let fill = || {
         let queue = in_batches(3);
