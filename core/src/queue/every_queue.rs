@@ -193,7 +193,7 @@ mod late {
                 $add(&queue);
                 assert!(queue.is_empty());
                 clock.advance(DELAY / 2);
-                assert_eq!(queue.len(), 1, "workqueue:DQ-5, PQ-16");
+                assert_eq!(queue.len(), 1, "workqueue:DQ-5, workqueue:PQ-16");
             }
         )*};
     }

@@ -91,6 +91,8 @@ fn a_refused_reservation_never_acts_and_cancels_to_nothing() {
     let mut bucket = bucket(1.0, 3);
     let refused = reserve(&mut bucket, START, 4);
     assert_eq!((refused.act(), refused.delay_from(START)), (Instant::NEVER, FOREVER));
+    let late = Instant::from_nanos(Instant::NEVER.as_nanos() - 5);
+    assert_eq!(refused.delay_from(late), FOREVER);
     let before = bucket.clone();
     bucket.cancel(START, &refused);
     assert_eq!(bucket, before);
@@ -261,14 +263,6 @@ fn cancelling_one_that_is_not_the_newest_leaves_the_last_event() {
     assert_eq!(tokens(&bucket, START), -2, "one of three is behind the newest");
     bucket.cancel(START, &newest);
     assert_eq!(tokens(&bucket, START), -1, "TB-18");
-}
-
-#[test]
-fn what_is_never_granted_is_for_ever_however_late_it_is() {
-    let mut bucket = bucket(1.0, 1);
-    let refused = reserve(&mut bucket, START, 2);
-    let late = Instant::from_nanos(Instant::NEVER.as_nanos() - 5);
-    assert_eq!((refused.delay_from(START), refused.delay_from(late)), (FOREVER, FOREVER));
 }
 
 #[test]

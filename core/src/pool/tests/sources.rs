@@ -22,7 +22,7 @@ fn a_limited_queue_hands_out_and_takes_back() {
     taken_and_let_go_of(&runtime, &*queue);
     assert!(!queue.done_key(&1) && !queue.done_key(&2), "they are done");
     assert_eq!((queue.num_requeues(&1), queue.retries()), (0, 0));
-    assert_eq!(queue.next().map(|(key, _)| key), Some(3), "WQ-26");
+    assert_eq!(queue.next().map(|(key, _)| key), Some(3), "workqueue:WQ-26");
     assert!(runtime.block_on(queue.next_async()).is_none());
 }
 
@@ -34,7 +34,10 @@ fn a_priority_queue_hands_out_and_takes_back() {
     taken_and_let_go_of(&runtime, &queue);
     assert!(!queue.done_key(&1) && !queue.done_key(&2), "they are done");
     assert_eq!((queue.num_requeues(&1), queue.retries()), (0, 0));
-    assert!(queue.next().is_none() && runtime.block_on(queue.next_async()).is_none(), "PQ-31");
+    assert!(
+        queue.next().is_none() && runtime.block_on(queue.next_async()).is_none(),
+        "workqueue:PQ-31"
+    );
 }
 
 #[test]
