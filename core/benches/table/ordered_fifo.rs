@@ -1,10 +1,13 @@
 //! The queue of events.
 
 use std::hint::black_box;
+use std::num::NonZeroUsize;
 use std::sync::Arc;
 
-use seatrial_core::ordered_fifo::OrderedFifo;
+use seatrial_core::fifo::Intake;
+use seatrial_core::ordered_fifo::{Options, OrderedFifo};
 use seatrial_core::runtime::System;
+use seatrial_core::store::NothingKnown;
 
 use crate::measure::{Key, bytes_of, emptying_duel, filling_duel};
 use crate::objects::{Object, objects};
@@ -13,6 +16,7 @@ use crate::{Measure, Row};
 
 pub(crate) const ROWS: &[Measure] = &[
     ("ordered_fifo", "add, 1,000,000 objects", add),
+    ("ordered_fifo", "add, for batches of one", add_for_one),
     ("ordered_fifo", "pop, 1,000,000 objects", pop),
     ("ordered_fifo", "pop in batches of 1,000", pop_batch),
 ];
@@ -22,8 +26,12 @@ const OBJECTS: usize = 1_000_000;
 type Ours = OrderedFifo<Key, Arc<Object>>;
 
 fn fill_ours(objects: &[Arc<Object>]) -> Ours {
-    let key_of = |object: &Arc<Object>| Ok(Arc::clone(&object.key));
-    let queue = OrderedFifo::new(&System::new(), key_of);
+    fill(objects, Options::default())
+}
+
+fn fill(objects: &[Arc<Object>], options: Options<NothingKnown>) -> Ours {
+    let (system, key_of) = (System::new(), |object: &Arc<Object>| Ok(Arc::clone(&object.key)));
+    let queue = OrderedFifo::with_options(&system, Intake::new(&system, key_of), options);
     for object in objects {
         assert!(queue.add(Arc::clone(object)).is_ok());
     }
@@ -41,6 +49,14 @@ fn add(part: &'static str, row: &'static str) -> Row {
     let times = filling_duel(OBJECTS, || fill_ours(&all), || fill_plain(&all));
     let bytes = bytes_of(objects, fill_ours) - size_of::<Arc<Object>>() as f64;
     Row::new(part, row, times).gate(1.0).bytes(bytes).most_bytes(20.0)
+}
+
+/// Who takes events one by one: no mark for batches is computed.
+fn add_for_one(part: &'static str, row: &'static str) -> Row {
+    let all = objects(OBJECTS);
+    let one_by_one = || Options { batch_size: NonZeroUsize::MIN, ..Options::default() };
+    let times = filling_duel(OBJECTS, || fill(&all, one_by_one()), || fill_plain(&all));
+    Row::new(part, row, times).gate(1.0)
 }
 
 /// Measures the way out of both queues.

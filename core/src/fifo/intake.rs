@@ -85,6 +85,18 @@ impl<K: Key, O: Handle> Intake<K, O> {
         }
     }
 
+    /// Checks that an object has a key.
+    ///
+    /// # Errors
+    /// The key function refused it.
+    #[inline]
+    pub(crate) fn check(&self, object: &O) -> Result<(), KeyError> {
+        match (self.key_of)(object) {
+            Ok(_) => Ok(()),
+            Err(cause) => Err(KeyError::new(object, cause)),
+        }
+    }
+
     /// Returns the hash of an object's key, where the key itself is not kept.
     ///
     /// # Errors

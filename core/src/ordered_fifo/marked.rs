@@ -12,12 +12,12 @@ use crate::store::{Handle, Hashed, Key, LastState};
 pub struct Marked<T> {
     /// What it is.
     pub content: T,
-    /// `None` if it names no single object, or has lost its key.
+    /// `None` if it names no single object, has lost its key, or nobody looks.
     mark: Option<u32>,
 }
 
 impl<T> Marked<T> {
-    /// Leaves something unmarked: it is no change of one object.
+    /// Leaves something unmarked: it is no change of one object, or nobody looks at marks.
     #[inline]
     pub(super) fn not(content: T) -> Self {
         Self { content, mark: None }
@@ -54,6 +54,13 @@ impl<K: Key, O: Handle> Intake<K, O> {
             return Ok(self.marked_again(self.transform(object)?));
         }
         Ok(Marked { content: object, mark: Some(mark) })
+    }
+
+    /// As [`marked`](Self::marked), for whoever needs no mark.
+    #[inline]
+    pub(super) fn unmarked(&self, object: O) -> Result<Marked<O>, EnqueueError> {
+        self.check(&object)?;
+        Ok(Marked::not(self.transform(object)?))
     }
 
     /// Marks an object that was transformed. One that has lost its key is queued all the same

@@ -74,6 +74,8 @@ pub struct OrderedFifo<
     monitor: Monitor<OrderedQueue<K, O, N>, R, H>,
     intake: Intake<K, O>,
     atomic: bool,
+    /// Whether events are marked for those who put batches together: batches of one need no marks.
+    marks: bool,
     on_slow: Option<SlowHook>,
 }
 
@@ -93,7 +95,8 @@ impl<K: Key, O: Handle, N: KnownObjects<K, O>, R: Runtime> OrderedFifo<K, O, N, 
         let Options { mode, batch_size, on_slow } = options;
         let atomic = mode.is_atomic();
         let state = OrderedQueue::new(intake.clone(), mode, batch_size.get());
-        Self::with_host(runtime, intake, atomic, on_slow, state)
+        let queue = Self::with_host(runtime, intake, atomic, on_slow, state);
+        Self { marks: batch_size.get() > 1, ..queue }
     }
 }
 
@@ -113,7 +116,7 @@ where
         on_slow: Option<SlowHook>,
         host: H,
     ) -> Self {
-        Self { monitor: Monitor::new(runtime, host), intake, atomic, on_slow }
+        Self { monitor: Monitor::new(runtime, host), intake, atomic, marks: true, on_slow }
     }
 
     /// Queues [`Delta::Added`](crate::delta_fifo::Delta::Added).
@@ -137,7 +140,10 @@ where
 
     #[inline]
     fn put(&self, verb: Verb, object: O) -> Result<(), EnqueueError> {
-        let object = self.intake.marked(object);
+        let object = match self.marks {
+            true => self.intake.marked(object),
+            false => self.intake.unmarked(object),
+        };
         self.monitor.call(Put { verb, object: Some(object) })
     }
 
