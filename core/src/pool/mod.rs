@@ -30,10 +30,12 @@
 //! it left.
 //!
 //! With the feature `tracing` every item has a span, `reconcile`, with its key, and every failure
-//! is an event in it. The feature `tokio` brings workers that are tasks, `tasks`.
+//! is an event in it. [`awaited`] has workers that are tasks, of any executor; the feature `tokio` a
+//! pool of them, `tasks`.
 //!
 //! Left out: more than one function a pool, and a number of workers that changes.
 
+pub mod awaited;
 mod reconcile;
 mod source;
 mod span;

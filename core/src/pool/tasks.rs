@@ -22,50 +22,14 @@
 
 use std::fmt;
 use std::num::NonZeroUsize;
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll};
 use std::time::Duration;
 
 use tokio::task::JoinSet;
 
-use super::reconcile::Held;
-use super::span::Span;
-use super::{Action, End, Failure, Source};
+use super::{End, Source, awaited};
 
-/// Processes items in tasks. A function `Fn(K) -> impl Future<Output = Result<Action, E>>` is one
-/// that says nothing about failures.
-pub trait ReconcileAsync<K>: Send + Sync + 'static {
-    /// What goes wrong.
-    type Error: Send;
-
-    /// Processes an item. An error, and a panic, means that it is tried again when the queue's
-    /// limiter says so.
-    ///
-    /// # Errors
-    /// As you like.
-    fn reconcile(&self, key: &K) -> impl Future<Output = Result<Action, Self::Error>> + Send;
-
-    /// Learns of a failure, before the item is given back: the place for your log.
-    fn failed(&self, key: &K, failure: Failure<Self::Error>) {
-        drop((key, failure));
-    }
-}
-
-impl<K, E, T, F> ReconcileAsync<K> for F
-where
-    K: Clone + Send + Sync,
-    E: Send,
-    T: Future<Output = Result<Action, E>> + Send,
-    F: Fn(K) -> T + Send + Sync + 'static,
-{
-    type Error = E;
-
-    fn reconcile(&self, key: &K) -> impl Future<Output = Result<Action, E>> + Send {
-        self(key.clone())
-    }
-}
+pub use super::awaited::ReconcileAsync;
 
 /// Tasks that process the items of a queue. To drop it is to abort them.
 pub struct TaskPool<Q: Source> {
@@ -126,36 +90,8 @@ impl<Q: Source> fmt::Debug for TaskPool<Q> {
 }
 
 async fn work<Q: Source, F: ReconcileAsync<Q::Key>>(queue: Arc<Q>, reconciler: Arc<F>) {
-    while let Some((key, delivery)) = queue.next_async().await {
-        let held = Held { queue: &*queue, delivery: Some(delivery) };
-        let span = Span::new(&key);
-        let work = Box::pin(async { reconciler.reconcile(&key).await });
-        let result = Caught { span: &span, work }.await;
-        held.settle(result, |failure| {
-            span.failed(&failure);
-            reconciler.failed(&key, failure);
-        });
+    while awaited::process_next(&*queue, &*reconciler).await {
         // A queue that is never empty would keep the thread to itself.
         tokio::task::coop::consume_budget().await;
-    }
-}
-
-/// A future whose panic is a result.
-struct Caught<'a, T> {
-    span: &'a Span,
-    work: Pin<Box<dyn Future<Output = T> + Send + 'a>>,
-}
-
-impl<T, E> Future for Caught<'_, Result<T, E>> {
-    type Output = Result<T, Failure<E>>;
-
-    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        let Self { span, work } = &mut *self;
-        let poll = || span.within(|| work.as_mut().poll(context));
-        match catch_unwind(AssertUnwindSafe(poll)) {
-            Ok(Poll::Pending) => Poll::Pending,
-            Ok(Poll::Ready(result)) => Poll::Ready(result.map_err(Failure::Error)),
-            Err(panic) => Poll::Ready(Err(Failure::Panic(panic))),
-        }
     }
 }

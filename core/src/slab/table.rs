@@ -51,7 +51,7 @@ fn spread(hash: u32) -> u32 {
 /// Returns what stands for a slot with a spread hash.
 #[inline(always)]
 fn standing(spread: u32, slot: u32) -> u64 {
-    u64::from(spread) << 32 | u64::from(slot)
+    (u64::from(spread) << 32) | u64::from(slot)
 }
 
 impl Table {
@@ -107,7 +107,7 @@ impl Table {
     /// Returns where a hash wants to stand.
     #[inline(always)]
     fn home(&self, spread: u32) -> usize {
-        (u64::from(spread) * self.homes as u64 >> 32) as usize
+        ((u64::from(spread) * self.homes as u64) >> 32) as usize
     }
 
     /// Returns where a slot with this hash that is the same stands, or the first place that is

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use seatrial_core::limited_queue::{Op, Outcome, Ret, Settle};
 use seatrial_core::machine::Step;
-use seatrial_core::queue::{Finished, Token};
+use seatrial_core::queue::{Done, Finished, Token};
 use seatrial_core::runtime::Instant;
 
 use super::{BASE, Event, History};
@@ -66,6 +66,9 @@ impl Ledger {
             }
             (Op::Settle(settle), Step::Done(Ret::Settle(Finished::Ended(_)))) => {
                 self.settle(settle, event.at);
+            }
+            (Op::Done(Done(ended)), Step::Done(Ret::Done(Finished::Ended(_)))) => {
+                self.deliveries.retain(|(token, _)| token != ended); // neither failed nor succeeded
             }
             (Op::ShutDown(_), _) => {
                 self.shut_down = true;

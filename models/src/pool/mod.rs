@@ -1,4 +1,4 @@
-//! The page of the workers at a queue: a pool on the rate-limiting queue.
+//! The page of the workers at a queue: a pool on the rate-limiting queue, and workers that are tasks.
 //!
 //! | promise | invariant | scenario | a mutant that breaks it |
 //! |---|---|---|---|
@@ -6,7 +6,7 @@
 //! | a failed key is tried again, no earlier than its back-off says | `backs_off` | `panicking_key` | `retry_at_once` |
 //! | and at some time | `failed_is_tried_again` | `panicking_key` | `retry_gives_up` |
 //! | success forgets the failures, failure does not | `failures_are_counted` | `panicking_key` | `success_keeps_failures` |
-//! | an end with a deadline comes, and says what it left | `ends_as_it_says` | `stuck_at_the_deadline`, `panicking_key` | `shutdown_discards_waiting`, `shutdown_wakes_one` |
+//! | an end with a deadline comes, and says what it left | `ends_as_it_says` | `stuck_at_the_deadline`, `aborted_at_the_deadline`, `panicking_key` | `shutdown_discards_waiting`, `shutdown_wakes_one` |
 
 mod invariants;
 mod ledger;
@@ -18,7 +18,7 @@ use std::time::Duration;
 use seatrial_core::limited_queue::{Limited, Op, Ret, Settle};
 use seatrial_core::limiter::Exponential;
 use seatrial_core::machine::Step;
-use seatrial_core::queue::Fifo;
+use seatrial_core::queue::{Done, Fifo};
 
 use crate::trial::{
     Component, DynScenario, EventOf, HistoryOf, Invariant, MachineOf, Mutant, OpOf, RetOf,
@@ -76,6 +76,7 @@ impl Component for Pool {
             (Op::Settle(Settle { token, outcome }), _) => {
                 format!("settle delivery {}: {outcome:?}", token.delivery())
             }
+            (Op::Done(Done(token)), _) => format!("release delivery {}", token.delivery()),
             (Op::NumRequeues(asked), Step::Done(Ret::NumRequeues(count))) => {
                 format!("failures of {} -> {count}", asked.key)
             }
@@ -91,6 +92,8 @@ component_tests! {
     scenarios:
         panicking_key,
         added_while_reconciled,
-        stuck_at_the_deadline;
+        stuck_at_the_deadline,
+        panicking_task,
+        aborted_at_the_deadline;
     also: mutants
 }

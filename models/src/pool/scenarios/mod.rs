@@ -1,5 +1,7 @@
 //! Small concurrent programs with workers at a queue, each named by the case that it must reach.
 
+mod tasks;
+
 use std::collections::hash_map::DefaultHasher;
 use std::hash::BuildHasherDefault;
 use std::num::NonZeroUsize;
@@ -14,12 +16,19 @@ use seatrial_core::pool::{Action, End, Pool as Workers};
 use seatrial_core::queue::Fifo;
 use seatrial_core::runtime::Runtime;
 
+use self::tasks::{AbortedAtTheDeadline, PanickingTask};
 use super::ledger::at_every_event;
 use super::{Event, History, Pool, Rules};
 use crate::trial::{DynScenario, Scenario, What, World};
 
 pub(super) fn all() -> Vec<Box<dyn DynScenario<Pool>>> {
-    vec![Box::new(PanickingKey), Box::new(AddedWhileReconciled), Box::new(StuckAtTheDeadline)]
+    vec![
+        Box::new(PanickingKey),
+        Box::new(AddedWhileReconciled),
+        Box::new(StuckAtTheDeadline),
+        Box::new(PanickingTask),
+        Box::new(AbortedAtTheDeadline),
+    ]
 }
 
 /// The hasher that every execution computes alike.
@@ -47,6 +56,34 @@ fn some(history: &History, wanted: impl Fn(&super::ledger::Ledger, &Event) -> bo
     at_every_event(history, found).is_err()
 }
 
+/// What one does who panics first, then fails, and succeeds from then on.
+fn stumbling<R: Runtime>(
+    world: &World<R, Pool>,
+) -> impl Fn() -> Result<Action, &'static str> + Send + Sync + use<R> {
+    let runtime = world.runtime().clone();
+    let attempts = runtime.mutex(0);
+    move || {
+        let attempt = {
+            let mut attempts = runtime.lock(&attempts);
+            *attempts += 1;
+            *attempts
+        };
+        match attempt {
+            1 => panic!("the reconcile function fails"),
+            2 => Err("it fails again"),
+            _ => Ok(Action::Done),
+        }
+    }
+}
+
+/// Tells whether the key is handed out after two failures.
+fn failed_twice(history: &History) -> bool {
+    some(history, |before, event| {
+        let settles = matches!(&event.what, What::Step { op: Op::Settle(_), .. });
+        settles && before.failures.get(&1) == Some(&2)
+    })
+}
+
 /// A key panics, fails, and succeeds at last; then everything ends.
 pub(super) struct PanickingKey;
 
@@ -56,32 +93,16 @@ impl Scenario<Pool> for PanickingKey {
 
     fn run<R: Runtime>(&self, world: &World<R, Pool>) {
         let queue = queue(world);
-        let attempts = world.runtime().mutex(0);
-        let runtime = world.runtime().clone();
-        let pool = Workers::start(world.runtime(), &queue, TWO, move |_: &u8| {
-            let attempt = {
-                let mut attempts = runtime.lock(&attempts);
-                *attempts += 1;
-                *attempts
-            };
-            match attempt {
-                1 => panic!("the reconcile function fails"),
-                2 => Err("it fails again"),
-                _ => Ok(Action::Done),
-            }
-        });
+        let stumble = stumbling(world);
+        let pool = Workers::start(world.runtime(), &queue, TWO, move |_: &u8| stumble());
         queue.add(1);
         world.quiesce();
         let _failures = queue.num_requeues(&1);
         note(world, pool.shut_down(PATIENCE));
     }
 
-    /// The key is handed out after two failures.
     fn reaches(history: &History) -> bool {
-        some(history, |before, event| {
-            let settles = matches!(&event.what, What::Step { op: Op::Settle(_), .. });
-            settles && before.failures.get(&1) == Some(&2)
-        })
+        failed_twice(history)
     }
 }
 
