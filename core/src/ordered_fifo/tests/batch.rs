@@ -33,6 +33,17 @@ fn a_batch_ends_before_a_key_that_is_in_it() {
 }
 
 #[test]
+fn batches_of_one_need_no_comparison() {
+    let queue = in_batches(1);
+    for object in [("a", 1), ("b", 1), ("b", 2)] {
+        queue.add(object).unwrap();
+    }
+    queue.delete(("a", 1)).unwrap();
+    let next = || batch(&queue).0;
+    assert_eq!([next(), next(), next(), next()], [["a"], ["b"], ["b"], ["a"]]);
+}
+
+#[test]
 fn a_batch_is_no_longer_than_it_may_be() {
     let queue = in_batches(2);
     for object in [("a", 1), ("b", 1), ("c", 1)] {
