@@ -62,6 +62,25 @@ impl Bytes {
         row.arrange(&mut self.0, begin);
     }
 
+    /// Appends numbers whose order does not matter: how many, then each of them, the least first.
+    ///
+    /// # Panics
+    /// If there are more than sixty-four.
+    #[inline]
+    pub fn unordered_numbers(&mut self, numbers: impl Iterator<Item = u64>) {
+        let (mut sorted, mut count) = ([0; 64], 0);
+        for number in numbers {
+            let mut place = count;
+            while place > 0 && sorted[place - 1] > number {
+                sorted[place] = sorted[place - 1];
+                place -= 1;
+            }
+            sorted[place] = number;
+            count += 1;
+        }
+        self.list(sorted[..count].iter(), |bytes, number| bytes.number(*number));
+    }
+
     /// Forgets what was appended.
     #[inline]
     pub(super) fn clear(&mut self) {
@@ -128,6 +147,19 @@ mod tests {
         };
         assert_eq!(written([0, 1, 2, 3]), written([2, 3, 1, 0]));
         assert_eq!(written([0, 1, 2, 3]).as_slice(), [4, 0, 1, 1, 0, 1, 0, 0]);
+    }
+
+    #[test]
+    fn numbers_in_any_order_are_written_from_the_least() {
+        let written = |numbers: &[u64]| {
+            let mut bytes = Bytes::default();
+            bytes.unordered_numbers(numbers.iter().copied());
+            bytes
+        };
+        assert_eq!(written(&[3, 1, 300, 1]).as_slice(), [4, 1, 1, 3, 0xac, 2]);
+        assert_eq!(written(&[300, 3, 1, 1]), written(&[3, 1, 300, 1]));
+        assert_ne!(written(&[1, 3]), written(&[1, 1, 3]));
+        assert_eq!(written(&[]).as_slice(), [0]);
     }
 
     fn unordered(parts: &[&str]) -> Bytes {

@@ -180,13 +180,13 @@ impl<W: World> Callers<W> {
 
     fn jump(state: &State<W>) -> Option<State<W>> {
         let armed = state.seats.iter().filter_map(|seat| match seat.status {
-            Status::Asleep(_, until) => until.filter(|until| *until != Instant::NEVER),
+            Status::Asleep(_, until) if until != Instant::NEVER => Some(until),
             _ => None,
         });
         let now = armed.min()?;
         let mut next = State { now, ..state.clone() };
         for at in 0..next.seats.len() {
-            if let Status::Asleep(on, Some(until)) = next.seats[at].status
+            if let Status::Asleep(on, until) = next.seats[at].status
                 && until <= now
             {
                 next.rouse(at, Status::Late(on));
@@ -223,7 +223,7 @@ impl<W: World> Callers<W> {
             Status::Asleep(on, until) => {
                 into.number(beginning(3));
                 into.number(on);
-                into.maybe(until.map(Instant::as_nanos));
+                into.maybe((until != Instant::NEVER).then(|| until.as_nanos()));
                 if self.rules.wake_ups == WakeUps::InOrder {
                     into.number(state.rank(at, on));
                 }

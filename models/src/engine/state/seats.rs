@@ -13,7 +13,8 @@ pub(super) enum Status {
     Awake,
     /// Its deadline has passed. It can go on; a wake-up may still be spent on it.
     Late(Channel),
-    Asleep(Channel, Option<Instant>),
+    /// Until somebody wakes it, or this time comes.
+    Asleep(Channel, Instant),
     Gone,
 }
 
@@ -72,7 +73,7 @@ impl<W: World> State<W> {
     pub(super) fn sleep(&mut self, at: usize, on: Channel, until: Option<Instant>) {
         let asleep = self.seats.iter().filter(|seat| matches!(seat.status, Status::Asleep(..)));
         self.seats[at].place = asleep.count() as u8;
-        self.seats[at].status = Status::Asleep(on, until);
+        self.seats[at].status = Status::Asleep(on, until.unwrap_or(Instant::NEVER));
     }
 
     /// Ends the sleep of a caller, if it sleeps.

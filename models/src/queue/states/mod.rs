@@ -47,13 +47,14 @@ pub struct Caller {
     seen: Seen,
 }
 
-/// The items that a caller was given, the last sixteen of them.
+/// The items that a caller was given, the last sixteen of them: a byte each, the last one lowest.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Debug)]
-pub struct Seen(u128);
+pub struct Seen([u64; 2]);
 
 impl Seen {
     fn push(&mut self, key: u8) {
-        self.0 = (self.0 << 8) | (u128::from(key) + 1);
+        let [older, newer] = self.0;
+        self.0 = [older << 8 | newer >> 56, newer << 8 | (u64::from(key) + 1)];
     }
 }
 
@@ -92,9 +93,10 @@ impl AtQueue {
 pub(crate) fn view_contents(queue: &Rules<u8>, into: &mut Bytes) {
     into.number(queue.len() as u64);
     queue.waiting().for_each(|key| into.number(*key));
-    into.unordered(queue.processing(), |into, (key, is_dirty)| {
-        into.number(u64::from(*key) << 1 | u64::from(is_dirty));
-    });
+    let processing = queue.processing();
+    into.unordered_numbers(
+        processing.map(|(key, is_dirty)| u64::from(*key) << 1 | u64::from(is_dirty)),
+    );
     into.number(queue.is_shutting_down());
 }
 
@@ -184,8 +186,7 @@ impl World for AtQueue {
         };
         into.number(holds * 3 + released);
         if self.remembers {
-            into.number(caller.seen.0 as u64);
-            into.number((caller.seen.0 >> 64) as u64);
+            caller.seen.0.iter().for_each(|&items| into.number(items));
         }
     }
 
