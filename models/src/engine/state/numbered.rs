@@ -183,6 +183,18 @@ mod tests {
         assert!(known.len() > 4_096, "the table has grown");
     }
 
+    #[test]
+    fn strings_of_one_hash_are_told_apart() {
+        let (mut numbered, mut row) = (Numbered::new(), Row::default());
+        (0..3_u64).for_each(|number| row.push(|bytes| bytes.number(number)));
+        row.parts.iter_mut().for_each(|part| part.tag = u32::MAX); // which wants the last place
+        for expected in [[(0, true), (1, true), (2, true)], [(0, false), (1, false), (2, false)]] {
+            numbered.look_ahead(&mut row);
+            assert_eq!([0, 1, 2].map(|nth| numbered.meet(&row, nth)), expected);
+            numbered.grow();
+        }
+    }
+
     fn numbers(state: &mut u64) -> Range<u64> {
         *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
         let (length, first) = (1 + (*state >> 62), (*state >> 40) % 3_000);
