@@ -10,8 +10,9 @@ use crate::fifo::{MapAndList, check_on, decode};
 use crate::objects::random_bytes;
 use crate::trial::component_tests::every_mistake_is_noticed;
 
-/// Mistakes that need a second thread, and one that would let the only thread sleep or not sleep.
-const UNSEEN: &[Mistake] = &[CloseUnderItsOwnLock, UnlockWhileProcessing, EmptyIsClosed];
+/// Mistakes that need a second thread, and those that would let the only thread sleep or not sleep.
+const UNSEEN: &[Mistake] =
+    &[CloseUnderItsOwnLock, UnlockWhileProcessing, EmptyIsClosed, LeavesTheLast];
 
 fn noticed(mistakes: &'static [Mistake]) -> bool {
     quietly(|| {
