@@ -52,8 +52,12 @@ impl<M: Machine> Pair<M> {
         (returned.collect(), woken)
     }
 
-    /// Gives a batch to one and its calls to the other.
+    /// Gives a batch to one and its calls to the other. An empty one is left out: it may look at
+    /// the time and wake somebody for what is due, where there is no call that could.
     pub(crate) fn row<B: Operation<M>, O: Operation<M>>(&mut self, batch: B, calls: Vec<O>) {
+        if calls.is_empty() {
+            return;
+        }
         self.batches.call(batch);
         let (_, woken) = self.one_by_one(calls);
         assert_eq!(self.batches.woken.get(GETTERS), woken, "as many waiters as items");
@@ -93,6 +97,9 @@ impl<M: Machine> Pair<M> {
     {
         let delivery = |at: &u8| self.delivery(*at);
         let calls: Vec<_> = which.iter().filter_map(delivery).map(Done).collect();
+        if calls.is_empty() {
+            return;
+        }
         let finished = self.batches.call(Many(calls.clone()));
         assert_eq!((finished, self.batches.woken.get(GETTERS)), self.one_by_one(calls));
         self.both(Len);
