@@ -40,12 +40,17 @@ fn refusals<Q: Queue<&'static str, Object>>(queue: &Q) {
     assert!(queue.is_empty());
 }
 
-#[test]
-fn a_fifo_is_a_queue_of_objects() {
+/// Tries what all promise on queues of one kind, and returns one more.
+fn promises<Q: Queue<&'static str, Object>>(queue: impl Fn() -> Q) -> Q {
     everything_in_order(&queue());
     nothing_but_its_end(&queue());
     refusals(&queue());
-    let queue = queue();
+    queue()
+}
+
+#[test]
+fn a_fifo_is_a_queue_of_objects() {
+    let queue = promises(queue);
     queue.add(("a", 1)).unwrap();
     Queue::bookmark(&queue, "1");
     Queue::resync(&queue).unwrap();
@@ -56,10 +61,7 @@ fn a_fifo_is_a_queue_of_objects() {
 #[test]
 fn a_delta_fifo_is_a_queue_of_objects() {
     let queue = || DeltaFifo::new(&System::new(), key_of);
-    everything_in_order(&queue());
-    nothing_but_its_end(&queue());
-    refusals(&queue());
-    let queue = queue();
+    let queue = promises(queue);
     Queue::bookmark(&queue, "1");
     Queue::resync(&queue).unwrap();
     assert!(Queue::is_empty(&queue), "nothing is known that could be shown");
@@ -71,10 +73,7 @@ fn a_delta_fifo_is_a_queue_of_objects() {
 #[test]
 fn an_ordered_fifo_is_a_queue_of_objects() {
     let queue = || OrderedFifo::new(&System::new(), key_of);
-    everything_in_order(&queue());
-    nothing_but_its_end(&queue());
-    refusals(&queue());
-    let queue = queue();
+    let queue = promises(queue);
     Queue::bookmark(&queue, "1");
     Queue::resync(&queue).unwrap();
     Queue::delete(&queue, LastState::Final(("a", 2))).unwrap();
