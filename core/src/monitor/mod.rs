@@ -24,6 +24,7 @@ mod tests;
 
 use std::fmt;
 use std::marker::PhantomData;
+use std::mem::ManuallyDrop;
 
 use crate::machine::{CHANNELS, Channel, Cx, Host, Machine, Operation, Step, Wakes};
 use crate::runtime::{Instant, Runtime};
@@ -82,8 +83,9 @@ impl<M: Machine, R: Runtime, H: Host<M>> Monitor<M, R, H> {
         match guard.host.run(&mut op, &mut cx) {
             // What is left of `op` drops after the guard: dropping a key runs foreign code.
             Step::Done(ret) => {
-                let _unlocks = Unlocks { monitor: self, guard: Some(guard), wakes: cx.wakes };
-                ret
+                let ret = ManuallyDrop::new(ret);
+                self.unlock(guard, cx.wakes);
+                ManuallyDrop::into_inner(ret)
             }
             Step::Wait { on, until } => self.call_again(guard, &mut op, cx.wakes, on, until),
             Step::Held(ret) => held_call(ret),
@@ -198,23 +200,6 @@ impl<M: Machine, R: Runtime, H: Host<M>> Monitor<M, R, H> {
         guard.asleep[channel] -= 1;
         guard.asleep_anywhere -= 1;
         guard
-    }
-}
-
-/// Unlocks when it drops: after the result is where the caller wants it. What a waker's panic would
-/// have to drop cannot stay in registers, and would be copied there afterwards.
-struct Unlocks<'a, M: Machine, R: Runtime, H: Host<M>> {
-    monitor: &'a Monitor<M, R, H>,
-    guard: Option<Guard<'a, H, R>>,
-    wakes: Wakes,
-}
-
-impl<M: Machine, R: Runtime, H: Host<M>> Drop for Unlocks<'_, M, R, H> {
-    #[inline(always)]
-    fn drop(&mut self) {
-        if let Some(guard) = self.guard.take() {
-            self.monitor.unlock(guard, self.wakes);
-        }
     }
 }
 

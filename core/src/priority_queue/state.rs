@@ -162,8 +162,8 @@ impl<K: Key, L: Limiter<K>, O: Observer> Prioritized<K, L, O> {
         }
         let new = Ready { priority: Reverse(priority), sequence: self.next(), slot };
         // A waiting entry keeps its sequence, unless its priority rises (PQ-12, PQ-13).
-        let place = self.waiting.remove(slot).map_or(new, |old| first_of(old.ready, new));
-        self.make_ready(place, cx);
+        let waited = if state & DELAYED != 0 { self.waiting.remove(slot) } else { None };
+        self.make_ready(waited.map_or(new, |old| first_of(old.ready, new)), cx);
     }
 
     fn add_waiting(&mut self, slot: Slot, priority: i32, until: Instant, cx: &mut Cx<'_>) {
@@ -216,7 +216,7 @@ impl<K: Key, L: Limiter<K>, O: Observer> Prioritized<K, L, O> {
     }
 
     /// Puts an entry among the ready, aside if its item is locked.
-    #[inline]
+    #[inline(always)]
     fn make_ready(&mut self, place: Ready, cx: &mut Cx<'_>) {
         self.observer.ready(place.slot, place.priority.0, cx);
         let (_, mark) = self.items.marked(place.slot);
@@ -253,7 +253,7 @@ impl<K: Key, L: Limiter<K>, O: Observer> Prioritized<K, L, O> {
     }
 
     /// Hands out the first of the ready, with its priority (`workqueue:PQ-22`, `PQ-24`).
-    #[inline]
+    #[inline(always)]
     pub(super) fn hand_out(&mut self, cx: &mut Cx<'_>) -> Option<(Token, K, i32)> {
         let place = self.ready.pop()?;
         self.locked += 1;
@@ -263,7 +263,7 @@ impl<K: Key, L: Limiter<K>, O: Observer> Prioritized<K, L, O> {
     }
 
     /// Unlocks an item (`workqueue:PQ-26`). Returns it if it left the queue.
-    #[inline]
+    #[inline(always)]
     pub(super) fn finish(&mut self, slot: Slot, cx: &mut Cx<'_>) -> Option<K> {
         self.locked -= 1;
         self.observer.done(slot, cx);

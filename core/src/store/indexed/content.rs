@@ -47,7 +47,14 @@ impl<K: Key, O: Handle> Content<K, O> {
     /// Returns the object with a key that has this hash.
     #[inline]
     pub(super) fn get(&self, key: &K, hash: u32) -> Option<&O> {
-        self.slots.get(self.find(key, hash)?).map(|entry| &entry.object)
+        let mut found = None;
+        let same = |&slot: &u32| {
+            found = self.slots.get(slot).filter(|entry| entry.key == *key);
+            found.is_some()
+        };
+        // What was compared is what is returned: the way to a slot has four steps.
+        self.table.find(spread(hash), same)?;
+        found.map(|entry| &entry.object)
     }
 
     pub(super) fn snapshot(&self) -> Snapshot<K, O> {
