@@ -119,11 +119,11 @@ impl<K: Key, O: Handle, N: KnownObjects<K, O>> Operation<Queue<K, O, N>> for Put
             None => Ok(()),
             Some(Err(refused)) => Err(refused),
             Some(Ok(object)) => {
-                let delta = match self.verb {
-                    Verb::Add => Delta::Added,
-                    Verb::Update => Delta::Updated,
+                let change = |object| match self.verb {
+                    Verb::Add => Delta::Added(object),
+                    Verb::Update => Delta::Updated(object),
                 };
-                queue.push(object.map(|object| delta(object).into()), &mut cx.wakes);
+                queue.push(object.map(|object| change(object).into()), &mut cx.wakes);
                 Ok(())
             }
         })

@@ -185,7 +185,11 @@ impl FromStr for ObjectName {
 
 /// The key function refused an object (`cache:KY-9`).
 #[derive(Clone, Debug)]
-pub struct KeyError {
+pub struct KeyError(Arc<Refused>);
+
+/// Behind a pointer: results that nearly always are good stay small.
+#[derive(Debug)]
+struct Refused {
     object: String,
     cause: Cause,
 }
@@ -201,18 +205,19 @@ impl KeyError {
             shown.truncate(end);
             shown.push_str("...");
         }
-        Self { object: shown, cause }
+        Self(Arc::new(Refused { object: shown, cause }))
     }
 }
 
 impl fmt::Display for KeyError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "couldn't create key for object {}: {}", self.object, self.cause)
+        let Refused { object, cause } = &*self.0;
+        write!(f, "couldn't create key for object {object}: {cause}")
     }
 }
 
 impl Error for KeyError {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
-        Some(&*self.cause)
+        Some(&*self.0.cause)
     }
 }
