@@ -9,6 +9,7 @@
 //! | nothing is handed out before its time | `never_early` | `earlier_time` | `ticks_of_ten`, `flush_at_shutdown` |
 //! | no consumer sleeps through a time | `nothing_late` | `earlier_time`, `brought_forward` | `earlier_time_wakes_one`, `last_delay_counts` |
 //! | what was added comes, be it added at once meanwhile | `nothing_lost` | `add_while_delayed` | `add_cancels_delay` |
+//! | what is due when the queue ends comes too | `nothing_lost` | `ends_after_due` | `shutdown_forgets_due`, `drain_forgets_due` |
 //! | an item waits for one time, and comes once for it | `stingy` | `brought_forward` | `one_entry_per_call`, `due_is_not_removed` |
 //! | items come in the order of their times | `fair` | `due_together`, `done_after_due` | `order_of_calls`, `done_forgets_due` |
 //! | len counts what could be handed out | `len_counts_waiting` | `done_after_due` | `len_counts_delayed` |
@@ -153,6 +154,7 @@ component_tests! {
         done_after_due,
         shut_down_while_delayed,
         drain_while_delayed,
+        ends_after_due,
         task_and_thread,
         dropped_getter;
     also: mutants, conformance, fuzz

@@ -87,6 +87,10 @@ fn items() -> Vec<Mutant<DelayingQueue>> {
 
 fn ends() -> Vec<Mutant<DelayingQueue>> {
     mutants! { mistaken:
+        Seeded "shutdown_forgets_due" from "own: shutdown looks at no time":
+            (&[ShutDownForgetsDue]) breaks ["nothing_lost"];
+        Seeded "drain_forgets_due" from "own: a drain looks at no time":
+            (&[DrainForgetsDue]) breaks ["nothing_lost"];
         Seeded "flush_at_shutdown" from "workqueue:DQ-19":
             (&[FlushAtShutdown]) breaks ["shutdown_is_final"];
         Seeded "delays_counted_after_shutdown" from "own: the first test forgotten in add_after":

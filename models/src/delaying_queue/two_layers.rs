@@ -50,6 +50,10 @@ pub(super) enum Mistake {
     RetriesCountKept,
     /// A call without a delay is not counted.
     ZeroDelayIsNotCounted,
+    /// Shutdown does not look for items whose time has come.
+    ShutDownForgetsDue,
+    /// A drain does not look for items whose time has come.
+    DrainForgetsDue,
     /// Shutdown adds what waits for its time.
     FlushAtShutdown,
     /// A drain waits for the items that wait for their time.
@@ -196,7 +200,9 @@ impl TwoLayers {
 
     fn drain(&mut self, drain: &mut core::Drain, cx: &mut Cx<'_>) -> Step<Ret<u8>> {
         if drain.began.is_none() {
-            self.move_due(cx);
+            if !self.makes(DrainForgetsDue) {
+                self.move_due(cx);
+            }
             if self.makes(DrainWaitsForDelayed) && !self.later.is_empty() {
                 return Step::Wait { on: core::DRAINS, until: None };
             }
@@ -266,7 +272,9 @@ impl Machine for TwoLayers {
                 Step::Done(Ret::DoneAll(in_a_row::<Delaying<u8>, _>(self, all, cx)))
             }
             Op::ShutDown(_) => {
-                self.move_due(cx);
+                if !self.makes(ShutDownForgetsDue) {
+                    self.move_due(cx);
+                }
                 self.discard_later(cx);
                 self.inner(core::Op::ShutDown(core::ShutDown), cx).map(outer)
             }

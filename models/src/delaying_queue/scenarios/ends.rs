@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use seatrial_core::runtime::Runtime;
 
-use super::{Call, caller, calls, millis, queue, some, worker};
+use super::{Call, caller, calls, due, millis, queue, sleep, some, worker};
 use crate::delaying_queue::{DelayingQueue, History};
 use crate::trial::{Scenario, World};
 
@@ -71,6 +71,36 @@ impl Scenario<DelayingQueue> for DrainWhileDelayed {
             let begins =
                 matches!(calls(event), Some(Call::Drain(drain)) if drain.inner.began.is_none());
             begins && before.in_processing == 1 && before.times.later.len() == 2
+        })
+    }
+}
+
+/// The queue ends after an item's time has come and before anybody looked (`workqueue:DQ-19`,
+/// `DQ-21`): what is due is added, and served.
+pub(super) struct EndsAfterDue;
+
+impl Scenario<DelayingQueue> for EndsAfterDue {
+    const NAME: &'static str = "ends_after_due";
+    const SAYS: &'static str =
+        "a drain and a shutdown find an item whose time nobody has seen come";
+
+    fn run<R: Runtime>(&self, world: &World<R, DelayingQueue>) {
+        let queue = queue(world);
+        queue.add_after(1, millis(2));
+        queue.add_after(2, Duration::MAX);
+        sleep(world, millis(3));
+        let drain = caller(world, "drain", &queue, |queue| queue.shut_down_with_drain());
+        queue.shut_down();
+        queue.work(|_| {});
+        world.quiesce();
+        world.join(drain);
+    }
+
+    /// The drain, or the shutdown, is the first to look.
+    fn reaches(history: &History) -> bool {
+        some(history, |before, event| {
+            let ends = matches!(calls(event), Some(Call::Drain(_) | Call::ShutDown(_)));
+            ends && due(&before.times, event.at).len() == 1
         })
     }
 }

@@ -30,6 +30,7 @@ pub(super) fn all() -> Vec<Box<dyn DynScenario<DelayingQueue>>> {
         Box::new(times::DoneAfterDue),
         Box::new(ends::ShutDownWhileDelayed),
         Box::new(ends::DrainWhileDelayed),
+        Box::new(ends::EndsAfterDue),
         Box::new(tasks::TaskAndThread),
         Box::new(tasks::DroppedGetter),
     ]
