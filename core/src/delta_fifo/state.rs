@@ -81,10 +81,10 @@ impl<K: Key, O: Handle, N: KnownObjects<K, O>> DeltaQueue<K, O, N> {
         delta: Delta<K, O>,
         wakes: &mut Wakes,
     ) -> Option<Delta<K, O>> {
-        match self.pending.find(key.as_ref()?) {
-            Some(slot) => self.pending.deltas_mut(slot).push(delta),
-            None => {
-                self.pending.push_back(key.take()?, delta.into());
+        match self.pending.seek(key.as_ref()?) {
+            Ok(slot) => self.pending.deltas_mut(slot).push(delta),
+            Err(vacancy) => {
+                self.pending.push_back(vacancy, key.take()?.into_key(), delta.into());
                 wakes.one(POPPERS);
                 None
             }
@@ -176,7 +176,7 @@ impl<K: Key, O: Handle, N: KnownObjects<K, O>> DeltaQueue<K, O, N> {
         let (key, deltas) = self.pending.pop_front()?;
         let initial = !self.latch.is_set();
         self.in_process = true;
-        Some(Popped { key: key.into_key(), deltas, initial, left: self.pending.len() })
+        Some(Popped { key, deltas, initial, left: self.pending.len() })
     }
 
     /// Ends the processing of an entry; only now it counts as processed (`cache:QU-18`).
@@ -198,8 +198,10 @@ impl<K: Key, O: Handle, N: KnownObjects<K, O>> DeltaQueue<K, O, N> {
         wakes: &mut Wakes,
     ) {
         self.populate(wakes);
-        if self.pending.find(&key).is_none() && !deltas.is_empty() {
-            self.pending.push_back(key, std::mem::take(deltas));
+        if let Err(vacancy) = self.pending.seek(&key)
+            && !deltas.is_empty()
+        {
+            self.pending.push_back(vacancy, key.into_key(), std::mem::take(deltas));
             wakes.one(POPPERS);
         }
     }

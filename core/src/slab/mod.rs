@@ -63,6 +63,13 @@ impl<'a, K> Item<'a, K> {
     }
 }
 
+/// Where an item would be found that is not there; good until the next change.
+#[derive(Debug)]
+pub(crate) struct Vacancy {
+    place: usize,
+    hash: u32,
+}
+
 /// Items, each with a value.
 #[derive(Debug)]
 pub(crate) struct Slab<K, V> {
@@ -94,19 +101,17 @@ impl<K: Eq, V: Default> Slab<K, V> {
 
     #[inline]
     pub(crate) fn find(&self, item: Item<'_, K>) -> Option<Slot> {
-        self.place(item).ok().map(Slot)
+        self.seek(item).ok()
     }
 
     /// Returns the slot of an item, taking the key out of `key` if it is new. `None` if there is
     /// no key.
     #[inline(always)]
     pub(crate) fn intern(&mut self, key: &mut Option<K>, hash: u64) -> Option<Slot> {
-        let item = Item::new(key.as_ref()?, hash);
-        let (place, hash) = (self.place(item), item.hash);
-        Some(Slot(match place {
+        Some(match self.seek(Item::new(key.as_ref()?, hash)) {
             Ok(known) => known,
-            Err(place) => self.fill(place, key.take()?, hash),
-        }))
+            Err(vacancy) => self.fill(vacancy, key.take()?),
+        })
     }
 
     /// Returns the slot of an item; one that is new is copied.
@@ -115,41 +120,45 @@ impl<K: Eq, V: Default> Slab<K, V> {
     where
         K: Clone,
     {
-        Slot(match self.place(item) {
+        match self.seek(item) {
             Ok(known) => known,
-            Err(place) => self.fill(place, item.key.clone(), item.hash),
-        })
+            Err(vacancy) => self.fill(vacancy, item.key.clone()),
+        }
     }
 
     /// Looks an item up: one search tells where it is or where it would be.
     #[inline(always)]
-    fn place(&self, item: Item<'_, K>) -> Result<u32, usize> {
-        self.table.find(item.hash, |at| self.entries[at].key.as_ref() == Some(item.key))
+    pub(crate) fn seek(&self, item: Item<'_, K>) -> Result<Slot, Vacancy> {
+        let same = |at| self.entries[at].key.as_ref() == Some(item.key);
+        let place = self.table.find(item.hash, same);
+        place.map(Slot).map_err(|place| Vacancy { place, hash: item.hash })
     }
 
-    /// Puts a new item into a free entry.
+    /// Puts a new item into a free entry; its value is what was left there.
     #[inline(always)]
-    fn fill(&mut self, place: usize, key: K, hash: u32) -> u32 {
-        if self.free == NONE {
-            self.grow();
-        }
+    pub(crate) fn fill(&mut self, vacancy: Vacancy, key: K) -> Slot {
+        let Vacancy { place, hash } = vacancy;
         let at = self.free;
+        if at == NONE {
+            return self.grow(vacancy, key);
+        }
         let entry = &mut self.entries[at];
         self.free = entry.hash;
         entry.key = Some(key);
         entry.hash = hash;
         self.table.insert(place, hash, at);
-        at
+        Slot(at)
     }
 
-    /// Makes one more free entry.
-    #[cold]
+    /// As [`fill`](Self::fill), where no entry is free.
     #[inline(never)]
-    fn grow(&mut self) {
+    fn grow(&mut self, vacancy: Vacancy, key: K) -> Slot {
+        let Vacancy { place, hash } = vacancy;
         let at = u32::try_from(self.entries.len()).ok().filter(|at| *at != NONE);
         let at = at.expect("fewer than 2^32 items are alive");
-        self.entries.push(Entry { key: None, hash: NONE, value: V::default() });
-        self.free = at;
+        self.entries.push(Entry { key: Some(key), hash, value: V::default() });
+        self.table.insert(place, hash, at);
+        Slot(at)
     }
 
     /// Removes an item; returns its key, to drop outside the lock. Its value stays in the slot.
@@ -199,6 +208,11 @@ impl<K: Eq, V: Default> Slab<K, V> {
             entry.key.as_ref()?;
             Some((Slot(at), &entry.value))
         })
+    }
+
+    /// Visits what free slots keep.
+    pub(crate) fn spare(&self) -> impl Iterator<Item = &V> {
+        self.entries.iter().filter(|entry| entry.key.is_none()).map(|entry| &entry.value)
     }
 
     pub(crate) fn len(&self) -> usize {
