@@ -144,3 +144,37 @@ fn who_waits_for_a_sync_sleeps_until_the_list_is_processed_or_none_can_come() {
     assert!(machine.is_closed());
     assert_eq!(step(&mut machine, WaitForSync).0, Step::Done(false));
 }
+
+#[test]
+fn a_consumer_of_an_empty_queue_sleeps_until_it_is_closed() {
+    let asleep = Step::Wait { on: POPPERS, until: None };
+    let mut machine = atomic_machine(true);
+    assert_eq!(step(&mut machine, Pop).0, asleep);
+    assert!(matches!(step(&mut machine, PopBatch).0, Step::Wait { on: POPPERS, until: None }));
+    woken(&mut machine, Close);
+    assert_eq!(step(&mut machine, Pop).0, Step::Done(None), "QU-2");
+    assert_eq!(step(&mut machine, PopBatch).0, Step::Done(None));
+}
+
+#[test]
+fn a_batch_size_of_nothing_is_one() {
+    let mode = Mode::Plain { known: Store::of(&[]) };
+    let mut machine = OrderedQueue::new(intake(), mode, 0);
+    woken(&mut machine, put("a"));
+    woken(&mut machine, put("b"));
+    let Step::Held(Some(batch)) = step(&mut machine, PopBatch).0 else {
+        panic!("there is a batch, and plain mode keeps its lock");
+    };
+    assert_eq!((batch.events.len(), batch.left), (1, 1));
+}
+
+#[test]
+fn a_queue_shows_how_much_waits_and_how_it_was_made() {
+    let mut machine = atomic_machine(true);
+    woken(&mut machine, Resync);
+    let shown = format!("{machine:?}");
+    assert!(shown.contains("waiting: 1") && shown.contains("closed: false"), "{shown}");
+    let shown = format!("{:?}", Options::default());
+    assert!(shown.contains("atomic: true") && shown.contains("batch_size: 1000"), "{shown}");
+    assert_eq!(format!("{:?}", atomic()), "OrderedFifo");
+}

@@ -272,3 +272,10 @@ fn a_running_detector_tells_or_panics_and_ends_with_its_token() {
     let alone = AssertUnwindSafe(|| detector.run(&CancelToken::new(&clock), None));
     assert!(catch_unwind(alone).is_err(), "nobody is there to be told");
 }
+
+#[test]
+fn unless_told_otherwise_it_keeps_a_hundred_objects_for_five_minutes_and_adds_none() {
+    let options = MutationOptions::default();
+    assert_eq!((options.time, options.capacity), (Duration::from_secs(300), 100));
+    assert!(!options.include_adds);
+}

@@ -99,3 +99,18 @@ fn errors_lead_to_their_cause() {
     let says = format!("failed to execute (2/3) transactions, first: {index}");
     assert_eq!(failed.to_string(), says);
 }
+
+#[test]
+fn an_index_function_that_changes_its_mind_is_noticed() {
+    let calls = std::sync::atomic::AtomicUsize::new(0);
+    let numbered: IndexFunction<Arc<Object>> = Arc::new(move |_, values| {
+        values.add(&calls.fetch_add(1, std::sync::atomic::Ordering::Relaxed).to_string());
+        Ok(())
+    });
+    let store = plain();
+    store.add_indexers([("number", numbered)]).unwrap();
+    store.assert_valid();
+    store.add(object("a", &[])).unwrap();
+    assert!(catch_unwind(AssertUnwindSafe(|| store.assert_valid())).is_err());
+    assert_eq!(format!("{store:?}"), "IndexedStore");
+}
