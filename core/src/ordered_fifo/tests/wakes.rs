@@ -101,6 +101,29 @@ fn the_lock_is_released_in_atomic_mode_on_request_and_while_the_queue_is_short()
 }
 
 #[test]
+fn a_queue_is_long_when_two_batches_are_left() {
+    for (waiting, held) in [(6, false), (7, true)] {
+        let mode = Mode::Atomic { unlock_while_processing: true, emit_bookmarks: true };
+        let mut machine: Machine = OrderedQueue::new(intake(), mode, 3);
+        for _ in 0..waiting {
+            woken(&mut machine, Resync);
+        }
+        assert_eq!(matches!(step(&mut machine, Pop).0, Step::Held(_)), held, "RF-31");
+    }
+}
+
+#[test]
+fn who_waits_for_the_first_list_of_a_closed_queue_sleeps_while_the_last_is_in_process() {
+    let mut machine = atomic_machine(true);
+    woken(&mut machine, snapshot());
+    woken(&mut machine, Pop);
+    woken(&mut machine, Close);
+    assert_eq!(step(&mut machine, WaitForSync).0, Step::Wait { on: SYNC, until: None });
+    woken(&mut machine, Processed);
+    assert_eq!(step(&mut machine, WaitForSync).0, Step::Done(true), "QU-15");
+}
+
+#[test]
 fn a_consumer_that_had_to_wait_is_woken_when_the_other_is_done() {
     let mut machine = atomic_machine(true);
     woken(&mut machine, put("a"));
