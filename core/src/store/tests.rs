@@ -75,6 +75,7 @@ fn a_tombstone_gives_its_object() {
     assert_eq!(LastState::<_, u8>::unknown("a", None).object(), None);
     assert_eq!(LastState::<&str, _>::Final(2).object(), Some(&2));
     assert!(LastState::from(Tombstone { key: "a", object: Some(1) }).is_tombstone());
+    assert!(!LastState::<&str, _>::Final(2).is_tombstone());
 }
 
 #[test]

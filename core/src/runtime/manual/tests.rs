@@ -6,7 +6,7 @@ use std::task::{Wake, Waker};
 use std::time::Duration;
 
 use super::{Manual, ManualTimer};
-use crate::runtime::{Ambient, Instant, Runtime, WallTime};
+use crate::runtime::{Ambient, Instant, Runtime, System, WallTime};
 
 const SECOND: Duration = Duration::from_secs(1);
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -227,4 +227,59 @@ fn random_numbers_follow_from_the_seed() {
     let draw = |runtime: Manual| [0; 4].map(|_| runtime.entropy());
     assert_eq!(draw(Manual::seeded(7)), draw(Manual::seeded(7)));
     assert_ne!(draw(Manual::seeded(7)), draw(Manual::seeded(8)));
+}
+
+#[test]
+fn random_numbers_are_those_of_splitmix() {
+    let runtime = Manual::seeded(0);
+    let known = [0xE220_A839_7B1D_CDAF, 0x6E78_9E6A_A1B9_65F4, 0x06C4_5D18_8009_454F];
+    assert_eq!(known.map(|_| runtime.entropy()), known);
+}
+
+/// Notes its number when it is woken.
+struct Numbered(u32, Arc<parking_lot::Mutex<Vec<u32>>>);
+
+impl Wake for Numbered {
+    fn wake(self: Arc<Self>) {
+        self.1.lock().push(self.0);
+    }
+}
+
+#[test]
+fn timers_fire_in_the_order_of_their_times() {
+    let (runtime, order) = (Manual::new(), Arc::default());
+    let timers = [3, 1, 2].map(|second| {
+        let waker = Waker::from(Arc::new(Numbered(second, Arc::clone(&order))));
+        runtime.wake_at(Instant::ZERO + second * SECOND, waker)
+    });
+    runtime.advance(3 * SECOND);
+    assert_eq!(*order.lock(), [1, 2, 3]);
+    drop(timers);
+}
+
+#[test]
+fn who_sleeps_until_now_does_not_sleep() {
+    let runtime = Manual::new();
+    runtime.advance(SECOND);
+    let inner = runtime.clone();
+    let thread = runtime.spawn("sleeps", move || {
+        inner.sleep_until(inner.now());
+        inner.sleep_until(Instant::ZERO);
+    });
+    assert!(!runtime.until_asleep(1, Duration::from_millis(20)));
+    runtime.join(thread).unwrap();
+}
+
+#[test]
+fn a_test_can_wait_until_a_timer_is_armed() {
+    let runtime = Manual::new();
+    let (inner, (_, waker)) = (runtime.clone(), counter());
+    let thread = runtime.spawn("arms", move || {
+        let system = System::new();
+        system.sleep_until(system.now() + Duration::from_millis(20));
+        inner.wake_at(Instant::ZERO + SECOND, waker)
+    });
+    assert!(runtime.until_waiting(1, PATIENCE));
+    drop(runtime.join(thread).unwrap());
+    assert_eq!(runtime.waiters(), 0);
 }

@@ -88,6 +88,8 @@ fn errors_lead_to_their_cause() {
     assert_eq!(of(&index), of_the_cause);
     assert_eq!(of(&StoreError::Transform(cause)), of_the_cause);
     assert_eq!(of(&StoreError::Index(index.clone())), index.to_string());
+    let nameless = plain().add(object("", &[])).unwrap_err();
+    assert_eq!(of(&nameless), nameless.to_string());
     assert_eq!(of(&IndexError::Failed(index.clone())), index.to_string());
     assert_eq!(of(&IndexError::Unknown("label".to_owned())), "nothing");
     assert_eq!(of(&AddIndexersError::Failed(index.clone())), index.to_string());
