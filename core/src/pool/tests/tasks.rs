@@ -95,3 +95,12 @@ async fn every_item_is_processed_by_somebody() {
     assert!(pool.shut_down(PATIENCE).await.is_complete());
     assert!((0..100).all(|key| log.millis(key).len() == 1));
 }
+
+#[tokio::test]
+async fn a_pool_shows_how_many_tasks_it_has() {
+    let pool = TaskPool::start(&queue(&System::new()), workers(3), |_: u8| {
+        std::future::ready(Ok::<_, ()>(Action::Done))
+    });
+    assert!(format!("{pool:?}").contains("tasks: 3"), "{pool:?}");
+    assert!(pool.shut_down(PATIENCE).await.is_complete());
+}

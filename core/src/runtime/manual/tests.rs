@@ -283,3 +283,44 @@ fn a_test_can_wait_until_a_timer_is_armed() {
     drop(runtime.join(thread).unwrap());
     assert_eq!(runtime.waiters(), 0);
 }
+
+#[test]
+fn sleepers_are_notified_in_their_order_and_one_that_the_clock_roused_is_none() {
+    let runtime = Manual::new();
+    let shared = Arc::new((runtime.mutex(()), runtime.condvar()));
+    let order = Arc::<parking_lot::Mutex<Vec<u32>>>::default();
+    let sleep = |number: u32, until: Instant| {
+        let (inner, theirs, order) = (runtime.clone(), Arc::clone(&shared), Arc::clone(&order));
+        let before = runtime.asleep();
+        let thread = runtime.spawn("waits", move || {
+            let guard = inner.lock(&theirs.0);
+            let (guard, _) = inner.wait_until(&theirs.1, guard, until);
+            order.lock().push(number);
+            drop(guard);
+        });
+        assert!(runtime.until_asleep(before + 1, PATIENCE));
+        thread
+    };
+    let roused = sleep(0, Instant::ZERO + SECOND);
+    let (first, second) = (sleep(1, Instant::NEVER), sleep(2, Instant::NEVER));
+    runtime.advance(SECOND);
+    runtime.join(roused).unwrap();
+    runtime.notify_one(&shared.1);
+    runtime.join(first).unwrap();
+    runtime.notify_one(&shared.1);
+    runtime.join(second).unwrap();
+    assert_eq!(*order.lock(), [0, 1, 2]);
+}
+
+#[test]
+fn who_sleeps_until_a_time_sleeps_until_then() {
+    let runtime = Manual::new();
+    let inner = runtime.clone();
+    let thread = runtime.spawn("sleeps", move || {
+        inner.sleep_until(Instant::ZERO + SECOND);
+        inner.now()
+    });
+    assert!(runtime.until_waiting(1, PATIENCE));
+    runtime.advance(SECOND);
+    assert_eq!(runtime.join(thread).unwrap(), Instant::ZERO + SECOND);
+}
