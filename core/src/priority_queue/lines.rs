@@ -292,6 +292,16 @@ mod tests {
     }
 
     #[test]
+    fn who_found_no_line_comes_when_the_lines_are_empty() {
+        let mut lines = full();
+        lines.push(place((-1, 2), LINES as u32));
+        assert_eq!((lines.in_lines, lines.others.len()), (LINES, 1));
+        let taken = all(&mut lines);
+        assert!(taken.len() == LINES + 1 && taken.is_sorted(), "{taken:?}");
+        assert_eq!(lines.len(), 0);
+    }
+
+    #[test]
     fn a_line_that_emptied_below_others_makes_room() {
         let mut lines = full();
         lines.replace(place((LINES as i32 - 1, 2), 0)); // the lowest line is empty now

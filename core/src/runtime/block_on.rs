@@ -65,8 +65,7 @@ mod tests {
         runtime.block_on(std::future::poll_fn(|context| {
             polls += 1;
             match polls {
-                1 | 2 => context.waker().wake_by_ref(),
-                3 => {
+                1 => {
                     let (inner, waker) = (runtime.clone(), context.waker().clone());
                     let slept = Arc::clone(&slept);
                     waking = Some(runtime.spawn("wakes", move || {
@@ -75,12 +74,13 @@ mod tests {
                         waker.wake();
                     }));
                 }
+                2 | 3 => context.waker().wake_by_ref(),
                 _ => return Poll::Ready(()),
             }
             Poll::Pending
         }));
         assert_eq!(polls, 4);
-        runtime.join(waking.expect("the third poll starts it")).unwrap();
+        runtime.join(waking.expect("the first poll starts it")).unwrap();
         assert!(slept.load(Ordering::SeqCst), "it sleeps until it is woken");
     }
 }

@@ -73,6 +73,8 @@ fn the_depth_of_a_new_queue_is_told_before_anything_is_added() {
     assert_eq!(*changes.0.lock(), [0]);
     queue.add(1);
     assert_eq!(*changes.0.lock(), [0, 1]);
+    let meter = Meter::new(changes);
+    assert!(format!("{meter:?}").starts_with("Meter"), "{meter:?}");
 }
 
 /// Refreshes until it is told to end, or panics at once.
