@@ -279,6 +279,16 @@ fn what_was_reserved_without_a_limit_is_not_given_back_within_one() {
 }
 
 #[test]
+fn what_was_reserved_within_a_limit_is_not_given_back_without_one() {
+    let mut bucket = TokenBucket::new(Rate::per_second(1.0), 1);
+    assert!(bucket.allow(NOW, 1));
+    let debt = bucket.reserve(NOW, 1, FOREVER);
+    bucket.set_rate(NOW, Rate::UNLIMITED);
+    bucket.cancel(NOW, &debt);
+    assert_eq!(bucket.tokens_at(NOW), -1.0);
+}
+
+#[test]
 fn a_reservation_of_nothing_gives_nothing_back() {
     let mut bucket = TokenBucket::new(Rate::per_second(1.0), 1);
     assert!(bucket.allow(NOW, 1));

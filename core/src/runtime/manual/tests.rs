@@ -325,3 +325,25 @@ fn who_sleeps_until_a_time_sleeps_until_then() {
     runtime.advance(SECOND);
     assert_eq!(runtime.join(thread).unwrap(), Instant::ZERO + SECOND);
 }
+
+#[test]
+fn a_wait_until_now_has_timed_out() {
+    let runtime = Manual::new();
+    runtime.advance(SECOND);
+    let (mutex, condvar) = (runtime.mutex(7), runtime.condvar());
+    for deadline in [Instant::ZERO, runtime.now()] {
+        let (guard, timed_out) = runtime.wait_until(&condvar, runtime.lock(&mutex), deadline);
+        assert_eq!((*guard, timed_out), (7, true));
+    }
+}
+
+#[test]
+fn a_timer_wakes_nobody_before_its_time() {
+    let runtime = Manual::new();
+    let (counter, waker) = counter();
+    let timer = runtime.wake_at(Instant::ZERO + SECOND, waker);
+    let system = System::new();
+    system.sleep_until(system.now() + Duration::from_millis(20));
+    assert_eq!(counter.woken.load(Ordering::SeqCst), 0);
+    drop(timer);
+}
