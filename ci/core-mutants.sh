@@ -9,6 +9,7 @@ folders=("$@")
 if [ "${#folders[@]}" -eq 0 ]; then
   folders=(core/src/{queue,monitor,delta_fifo,elector})
   folders+=(core/src/{slab,delaying_queue,limited_queue,parallel,wait,machine,cancel,polling})
+  folders+=(core/src/{priority_queue,ordered_fifo,fifo,store,limiter,runtime,pool,metrics})
 fi
 
 if ! cargo mutants --version >/dev/null 2>&1; then
@@ -23,8 +24,9 @@ done
 
 code=0
 # No debugging symbols: what is built is run once. No step, work or end of a delivery can be made out
-# of nothing: such changes do not compile.
-CARGO_PROFILE_DEV_DEBUG=0 cargo mutants --package seatrial-core --test-package seatrial-core \
+# of nothing: such changes do not compile. All features: workers that are tasks and what tells the
+# metrics libraries are changed as well.
+CARGO_PROFILE_DEV_DEBUG=0 cargo mutants --package seatrial-core --test-package seatrial-core --all-features \
   "${files[@]}" --exclude-re 'with (Step|Work|Finished)::' --timeout 60 --output "$work" --jobs 2 --no-times -- --lib || code=$?
 # 2: some were missed; 3: some did not end, which is to be noticed.
 case $code in

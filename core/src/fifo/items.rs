@@ -186,3 +186,51 @@ impl<K: Eq + Clone, O> Items<K, O> {
         assert_eq!(self.table.len() + free, self.entries.len(), "an entry is in use or free");
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+
+    use super::*;
+
+    fn of(names: &[&'static str]) -> Items<&'static str, u32> {
+        let mut items = Items::new();
+        for name in names {
+            assert!(items.put(&mut Some(Hashed::of(*name, 7)), 1).is_none());
+        }
+        items
+    }
+
+    #[test]
+    fn an_entry_that_is_free_is_used_before_a_new_one_is_made() {
+        let mut items = of(&["a", "b"]);
+        for name in ["c", "d", "e", "f"] {
+            assert!(matches!(items.pop_front(), Some(Head::Object(..))));
+            items.put(&mut Some(Hashed::of(name, 7)), 1);
+            assert_eq!(items.entries.len(), 2, "no more than there were at a time");
+            items.check(|_| 7);
+        }
+    }
+
+    #[test]
+    fn items_that_are_wrong_are_noticed() {
+        let breaks: [fn(&mut Items<&'static str, u32>); 8] = [
+            |items| items.objects += 1,
+            |items| items.entries[1].places += 1,
+            |items| items.entries[1].hash += 1,
+            |items| items.entries[1].key = Some("c"),
+            |items| items.entries[0].object = Some(1),
+            |items| items.queue.push_back(0),
+            |items| items.free = NONE,
+            |items| items.free = 1,
+        ];
+        for (number, broken) in breaks.into_iter().enumerate() {
+            let mut items = of(&["a", "b", "c"]);
+            items.pop_front();
+            items.check(|_| 7);
+            broken(&mut items);
+            let check = AssertUnwindSafe(|| items.check(|_| 7));
+            assert!(catch_unwind(check).is_err(), "number {number}");
+        }
+    }
+}

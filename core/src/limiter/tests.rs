@@ -5,7 +5,7 @@ use std::time::Duration;
 use quickcheck::{TestResult, quickcheck};
 
 use super::*;
-use crate::runtime::{Runtime, System};
+use crate::runtime::{Manual, Runtime, System};
 
 const NOW: Instant = Instant::from_nanos(7);
 
@@ -106,6 +106,8 @@ fn fast_slow_counts_first_and_then_compares() {
     assert_eq!(when(&mut limiter, 1), ms(5), "three fast attempts again");
     assert_eq!(when(&mut FastSlow::new(ms(5), ms(10), 0), 1), ms(10));
     assert_eq!(limiter.remembered(), 1);
+    limiter.forget(item(&1));
+    assert_eq!(limiter.remembered(), 0);
 }
 
 #[test]
@@ -196,6 +198,11 @@ fn limiters_made_of_limiters_read_the_time_if_a_part_does() {
     assert!(reads(&MaxOf(vec![WithMaxWait::new(shared(), ms(1))])));
     assert!(!reads(&MaxOf(vec![alone(), alone()])));
     assert!(!reads(&FastSlow::new(ms(1), ms(2), 3)));
+    let boxed: [Box<dyn Limiter<u8>>; 2] = [Box::new(alone()), Box::new(shared())];
+    assert_eq!(boxed.map(|limiter| reads(&limiter)), [false, true]);
+    let system = System::new();
+    assert!(!reads(&RateLimiter::<u8, _, _>::new(&system, alone())));
+    assert!(reads(&RateLimiter::<u8, _, _>::new(&system, shared())));
 }
 
 #[test]
@@ -207,6 +214,17 @@ fn default_controller_limiter_holds_back_after_a_burst_of_a_hundred_items() {
         assert_eq!(delay, expected, "RL-25: item {n}");
     }
     assert_eq!(when(&mut default_item_based(), 1), ms(1));
+}
+
+#[test]
+fn the_default_limiters_make_nobody_wait_longer_than_a_thousand_seconds() {
+    let limiters: [Box<dyn Limiter<u8>>; 2] =
+        [Box::new(default_controller()), Box::new(default_item_based())];
+    for mut limiter in limiters {
+        let delays: Vec<_> = (0..40).map(|_| when(&mut limiter, 1)).collect();
+        assert!(delays[10] < delays[12], "it grows");
+        assert_eq!(delays[30..], [Duration::from_secs(1000); 10]);
+    }
 }
 
 #[test]
@@ -231,11 +249,56 @@ fn a_shared_limiter_shares_its_counts_between_threads_and_queues() {
     let (mut one, mut other) = (limiter.clone(), limiter.clone());
     assert_eq!(Limiter::when(&mut one, Item::new(&"a", 1), NOW), ns(1 << 20));
     assert_eq!(Limiter::when(&mut other, Item::new(&"a", 2), NOW), ns(1 << 21));
+    assert_eq!(Limiter::num_requeues(&other, Item::new(&"a", 2)), 22);
     Limiter::forget(&mut one, Item::new(&"a", 1));
     assert_eq!(limiter.num_requeues(&"a"), 0, "RL-26");
     limiter.when(&"b");
     limiter.forget(&"b");
     assert_eq!(limiter.num_requeues(&"b"), 0);
+}
+
+#[test]
+fn a_shared_bucket_fills_as_the_time_of_its_runtime_passes() {
+    let runtime = Manual::new();
+    runtime.advance(ms(1000));
+    let limiter = RateLimiter::new(&runtime, Bucket::new(Rate::per_second(10.0), 1));
+    assert_eq!([limiter.when(&1), limiter.when(&2)], [Duration::ZERO, ms(100)]);
+    runtime.advance(ms(200));
+    assert_eq!(limiter.when(&3), Duration::ZERO);
+    assert_eq!(format!("{limiter:?}"), "RateLimiter");
+}
+
+#[test]
+fn what_was_reserved_without_a_limit_is_not_given_back_within_one() {
+    let mut bucket = TokenBucket::new(Rate::UNLIMITED, 5);
+    let reservation = bucket.reserve(NOW, 1, FOREVER);
+    bucket.set_rate(NOW, Rate::per_second(1.0));
+    assert!(bucket.allow(NOW, 5));
+    bucket.cancel(NOW, &reservation);
+    assert_eq!(bucket.tokens_at(NOW), 0.0);
+}
+
+#[test]
+fn what_was_reserved_within_a_limit_is_not_given_back_without_one() {
+    let mut bucket = TokenBucket::new(Rate::per_second(1.0), 1);
+    assert!(bucket.allow(NOW, 1));
+    let debt = bucket.reserve(NOW, 1, FOREVER);
+    bucket.set_rate(NOW, Rate::UNLIMITED);
+    bucket.cancel(NOW, &debt);
+    assert_eq!(bucket.tokens_at(NOW), -1.0);
+}
+
+#[test]
+fn a_reservation_of_nothing_gives_nothing_back() {
+    let mut bucket = TokenBucket::new(Rate::per_second(1.0), 1);
+    assert!(bucket.allow(NOW, 1));
+    let last = bucket.reserve(NOW, 1, FOREVER);
+    let nothing = bucket.reserve(NOW, 0, FOREVER);
+    assert_eq!(nothing.act(), last.act(), "behind the debt");
+    bucket.cancel(NOW, &last);
+    assert_eq!(bucket.tokens_at(NOW), 0.0);
+    bucket.cancel(NOW, &nothing);
+    assert_eq!(bucket.tokens_at(NOW), 0.0);
 }
 
 quickcheck! {

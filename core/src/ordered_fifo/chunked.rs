@@ -111,6 +111,31 @@ mod tests {
     }
 
     #[test]
+    fn a_queue_that_is_wrong_is_noticed() {
+        let breaks: [fn(&mut Chunked<usize>); 5] = [
+            |queue| queue.len += 1,
+            |queue| queue.chunks.push_back(VecDeque::new()),
+            |queue| {
+                queue.chunks[0].push_front(0);
+                queue.len += 1;
+            },
+            |queue| {
+                queue.chunks[1].pop_front();
+                queue.len -= 1;
+            },
+            |queue| queue.spare = Some(VecDeque::from([0])),
+        ];
+        for (number, broken) in breaks.into_iter().enumerate() {
+            let mut queue = Chunked::new();
+            (0..2 * CHUNK + 1).for_each(|entry| queue.push_back(entry));
+            queue.check();
+            broken(&mut queue);
+            let noticed = std::panic::catch_unwind(|| queue.check()).is_err();
+            assert!(noticed, "number {number}");
+        }
+    }
+
+    #[test]
     fn a_burst_leaves_one_chunk_behind() {
         let mut queue = Chunked::new();
         (0..100_000).for_each(|number| queue.push_back(number));

@@ -363,3 +363,19 @@ impl<K: Key, O: Handle, N: KnownObjects<K, O>> fmt::Debug for OrderedQueue<K, O,
             .finish_non_exhaustive()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ordered_fifo::Options;
+
+    #[test]
+    fn an_initial_batch_that_is_not_in_the_queue_is_noticed() {
+        let intake = Intake::with_hasher(crate::store::KeyHasher::fixed(0), |name: &u8| Ok(*name));
+        let mut queue = OrderedQueue::new(intake, Options::default().mode, 2);
+        queue.check();
+        queue.latch.populate(1, &mut Wakes::default(), SYNC);
+        let check = std::panic::AssertUnwindSafe(|| queue.check());
+        assert!(std::panic::catch_unwind(check).is_err());
+    }
+}

@@ -228,6 +228,20 @@ mod tests {
         Ready { priority: Reverse(priority), sequence, slot: Slot(slot) }
     }
 
+    /// Takes all that is there.
+    fn all(lines: &mut Lines) -> Vec<Ready> {
+        std::iter::from_fn(|| lines.pop()).collect()
+    }
+
+    /// As many lines as there can be, with one entry each.
+    fn full() -> Lines {
+        let mut lines = Lines::new();
+        for slot in 0..LINES as u32 {
+            lines.push(place((slot as i32, 1), slot));
+        }
+        lines
+    }
+
     /// Calls as `(kind, slot, priority, how old a sequence it keeps)`.
     fn agrees(calls: Vec<(u8, u8, u8, u8)>, priorities: u8) -> bool {
         let (mut lines, mut map) = (Lines::new(), BTreeMap::new());
@@ -250,7 +264,9 @@ mod tests {
             assert_eq!(lines.len(), map.len());
             assert!((0..100).all(|slot| lines.get(Slot(slot)) == map.get(&slot)));
         }
-        std::iter::from_fn(|| lines.pop()).is_sorted()
+        let mut left: Vec<_> = map.into_values().collect();
+        left.sort_unstable();
+        all(&mut lines) == left
     }
 
     quickcheck! {
@@ -271,15 +287,23 @@ mod tests {
         }
         assert_eq!((lines.lines.len(), lines.others.len()), (LINES, 2 * LINES));
         lines.check();
-        assert!(std::iter::from_fn(|| lines.pop()).is_sorted());
+        let taken = all(&mut lines);
+        assert!(taken.len() == 3 * LINES && taken.is_sorted(), "{taken:?}");
+    }
+
+    #[test]
+    fn who_found_no_line_comes_when_the_lines_are_empty() {
+        let mut lines = full();
+        lines.push(place((-1, 2), LINES as u32));
+        assert_eq!((lines.in_lines, lines.others.len()), (LINES, 1));
+        let taken = all(&mut lines);
+        assert!(taken.len() == LINES + 1 && taken.is_sorted(), "{taken:?}");
+        assert_eq!(lines.len(), 0);
     }
 
     #[test]
     fn a_line_that_emptied_below_others_makes_room() {
-        let mut lines = Lines::new();
-        for slot in 0..LINES as u32 {
-            lines.push(place((slot as i32, 1), slot));
-        }
+        let mut lines = full();
         lines.replace(place((LINES as i32 - 1, 2), 0)); // the lowest line is empty now
         lines.push(place((-1, 3), LINES as u32));
         assert_eq!(lines.others.len(), 0);
@@ -288,14 +312,43 @@ mod tests {
 
     #[test]
     fn room_is_made_for_a_line_above_the_one_that_emptied() {
-        let mut lines = Lines::new();
-        for slot in 0..LINES as u32 {
-            lines.push(place((slot as i32, 1), slot));
-        }
+        let mut lines = full();
         lines.replace(place((LINES as i32 - 1, 2), 0));
         lines.push(place((LINES as i32, 3), LINES as u32));
         assert_eq!(lines.others.len(), 0);
         lines.check();
         assert_eq!(lines.pop(), Some(place((LINES as i32, 3), LINES as u32)));
+    }
+
+    #[test]
+    fn several_lines_that_emptied_make_room_at_once() {
+        let mut lines = full();
+        for slot in 0..3 {
+            lines.replace(place((LINES as i32 - 1, 2), slot));
+        }
+        lines.push(place((-1, 3), LINES as u32));
+        assert_eq!((lines.lines.len(), lines.others.len()), (LINES - 2, 0));
+        lines.check();
+        let taken = all(&mut lines);
+        assert!(taken.len() == LINES + 1 && taken.is_sorted(), "{taken:?}");
+    }
+
+    #[test]
+    fn a_line_that_is_wrong_is_noticed() {
+        let breaks: [fn(&mut Lines); 6] = [
+            |lines| lines.lines.swap(1, 2),
+            |lines| lines.taken = 0,
+            |lines| lines.nodes[4].before = 3,
+            |lines| lines.nodes[4].place.priority = Reverse(5),
+            |lines| lines.lines[4].last = 3,
+            |lines| lines.in_lines += 1,
+        ];
+        for (number, broken) in breaks.into_iter().enumerate() {
+            let mut lines = full();
+            lines.check();
+            broken(&mut lines);
+            let noticed = std::panic::catch_unwind(|| lines.check()).is_err();
+            assert!(noticed, "number {number}");
+        }
     }
 }

@@ -64,3 +64,21 @@ impl Atomic for AtomicU64 {
         self.compare_exchange(current, new, success, failure)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::Ordering::SeqCst;
+    use super::*;
+
+    #[test]
+    fn a_number_is_read_and_changed() {
+        let number: &dyn Atomic = &AtomicU64::new(5);
+        assert_eq!(number.load(SeqCst), 5);
+        number.store(7, SeqCst);
+        assert_eq!((number.swap(9, SeqCst), number.load(SeqCst)), (7, 9));
+        assert_eq!((number.fetch_add(2, SeqCst), number.load(SeqCst)), (9, 11));
+        assert_eq!(number.compare_exchange(9, 1, SeqCst, SeqCst), Err(11));
+        assert_eq!(number.compare_exchange(11, 2, SeqCst, SeqCst), Ok(11));
+        assert_eq!(number.load(SeqCst), 2);
+    }
+}

@@ -48,3 +48,39 @@ pub(super) fn block_on<R: Runtime, F: Future>(runtime: &R, future: F) -> F::Outp
         *woken = false;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicBool, Ordering};
+    use std::time::Duration;
+
+    use super::*;
+    use crate::runtime::Manual;
+
+    #[test]
+    fn a_future_is_polled_once_at_first_and_once_for_every_wake() {
+        let runtime = Manual::new();
+        let (mut polls, mut waking) = (0, None);
+        let slept = Arc::new(AtomicBool::new(false));
+        runtime.block_on(std::future::poll_fn(|context| {
+            polls += 1;
+            match polls {
+                1 => {
+                    let (inner, waker) = (runtime.clone(), context.waker().clone());
+                    let slept = Arc::clone(&slept);
+                    waking = Some(runtime.spawn("wakes", move || {
+                        slept
+                            .store(inner.until_asleep(1, Duration::from_secs(2)), Ordering::SeqCst);
+                        waker.wake();
+                    }));
+                }
+                2 | 3 => context.waker().wake_by_ref(),
+                _ => return Poll::Ready(()),
+            }
+            Poll::Pending
+        }));
+        assert_eq!(polls, 4);
+        runtime.join(waking.expect("the first poll starts it")).unwrap();
+        assert!(slept.load(Ordering::SeqCst), "it sleeps until it is woken");
+    }
+}

@@ -11,6 +11,9 @@ mod manual;
 mod system;
 mod time;
 
+#[cfg(test)]
+mod tests;
+
 use std::any::Any;
 use std::future::Future;
 use std::ops::{Deref, DerefMut};

@@ -242,6 +242,7 @@ mod tests {
             let hash = slot.wrapping_mul(0x85EB_CA6B) ^ slot >> 7;
             let at = table.find(hash, |_| false).unwrap_err();
             table.insert(at, hash, slot);
+            assert!(table.homes <= 2 * (table.len + LEAST), "{} for {slot}", table.homes);
         }
         table.check();
         assert!(table.places.capacity() < 2 * ITEMS as usize);

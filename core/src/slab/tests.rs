@@ -68,3 +68,32 @@ fn hashers_are_keyed_by_the_runtime_and_nothing_else() {
     assert_eq!(hash(1), hash(1));
     assert_ne!(hash(1), hash(2), "strangers cannot tell how their names collide");
 }
+
+#[test]
+fn a_copy_made_in_place_holds_what_the_original_holds_and_goes_its_own_way() {
+    let of = |keys: std::ops::Range<u32>| {
+        let mut slab = Slab::<u32, u32>::new();
+        for key in keys {
+            let slot = slab.intern(&mut Some(key), key.into()).unwrap();
+            *slab.value_mut(slot) = key * 10;
+        }
+        slab
+    };
+    let find = |slab: &Slab<u32, u32>, key: u32| {
+        slab.find(Item::new(&key, key.into())).map(|slot| *slab.value(slot))
+    };
+    let mut source = of(0..100);
+    let freed = source.find(Item::new(&7, 7)).unwrap();
+    source.remove(freed);
+    for mut copy in [of(0..0), of(50..500)] {
+        copy.clone_from(&source);
+        assert_eq!(copy.len(), 99);
+        assert!((0..500).all(|key| find(&copy, key) == find(&source, key)));
+        assert_eq!(copy.intern(&mut Some(600), 600), Some(freed), "the same slot is free");
+        assert_eq!((copy.len(), find(&copy, 600), find(&source, 600)), (100, Some(70), None));
+        for key in 600..900 {
+            copy.intern(&mut Some(key), key.into());
+        }
+        assert_eq!((copy.len(), source.len()), (399, 99));
+    }
+}

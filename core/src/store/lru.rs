@@ -184,6 +184,16 @@ mod tests {
     }
 
     #[test]
+    fn there_is_always_room_for_one() {
+        let mut cache = LruCache::new(0);
+        assert!(cache.is_empty());
+        for name in ["a", "b"] {
+            cache.add(key(name), name, at(0), TIME);
+            assert_eq!(cache.keys(at(0)), [name]);
+        }
+    }
+
+    #[test]
     fn entries_can_be_removed_from_any_place() {
         for gone in ["a", "b", "c"] {
             let mut cache = LruCache::new(9);

@@ -55,6 +55,7 @@ fn an_explicit_key_is_its_own_key() {
 fn an_object_without_metadata_has_no_key() {
     assert_eq!(metadata_key(&Opaque).unwrap_err().to_string(), "object has no meta");
     assert_eq!(ObjectName::of(&Opaque), Err(NoMetadata));
+    assert_eq!(ExplicitKey("a/b".to_owned()).metadata(), None);
 }
 
 #[test]
@@ -74,6 +75,7 @@ fn a_tombstone_gives_its_object() {
     assert_eq!(LastState::<_, u8>::unknown("a", None).object(), None);
     assert_eq!(LastState::<&str, _>::Final(2).object(), Some(&2));
     assert!(LastState::from(Tombstone { key: "a", object: Some(1) }).is_tombstone());
+    assert!(!LastState::<&str, _>::Final(2).is_tombstone());
 }
 
 #[test]
@@ -165,4 +167,10 @@ fn keys_that_collide_are_kept_apart_in_every_store() {
         assert_eq!(heap.get(&Colliding(name)), expected);
     }
     indexed.assert_valid();
+}
+
+#[test]
+fn a_hasher_shows_nothing_that_strangers_could_use() {
+    assert_eq!(format!("{:?}", KeyHasher::fixed(0)), "KeyHasher");
+    assert!(LookupFailed.to_string().contains("cannot be read"));
 }

@@ -108,5 +108,6 @@ mod tests {
         assert_eq!(undelta.store().len(), 1);
         let contents = [vec![("a", 1)], vec![("a", 1), ("b", 1)], vec![("b", 1)], vec![("c", 1)]];
         assert_eq!(*shown.lock(), contents);
+        assert_eq!(format!("{undelta:?}"), "UndeltaStore");
     }
 }

@@ -24,6 +24,38 @@ fn who_waits_in_vain_is_woken_when_the_last_object_of_a_closed_queue_is_processe
 }
 
 #[test]
+fn who_waits_for_the_first_list_of_a_closed_queue_sleeps_while_an_object_of_it_waits() {
+    let hasher = KeyHasher::fixed(0);
+    let mut machine = FifoQueue::new(hasher.clone());
+    woken(&mut machine, Replace(vec![Keyed { key: hasher.hashed("a"), object: ("a", 1) }]));
+    woken(&mut machine, Close);
+    let system = System::new();
+    let step = WaitForSync.step(&mut machine, &mut Cx::new(&system));
+    assert_eq!(step, Step::Wait { on: SYNC, until: None }, "it can still be processed");
+}
+
+#[test]
+fn an_object_under_the_hash_of_another_key_is_noticed() {
+    let mut machine = FifoQueue::new(KeyHasher::fixed(0));
+    let key = Some(KeyHasher::fixed(1).hashed("a"));
+    let put = AssertUnwindSafe(|| woken(&mut machine, Put { key, object: Some(("a", 1)) }));
+    assert!(catch_unwind(put).is_err());
+}
+
+#[test]
+fn a_queue_shows_what_it_is() {
+    let intake = Intake::<&'static str, Object>::with_hasher(KeyHasher::fixed(0), key_of);
+    assert!(format!("{intake:?}").contains("transform: false"), "{intake:?}");
+    let intake = intake.with_transform(Ok);
+    assert!(format!("{intake:?}").contains("transform: true"), "{intake:?}");
+    let mut machine = FifoQueue::new(KeyHasher::fixed(0));
+    let key = Some(KeyHasher::fixed(0).hashed("a"));
+    woken(&mut machine, Put { key, object: Some(("a", 1)) });
+    assert!(format!("{machine:?}").contains("waiting: 1"), "{machine:?}");
+    assert_eq!(format!("{:?}", queue()), "Fifo");
+}
+
+#[test]
 fn putting_an_object_back_is_a_write() {
     let hasher = KeyHasher::fixed(0);
     let mut machine = FifoQueue::new(hasher.clone());
@@ -78,11 +110,12 @@ fn slow_processing_is_told_when_many_wait() {
     let intake = Intake::new(&clock, key_of);
     let state = FifoQueue::new(intake.hasher().clone());
     let queue = Fifo::with_host(&clock, intake, Some(hook), state);
-    let names = ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l"];
+    let names = ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l", "m"];
     queue.replace(names.map(|name| (name, 1)).to_vec()).unwrap();
+    queue.pop(|_| clock.advance(Duration::from_millis(99))).unwrap();
     queue.pop(|_| clock.advance(Duration::from_millis(100))).unwrap();
     queue.pop(|_| clock.advance(Duration::from_millis(100))).unwrap(); // only ten are left
-    assert_eq!(*told.lock(), [("\"a\"".to_owned(), 11)]);
+    assert_eq!(*told.lock(), [("\"b\"".to_owned(), 11)]);
 }
 
 #[test]

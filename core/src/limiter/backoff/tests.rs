@@ -182,13 +182,24 @@ fn what_has_expired_is_not_in_backoff_and_is_forgotten() {
     backoff.next(&"a", runtime.now());
     assert!(backoff.is_in_backoff_since_update(&"a", runtime.now()));
     assert!(!backoff.is_in_backoff_since_update(&"b", runtime.now()), "it has none");
+    let event = runtime.now();
+    assert!(backoff.is_in_backoff_since(&"a", event) && !backoff.is_in_backoff_since(&"b", event));
     runtime.advance(ms(10));
+    assert!(!backoff.is_in_backoff_since(&"a", event), "the clock has moved on");
     assert!(!backoff.is_in_backoff_since_update(&"a", runtime.now()), "BO-7");
     backoff.collect_garbage();
     assert_eq!(backoff.get(&"a"), ms(10), "it would not start over yet");
     runtime.advance(ms(31));
     backoff.collect_garbage();
     assert_eq!(backoff.get(&"a"), Duration::ZERO, "BO-8");
+}
+
+#[test]
+fn a_backoff_shows_how_it_was_made() {
+    let shown = format!("{:?}", table(1, 50).with_jitter(0.5));
+    assert!(shown.contains("initial: 1ms, max: 50ms, jitter: 0.5"), "{shown}");
+    let locked = KeyedBackoff::<u8, _>::new(&System::new(), ms(1), ms(50));
+    assert_eq!(format!("{locked:?}"), "KeyedBackoff");
 }
 
 #[test]

@@ -175,3 +175,11 @@ fn errors_say_why() {
     assert!(std::error::Error::source(&ended).is_some());
     assert!(std::error::Error::source(&WaitError::Closed).is_none());
 }
+
+#[test]
+fn a_flow_shows_what_it_is() {
+    let runtime = Manual::new();
+    let shown = format!("{:?}", TokenBucketFlow::new(&runtime, 2.5, 1));
+    assert!(shown.contains("qps: 2.5"), "{shown}");
+    assert_eq!(format!("{:?}", NeverAccept::new(&runtime)), "NeverAccept");
+}

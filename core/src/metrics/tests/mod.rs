@@ -2,6 +2,7 @@
 
 #[cfg(all(feature = "metrics", feature = "prometheus-client"))]
 mod text;
+mod updater;
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -71,6 +71,7 @@ const SAME: &[&str] = &[
 fn a_registry_of_prometheus_client_reads_the_names_of_the_reference() {
     let mut registry = Registry::default();
     let provider = Arc::new(Prometheus::register(&mut registry));
+    assert_eq!(format!("{provider:?}"), "Prometheus");
     tell(provider.clone());
     tell_priorities(provider);
     let mut text = String::new();

@@ -54,6 +54,27 @@ fn a_batch_is_no_longer_than_it_may_be() {
 }
 
 #[test]
+fn a_batch_may_be_as_long_as_the_queue() {
+    let queue = in_batches(usize::MAX);
+    for object in [("a", 1), ("b", 1), ("c", 1)] {
+        queue.add(object).unwrap();
+    }
+    assert_eq!(batch(&queue).0, ["a", "b", "c"]);
+}
+
+#[test]
+fn a_host_of_ones_own_hands_out_batches() {
+    let runtime = System::new();
+    let intake = Intake::new(&runtime, key_of);
+    let state = OrderedQueue::new(intake.clone(), Options::default().mode, 3);
+    let queue = OrderedFifo::with_host(&runtime, intake, true, None, state);
+    for object in [("a", 1), ("b", 1)] {
+        queue.add(object).unwrap();
+    }
+    assert_eq!(batch(&queue).0, ["a", "b"]);
+}
+
+#[test]
 fn lists_resyncs_and_bookmarks_are_alone() {
     let queue = atomic();
     queue.add(("a", 1)).unwrap();
@@ -85,8 +106,9 @@ fn a_tombstone_has_the_key_that_it_names() {
     queue.add(("a", 1)).unwrap();
     queue.delete_last_state(LastState::unknown("b", Some(("a", 2)))).unwrap();
     queue.delete_last_state(LastState::unknown("a", None)).unwrap();
+    queue.add(("c", 1)).unwrap();
     assert_eq!(batch(&queue).0, ["a", "a"], "the keys are a and b");
-    assert_eq!(batch(&queue).0, ["nothing"]);
+    assert_eq!(batch(&queue).0, ["nothing", "c"], "others follow it in its batch");
 }
 
 #[test]

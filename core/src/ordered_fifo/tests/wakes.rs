@@ -101,6 +101,29 @@ fn the_lock_is_released_in_atomic_mode_on_request_and_while_the_queue_is_short()
 }
 
 #[test]
+fn a_queue_is_long_when_two_batches_are_left() {
+    for (waiting, held) in [(6, false), (7, true)] {
+        let mode = Mode::Atomic { unlock_while_processing: true, emit_bookmarks: true };
+        let mut machine: Machine = OrderedQueue::new(intake(), mode, 3);
+        for _ in 0..waiting {
+            woken(&mut machine, Resync);
+        }
+        assert_eq!(matches!(step(&mut machine, Pop).0, Step::Held(_)), held, "RF-31");
+    }
+}
+
+#[test]
+fn who_waits_for_the_first_list_of_a_closed_queue_sleeps_while_the_last_is_in_process() {
+    let mut machine = atomic_machine(true);
+    woken(&mut machine, snapshot());
+    woken(&mut machine, Pop);
+    woken(&mut machine, Close);
+    assert_eq!(step(&mut machine, WaitForSync).0, Step::Wait { on: SYNC, until: None });
+    woken(&mut machine, Processed);
+    assert_eq!(step(&mut machine, WaitForSync).0, Step::Done(true), "QU-15");
+}
+
+#[test]
 fn a_consumer_that_had_to_wait_is_woken_when_the_other_is_done() {
     let mut machine = atomic_machine(true);
     woken(&mut machine, put("a"));
@@ -143,4 +166,38 @@ fn who_waits_for_a_sync_sleeps_until_the_list_is_processed_or_none_can_come() {
     woken(&mut machine, Close);
     assert!(machine.is_closed());
     assert_eq!(step(&mut machine, WaitForSync).0, Step::Done(false));
+}
+
+#[test]
+fn a_consumer_of_an_empty_queue_sleeps_until_it_is_closed() {
+    let asleep = Step::Wait { on: POPPERS, until: None };
+    let mut machine = atomic_machine(true);
+    assert_eq!(step(&mut machine, Pop).0, asleep);
+    assert!(matches!(step(&mut machine, PopBatch).0, Step::Wait { on: POPPERS, until: None }));
+    woken(&mut machine, Close);
+    assert_eq!(step(&mut machine, Pop).0, Step::Done(None), "QU-2");
+    assert_eq!(step(&mut machine, PopBatch).0, Step::Done(None));
+}
+
+#[test]
+fn a_batch_size_of_nothing_is_one() {
+    let mode = Mode::Plain { known: Store::of(&[]) };
+    let mut machine = OrderedQueue::new(intake(), mode, 0);
+    woken(&mut machine, put("a"));
+    woken(&mut machine, put("b"));
+    let Step::Held(Some(batch)) = step(&mut machine, PopBatch).0 else {
+        panic!("there is a batch, and plain mode keeps its lock");
+    };
+    assert_eq!((batch.events.len(), batch.left), (1, 1));
+}
+
+#[test]
+fn a_queue_shows_how_much_waits_and_how_it_was_made() {
+    let mut machine = atomic_machine(true);
+    woken(&mut machine, Resync);
+    let shown = format!("{machine:?}");
+    assert!(shown.contains("waiting: 1") && shown.contains("closed: false"), "{shown}");
+    let shown = format!("{:?}", Options::default());
+    assert!(shown.contains("atomic: true") && shown.contains("batch_size: 1000"), "{shown}");
+    assert_eq!(format!("{:?}", atomic()), "OrderedFifo");
 }

@@ -29,10 +29,11 @@ fn every_refused_write_is_a_write() {
         |queue: &Atomic| queue.update(("", 1)),
         |queue: &Atomic| queue.delete(("", 1)),
     ] {
-        let queue = atomic();
-        assert!(matches!(refused(&queue), Err(EnqueueError::Key(_))));
-        assert!(queue.is_empty());
-        assert!(queue.has_synced(), "QU-19");
+        for queue in [atomic(), in_batches(1)] {
+            assert!(matches!(refused(&queue), Err(EnqueueError::Key(_))));
+            assert!(queue.is_empty());
+            assert!(queue.has_synced(), "QU-19");
+        }
     }
 }
 
@@ -176,6 +177,7 @@ fn a_slow_batch_is_told_under_the_key_of_its_first_event() {
     (0..20).for_each(|object| queue.add(object).unwrap());
     queue.pop_batch(|_| clock.advance(Duration::from_millis(299))).unwrap();
     queue.pop_batch(|_| clock.advance(Duration::from_millis(300))).unwrap();
+    queue.pop(|_| clock.advance(Duration::from_millis(99))).unwrap();
     let told: Vec<_> = told.lock().iter().map(|slow| (slow.key.clone(), slow.left)).collect();
     assert_eq!(told, [("3".to_owned(), 14)], "QU-21");
 }

@@ -181,6 +181,9 @@ fn at_the_deadline_it_returns_and_says_what_it_left() {
     assert_eq!(runtime.join(stopper).unwrap(), End { running: 1, waiting: 2 });
     stuck.cancel();
     queue.shut_down_with_drain(); // the worker ends its item, and takes no further one
+    while Arc::strong_count(&log.0) > 1 {
+        std::thread::yield_now(); // it has not left yet
+    }
     assert_eq!(queue.len(), 2);
     assert!(log.millis(2).is_empty());
 }
@@ -254,4 +257,37 @@ fn an_item_of_a_priority_queue_comes_back_with_its_priority() {
     }
     assert_eq!(*order.lock(), [1, 9, 2, 1], "PQ-42");
     assert!(pool.shut_down(PATIENCE).is_complete());
+}
+
+#[test]
+fn an_end_is_complete_if_nobody_runs_and_nothing_waits() {
+    for (running, waiting) in [(0, 0), (0, 1), (1, 0), (1, 1)] {
+        let end = End { running, waiting };
+        assert_eq!(end.is_complete(), (running, waiting) == (0, 0), "{end:?}");
+    }
+}
+
+#[test]
+fn a_pool_shows_how_many_threads_it_has() {
+    let runtime = System::new();
+    let queue = queue(&runtime);
+    let pool = Pool::start(&runtime, &queue, workers(2), |_: &u8| Ok::<_, ()>(Action::Done));
+    assert!(format!("{pool:?}").contains("threads: 2"), "{pool:?}");
+    assert!(pool.shut_down(PATIENCE).is_complete());
+}
+
+#[test]
+fn one_task_of_any_executor_processes_what_waits_and_ends_with_its_queue() {
+    let (runtime, log) = (System::new(), Log::default());
+    let queue = queue(&runtime);
+    queue.add_all(0..3);
+    queue.shut_down();
+    let inner = log.clone();
+    let reconciler = move |key: u8| {
+        inner.note(key, Instant::ZERO);
+        std::future::ready(Ok::<_, ()>(Action::Done))
+    };
+    runtime.block_on(awaited::work(&*queue, &reconciler));
+    assert!((0..3).all(|key| log.millis(key).len() == 1));
+    assert!(queue.is_empty());
 }

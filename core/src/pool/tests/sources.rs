@@ -63,7 +63,7 @@ fn a_pool_that_is_let_go_of_stops_after_the_items_that_its_workers_have() {
 
 /// A queue with a bug.
 #[derive(Clone, Copy)]
-struct Broken;
+pub(super) struct Broken;
 
 impl Source for Broken {
     type Key = u8;
@@ -73,7 +73,7 @@ impl Source for Broken {
         panic!("the queue has a bug")
     }
     async fn next_async(&self) -> Option<(u8, ())> {
-        None
+        panic!("the queue has a bug")
     }
     fn settle(&self, (): (), _: crate::limited_queue::Outcome) {}
     fn release(&self, (): ()) {}

@@ -50,6 +50,35 @@ fn every_item_has_a_span_and_every_failure_is_an_event_in_it() {
             reconcile::process(&*queue, &reconcile, &key, delivery);
         }
     });
+    is_told_of(&lines);
+}
+
+#[test]
+fn the_items_of_a_task_have_spans_and_events_as_well() {
+    let lines = Lines::default();
+    let subscriber = tracing_subscriber::fmt().with_writer(lines.clone()).with_ansi(false);
+    let subscriber = Arc::new(subscriber.without_time().finish());
+    let queue = queue(&System::new());
+    queue.add_all([1, 2, 3]);
+    queue.shut_down();
+    let reconcile = |key: u8| async move {
+        match key {
+            1 => Err("an error"),
+            2 => panic!("of two"),
+            _ => {
+                tracing::info!("mine");
+                Ok(Action::Done)
+            }
+        }
+    };
+    tracing::subscriber::with_default(subscriber, || {
+        System::new().block_on(awaited::work(&*queue, &reconcile));
+    });
+    is_told_of(&lines);
+}
+
+/// Checks that an error of 1, a panic of 2 and what 3 says are written down.
+fn is_told_of(lines: &Lines) {
     let text = String::from_utf8(lines.0.lock().clone()).unwrap();
     let expected = [
         "WARN reconcile{key=1}: ",

@@ -95,3 +95,22 @@ async fn every_item_is_processed_by_somebody() {
     assert!(pool.shut_down(PATIENCE).await.is_complete());
     assert!((0..100).all(|key| log.millis(key).len() == 1));
 }
+
+#[tokio::test]
+async fn a_pool_shows_how_many_tasks_it_has() {
+    let pool = TaskPool::start(&queue(&System::new()), workers(3), |_: u8| {
+        std::future::ready(Ok::<_, ()>(Action::Done))
+    });
+    assert!(format!("{pool:?}").contains("tasks: 3"), "{pool:?}");
+    assert!(pool.shut_down(PATIENCE).await.is_complete());
+}
+
+#[tokio::test]
+#[should_panic(expected = "the queue has a bug")]
+async fn a_panic_of_the_queue_reaches_whoever_shuts_the_pool_down() {
+    let pool = TaskPool::start(&Arc::new(sources::Broken), workers(2), |_: u8| {
+        std::future::ready(Ok::<_, ()>(Action::Done))
+    });
+    let end = pool.shut_down(PATIENCE).await;
+    assert!(end.is_complete(), "it does not look like a good end");
+}

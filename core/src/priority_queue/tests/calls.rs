@@ -3,6 +3,7 @@
 use std::num::NonZeroUsize;
 
 use super::*;
+use crate::runtime::{Ambient, Manual};
 
 fn two() -> NonZeroUsize {
     NonZeroUsize::new(2).unwrap()
@@ -81,4 +82,75 @@ fn a_worker_settles_what_it_was_handed_out() {
     });
     assert_eq!((runs, queue.num_requeues(&3), queue.retries()), (2, 1, 1), "PQ-42, PQ-2");
     assert!(!queue.done_key(&3) && !queue.done_key(&2), "every delivery has ended");
+}
+
+/// Tells that the only item is handed out after so long and no sooner, and hands it out.
+fn is_handed_out_after(delay: Duration, queue: &PriorityQueue<u8, Manual>, runtime: &Manual) {
+    if let Some(before) = delay.checked_sub(Duration::from_nanos(1)) {
+        runtime.advance(before);
+        assert!(queue.is_empty(), "not before {delay:?}");
+        runtime.advance(Duration::from_nanos(1));
+    }
+    assert!(!queue.is_empty(), "after {delay:?}");
+    let (token, ..) = queue.take_with_priority().unwrap();
+    assert!(queue.done(token));
+}
+
+#[test]
+fn failures_in_a_new_queue_wait_from_five_milliseconds_to_a_thousand_seconds() {
+    let runtime = Manual::new();
+    let queue = PriorityQueue::new(&runtime);
+    for failures in 0..20 {
+        queue.add_rate_limited(1);
+        let delay = (ms(5) * 2_u32.pow(failures)).min(Duration::from_secs(1000));
+        is_handed_out_after(delay, &queue, &runtime);
+    }
+}
+
+#[test]
+fn an_item_is_added_after_a_delay_or_at_once() {
+    let runtime = Manual::new();
+    let queue = PriorityQueue::new(&runtime);
+    queue.add_after(1, ms(3));
+    is_handed_out_after(ms(3), &queue, &runtime);
+    queue.add(1);
+    is_handed_out_after(Duration::ZERO, &queue, &runtime);
+    assert_eq!((queue.num_requeues(&1), queue.retries()), (0, 1));
+}
+
+/// Takes seven milliseconds for every hash.
+struct Slow(Manual, SeedableRandomState);
+
+impl BuildHasher for Slow {
+    type Hasher = <SeedableRandomState as BuildHasher>::Hasher;
+
+    fn build_hasher(&self) -> Self::Hasher {
+        self.0.advance(ms(7));
+        self.1.build_hasher()
+    }
+}
+
+#[test]
+fn a_delay_counts_from_the_call_and_not_from_when_the_item_is_hashed() {
+    let runtime = Manual::new();
+    runtime.advance(ms(1000));
+    let machine = Prioritized::new(Exponential::new(ms(10), ms(1000)), ());
+    let queue =
+        PriorityQueue::with_host(&runtime, Slow(runtime.clone(), hasher(&runtime)), machine);
+    let called = runtime.now();
+    queue.add_after(1, ms(10));
+    queue.add_all([2], failed(0));
+    assert_eq!(queue.len(), 1, "PQ-16");
+    runtime.advance(ms(3));
+    assert_eq!((queue.len(), runtime.now()), (2, called + ms(17)), "PQ-16");
+}
+
+#[test]
+fn what_is_forgotten_has_never_failed() {
+    let queue = PriorityQueue::new(&System::new());
+    queue.add_rate_limited(1);
+    assert_eq!(queue.num_requeues(&1), 1);
+    queue.forget(&1);
+    assert_eq!(queue.num_requeues(&1), 0, "PQ-17");
+    assert_eq!(format!("{queue:?}"), "PriorityQueue");
 }

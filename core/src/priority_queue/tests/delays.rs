@@ -105,7 +105,9 @@ fn a_settled_item_comes_back_with_the_priority_it_is_given() {
         queue.add(1, priority(0));
         let (token, ..) = queue.get();
         queue.call(Settle { token, outcome, priority: -100 });
-        queue.advance(ms(delay));
+        queue.advance(ms(delay) - Duration::from_nanos(1));
+        assert_eq!(queue.len(), 0, "no sooner");
+        queue.advance(Duration::from_nanos(1));
         (queue.drain(), queue.failures(1))
     };
     assert_eq!(settle(Outcome::Retry, 10), (vec![(1, -100)], 1), "PQ-42");

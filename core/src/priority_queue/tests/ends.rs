@@ -6,6 +6,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::*;
 use crate::machine::Wakes;
+use crate::queue::UPDATERS;
+use crate::queue::items::{DELAYED, DIRTY, PROCESSING};
 use crate::runtime::Ambient;
 
 #[test]
@@ -26,6 +28,18 @@ fn after_shutdown_nothing_is_added_or_handed_out() {
     queue.done(token); // PQ-35
     assert_eq!(queue.len(), 2);
     queue.call(ShutDown); // PQ-33
+}
+
+#[test]
+fn what_was_due_before_a_shutdown_is_ready_and_nothing_becomes_ready_after_it() {
+    let mut queue = machine();
+    queue.add(1, after(0, 10));
+    queue.add(2, after(0, 11));
+    queue.advance(ms(10));
+    queue.call(ShutDown);
+    assert_eq!((queue.woken.get(GETTERS), queue.woken.get(UPDATERS)), (Wakes::ALL, Wakes::ALL));
+    queue.advance(ms(100));
+    assert_eq!((queue.len(), queue.machine.waiting()), (1, 1), "PQ-31");
 }
 
 #[test]
@@ -84,6 +98,8 @@ fn a_state_tells_how_many_are_ready_wait_and_are_locked() {
     let state = &queue.machine;
     assert_eq!((state.len(), state.waiting(), state.locked()), (2, 2, 2));
     assert!(!state.is_empty());
+    let shown = format!("{state:?}");
+    assert!(shown.contains("ready: 1, parked: 1, waiting: 2, locked: 2"), "{shown}");
     assert!(machine().machine.is_empty());
 }
 
@@ -142,4 +158,15 @@ fn a_panicking_worker_unlocks_its_item() {
     queue.add_all([], AddOptions::default());
     queue.shut_down();
     assert!(queue.take().is_none() && queue.is_shutting_down());
+}
+
+#[test]
+fn a_state_whose_marks_are_wrong_is_noticed() {
+    for wrong in [0, DELAYED, PROCESSING, DIRTY | DELAYED, DIRTY | PROCESSING] {
+        let mut queue = machine();
+        queue.add(1, priority(0));
+        *queue.machine.items.marked(Slot(0)).1 = wrong;
+        let check = AssertUnwindSafe(|| queue.machine.check());
+        assert!(catch_unwind(check).is_err(), "{wrong:b}");
+    }
 }

@@ -6,7 +6,7 @@ use std::task::{Wake, Waker};
 use std::time::Duration;
 
 use super::{Manual, ManualTimer};
-use crate::runtime::{Ambient, Instant, Runtime, WallTime};
+use crate::runtime::{Ambient, Instant, Runtime, System, WallTime};
 
 const SECOND: Duration = Duration::from_secs(1);
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -82,6 +82,7 @@ fn both_clocks_advance_and_the_wall_clock_can_be_set() {
     let wall = runtime.wall();
     runtime.advance(SECOND);
     assert_eq!(runtime.wall(), wall + SECOND);
+    assert_eq!(runtime.wall().as_nanos(), wall.as_nanos() + 1_000_000_000);
     runtime.set_wall(WallTime::from_nanos(-7));
     assert_eq!((runtime.wall(), runtime.now()), (WallTime::from_nanos(-7), Instant::ZERO + SECOND));
 }
@@ -227,4 +228,122 @@ fn random_numbers_follow_from_the_seed() {
     let draw = |runtime: Manual| [0; 4].map(|_| runtime.entropy());
     assert_eq!(draw(Manual::seeded(7)), draw(Manual::seeded(7)));
     assert_ne!(draw(Manual::seeded(7)), draw(Manual::seeded(8)));
+}
+
+#[test]
+fn random_numbers_are_those_of_splitmix() {
+    let runtime = Manual::seeded(0);
+    let known = [0xE220_A839_7B1D_CDAF, 0x6E78_9E6A_A1B9_65F4, 0x06C4_5D18_8009_454F];
+    assert_eq!(known.map(|_| runtime.entropy()), known);
+}
+
+/// Notes its number when it is woken.
+struct Numbered(u32, Arc<parking_lot::Mutex<Vec<u32>>>);
+
+impl Wake for Numbered {
+    fn wake(self: Arc<Self>) {
+        self.1.lock().push(self.0);
+    }
+}
+
+#[test]
+fn timers_fire_in_the_order_of_their_times() {
+    let (runtime, order) = (Manual::new(), Arc::default());
+    let timers = [3, 1, 2].map(|second| {
+        let waker = Waker::from(Arc::new(Numbered(second, Arc::clone(&order))));
+        runtime.wake_at(Instant::ZERO + second * SECOND, waker)
+    });
+    runtime.advance(3 * SECOND);
+    assert_eq!(*order.lock(), [1, 2, 3]);
+    drop(timers);
+}
+
+#[test]
+fn who_sleeps_until_now_does_not_sleep() {
+    let runtime = Manual::new();
+    runtime.advance(SECOND);
+    let inner = runtime.clone();
+    let thread = runtime.spawn("sleeps", move || {
+        inner.sleep_until(inner.now());
+        inner.sleep_until(Instant::ZERO);
+    });
+    assert!(!runtime.until_asleep(1, Duration::from_millis(20)));
+    runtime.join(thread).unwrap();
+}
+
+#[test]
+fn a_test_can_wait_until_a_timer_is_armed() {
+    let runtime = Manual::new();
+    let (inner, (_, waker)) = (runtime.clone(), counter());
+    let thread = runtime.spawn("arms", move || {
+        let system = System::new();
+        system.sleep_until(system.now() + Duration::from_millis(20));
+        inner.wake_at(Instant::ZERO + SECOND, waker)
+    });
+    assert!(runtime.until_waiting(1, PATIENCE));
+    drop(runtime.join(thread).unwrap());
+    assert_eq!(runtime.waiters(), 0);
+}
+
+#[test]
+fn sleepers_are_notified_in_their_order() {
+    let runtime = Manual::new();
+    let shared = Arc::new((runtime.mutex(()), runtime.condvar()));
+    let order = Arc::<parking_lot::Mutex<Vec<u32>>>::default();
+    let sleep = |number: u32, until: Instant| {
+        let (inner, theirs, order) = (runtime.clone(), Arc::clone(&shared), Arc::clone(&order));
+        let before = runtime.asleep();
+        let thread = runtime.spawn("waits", move || {
+            let guard = inner.lock(&theirs.0);
+            let (guard, _) = inner.wait_until(&theirs.1, guard, until);
+            order.lock().push(number);
+            drop(guard);
+        });
+        assert!(runtime.until_asleep(before + 1, PATIENCE));
+        thread
+    };
+    let roused = sleep(0, Instant::ZERO + SECOND);
+    let (first, second) = (sleep(1, Instant::NEVER), sleep(2, Instant::NEVER));
+    runtime.advance(SECOND);
+    runtime.join(roused).unwrap();
+    runtime.notify_one(&shared.1);
+    runtime.join(first).unwrap();
+    runtime.notify_one(&shared.1);
+    runtime.join(second).unwrap();
+    assert_eq!(*order.lock(), [0, 1, 2]);
+}
+
+#[test]
+fn who_sleeps_until_a_time_sleeps_until_then() {
+    let runtime = Manual::new();
+    let inner = runtime.clone();
+    let thread = runtime.spawn("sleeps", move || {
+        inner.sleep_until(Instant::ZERO + SECOND);
+        inner.now()
+    });
+    assert!(runtime.until_waiting(1, PATIENCE));
+    runtime.advance(SECOND);
+    assert_eq!(runtime.join(thread).unwrap(), Instant::ZERO + SECOND);
+}
+
+#[test]
+fn a_wait_until_now_has_timed_out() {
+    let runtime = Manual::new();
+    runtime.advance(SECOND);
+    let (mutex, condvar) = (runtime.mutex(7), runtime.condvar());
+    for deadline in [Instant::ZERO, runtime.now()] {
+        let (guard, timed_out) = runtime.wait_until(&condvar, runtime.lock(&mutex), deadline);
+        assert_eq!((*guard, timed_out), (7, true));
+    }
+}
+
+#[test]
+fn a_timer_wakes_nobody_before_its_time() {
+    let runtime = Manual::new();
+    let (counter, waker) = counter();
+    let timer = runtime.wake_at(Instant::ZERO + SECOND, waker);
+    let system = System::new();
+    system.sleep_until(system.now() + Duration::from_millis(20));
+    assert_eq!(counter.woken.load(Ordering::SeqCst), 0);
+    drop(timer);
 }

@@ -126,3 +126,50 @@ impl<K: Key, O: Handle> fmt::Debug for ExpiringObjects<K, O> {
         f.debug_struct("ExpiringObjects").field("len", &self.items.len()).finish_non_exhaustive()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::machine::by_hand::ByHand;
+    use crate::store::KeyHasher;
+    use crate::store::expiring::{Delete, Get, Put, Replace};
+
+    fn key() -> Hashed<&'static str> {
+        KeyHasher::fixed(0).hashed("a")
+    }
+
+    fn put(object: u32) -> Put<&'static str, u32> {
+        Put { key: Some(key()), object: Some(object) }
+    }
+
+    fn store() -> ByHand<ExpiringObjects<&'static str, u32>> {
+        let expiry = Arc::new(TimeToLive(Some(Duration::from_secs(1))));
+        let mut store = ByHand::new(ExpiringObjects::new(expiry));
+        store.call(put(1));
+        store
+    }
+
+    #[test]
+    fn what_leaves_the_store_is_handed_to_the_call_which_drops_it_without_the_lock() {
+        let mut replacing = put(2);
+        let mut replaced = store();
+        let mut cx = crate::machine::Cx::new(&replaced.clock);
+        crate::machine::Operation::step(&mut replacing, &mut replaced.machine, &mut cx);
+        assert_eq!(replacing.object, Some(1));
+        assert_eq!(store().call(Delete(key())), Some(1));
+        assert_eq!(store().call(Replace(vec![Keyed { key: key(), object: 2 }])), [1]);
+        let mut expired = store();
+        expired.advance(Duration::from_secs(2));
+        assert_eq!(expired.call(Get(key())), Err(1));
+    }
+
+    #[test]
+    fn a_key_without_an_object_is_noticed() {
+        let mut store = store().machine;
+        store.check();
+        assert!(format!("{store:?}").contains("len: 1"), "{store:?}");
+        store.items.intern(&mut Some("b"), 7);
+        let check = std::panic::AssertUnwindSafe(|| store.check());
+        assert!(std::panic::catch_unwind(check).is_err());
+    }
+}

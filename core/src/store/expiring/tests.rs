@@ -139,3 +139,8 @@ fn what_left_the_store_is_not_kept_alive() {
     assert_eq!(store.get(&3), None);
     assert_eq!(objects.map(|object| Arc::strong_count(&object)), [1, 1, 1, 1]);
 }
+
+#[test]
+fn a_store_is_shown_by_its_name() {
+    assert_eq!(format!("{:?}", store(&Manual::new())), "ExpiringStore");
+}

@@ -229,3 +229,23 @@ fn a_refusal_names_its_cause() {
     assert_eq!(error.source().expect("it has no key").to_string(), error.to_string());
     assert!(HeapError::Closed.source().is_none() && HeapError::NotFound.source().is_none());
 }
+
+#[test]
+fn an_order_that_changes_its_mind_is_noticed() {
+    let turned = Arc::new(std::sync::atomic::AtomicBool::new(false));
+    let order = Arc::clone(&turned);
+    let mut machine = HeapQueue::new(Arc::new(move |one: &Object, other: &Object| {
+        (one.1 < other.1) ^ order.load(std::sync::atomic::Ordering::Relaxed)
+    }));
+    assert!(machine.is_empty());
+    let hasher = KeyHasher::fixed(0);
+    for (name, rank) in [("a", 1), ("b", 2), ("c", 3)] {
+        let put = Put { key: Some(hasher.hashed(name)), object: Some((name, rank)) };
+        woken(&mut machine, put);
+    }
+    assert!(!machine.is_empty());
+    assert!(format!("{machine:?}").contains("len: 3"), "{machine:?}");
+    assert_eq!(format!("{:?}", heap()), "KeyedHeap");
+    turned.store(true, std::sync::atomic::Ordering::Relaxed);
+    assert!(catch_unwind(AssertUnwindSafe(|| machine.check())).is_err());
+}

@@ -192,3 +192,14 @@ impl<O> fmt::Debug for Index<O> {
         f.debug_struct("Index").field("name", &self.name).finish_non_exhaustive()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_index_shows_its_name() {
+        let index = Index::new("node".into(), index_by(|name: &&str| [*name]));
+        assert!(format!("{index:?}").contains(r#"name: "node""#), "{index:?}");
+    }
+}

@@ -135,3 +135,80 @@ impl Runs {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn runs(members: &Members) -> Vec<usize> {
+        members.check();
+        match members {
+            Members::One(_) => vec![1],
+            Members::Many(runs) => runs.runs.iter().map(Vec::len).collect(),
+        }
+    }
+
+    fn of(slots: std::ops::Range<u32>) -> Members {
+        let mut members = Members::One(slots.start);
+        slots.for_each(|slot| members.insert(slot));
+        members
+    }
+
+    const FULL: u32 = RUN as u32;
+
+    #[test]
+    fn a_run_is_filled_before_another_is_begun_and_divided_if_one_comes_between() {
+        let mut members = of(1..2 * FULL + 2);
+        assert_eq!(runs(&members), [RUN, RUN, 1]);
+        members.insert(0);
+        assert_eq!(runs(&members), [RUN / 2 + 1, RUN / 2, RUN, 1]);
+        assert!((0..2 * FULL + 2).all(|slot| members.contains(slot)));
+    }
+
+    #[test]
+    fn a_run_of_which_nothing_is_left_is_gone() {
+        for gone in [0..FULL, FULL..2 * FULL, 2 * FULL..2 * FULL + 3] {
+            let mut members = of(0..2 * FULL + 3);
+            gone.clone().for_each(|slot| assert!(members.remove(slot)));
+            assert_eq!(runs(&members).len(), 2, "{gone:?}");
+            assert!(!members.contains(gone.start));
+            members.insert(gone.start);
+            assert!(members.contains(gone.start));
+            members.check();
+        }
+    }
+
+    #[test]
+    fn two_runs_become_one_when_they_fill_half_of_it() {
+        for second in [1, 200] {
+            let mut members = of(0..FULL + second);
+            let mut left = FULL;
+            while left + second > FULL / 2 {
+                assert_eq!(runs(&members), [left as usize, second as usize]);
+                left -= 1;
+                members.remove(left);
+            }
+            assert_eq!(runs(&members), [RUN / 2]);
+        }
+    }
+
+    #[test]
+    fn members_that_are_wrong_are_noticed() {
+        let breaks: [fn(&mut Runs); 4] = [
+            |runs| runs.len += 1,
+            |runs| runs.runs.push(vec![]),
+            |runs| runs.runs[0].swap(0, 1),
+            |runs| {
+                runs.runs[0].push(FULL);
+                runs.len += 1;
+            },
+        ];
+        for (number, broken) in breaks.into_iter().enumerate() {
+            let mut members = of(0..FULL);
+            members.check();
+            let Members::Many(runs) = &mut members else { panic!("they are many") };
+            broken(Arc::make_mut(runs));
+            assert!(std::panic::catch_unwind(|| members.check()).is_err(), "number {number}");
+        }
+    }
+}

@@ -115,3 +115,20 @@ impl<K, O> Clone for Snapshot<K, O> {
         Self { slots: self.slots.clone(), len: self.len }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_group_is_made_when_the_last_is_full() {
+        const GROUP: u32 = (FAN * FAN) as u32;
+        let mut slots = Slots::<u32, u32>::new();
+        for slot in 0..=GROUP {
+            *slots.slot_mut(slot) = Some(Entry { key: slot, object: slot });
+            assert_eq!(slots.0.len(), if slot < GROUP { 1 } else { 2 });
+            assert_eq!(slots.chunks().count(), slot as usize / FAN + 1);
+        }
+        assert!(slots.iter().map(|(slot, entry)| (slot, entry.key)).eq((0..=GROUP).zip(0..)));
+    }
+}

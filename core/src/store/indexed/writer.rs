@@ -147,3 +147,24 @@ fn earlier_changes<K: Key, O>(changes: &[Change<K, O>]) -> Vec<Option<usize>> {
     }
     earlier
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::indexed::index_by;
+
+    #[test]
+    fn a_plan_keeps_nothing_of_the_one_before() {
+        let hasher = KeyHasher::fixed(0);
+        let mut writer = Writer::new(hasher.clone());
+        writer.adopt(&Index::new(
+            "by length".into(),
+            index_by(|name: &&str| [name.len().to_string()]),
+        ));
+        for _ in 0..2 {
+            let change = Change { key: hasher.hashed("a"), object: Some("new") };
+            writer.plan(&[change], &[Some("old")]).unwrap();
+            assert_eq!((writer.values.count(), writer.spans.len()), (2, 1));
+        }
+    }
+}

@@ -82,6 +82,20 @@ fn a_selector_selects_by_labels() {
 }
 
 #[test]
+fn a_selector_of_everything_or_nothing_looks_at_no_label() {
+    let pod = Pod { namespace: "prod", name: "web", labels: &[("app", "web")] };
+    assert_eq!(Selector::Everything.selects(&pod), Ok(true));
+    assert_eq!(Selector::Nothing.selects(&pod), Ok(false));
+}
+
+#[test]
+fn a_lister_shows_what_it_lists() {
+    let pods = pods(true);
+    assert_eq!(format!("{pods:?}"), r#"Lister("pods")"#);
+    assert_eq!(format!("{:?}", pods.namespace("prod")), r#"NamespaceLister("prod")"#);
+}
+
+#[test]
 fn only_a_selector_of_labels_needs_metadata() {
     let pods = with_nameless(pods(false));
     assert_eq!(pods.list(&Selector::Everything).unwrap().len(), 5);
@@ -102,6 +116,7 @@ fn a_namespace_is_listed_with_and_without_its_index() {
     }
     let scanned = with_nameless(pods(false));
     assert_eq!(scanned.namespace("prod").list(&Selector::Everything), Err(NoMetadata));
+    assert_eq!(scanned.namespace("prod").list(&Selector::Nothing), Ok(vec![]), "none is looked at");
 }
 
 #[test]

@@ -9,7 +9,7 @@ use parking_lot::Mutex;
 
 use super::*;
 use crate::cancel::CancelToken;
-use crate::runtime::Manual;
+use crate::runtime::{Ambient, Instant, Manual, Runtime};
 use crate::store::{Cause, Described, IndexedStore, Metadata, NoMetadata, index_by};
 
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -256,6 +256,61 @@ fn an_object_is_watched_for_two_to_four_minutes() {
 }
 
 #[test]
+fn after_a_rotation_an_object_is_watched_until_the_next() {
+    let clock = Manual::new();
+    let detector = MutationDetector::new(&clock);
+    let object = counter();
+    detector.add(&object);
+    for wait in [120, 1, 118] {
+        clock.advance(Duration::from_secs(wait));
+        assert!(detector.compare().is_empty());
+    }
+    object.0.store(2, Ordering::Relaxed);
+    assert_eq!(detector.compare().len(), 1, "MD-3");
+    assert_eq!(format!("{detector:?}"), "MutationDetector");
+}
+
+#[test]
+fn a_running_detector_looks_every_second_and_says_nothing_while_nothing_changes() {
+    const SECOND: Duration = Duration::from_secs(1);
+    let clock = Manual::new();
+    let detector = Arc::new(MutationDetector::new(&clock));
+    let (object, token, told) = (counter(), CancelToken::new(&clock), Arc::new(Mutex::new(vec![])));
+    detector.add(&object);
+    let running = {
+        let (inner, token, told) = (clock.clone(), token.clone(), Arc::clone(&told));
+        clock.spawn("detector", move || {
+            let tell = |found: Vec<Mutated<Counter>>| told.lock().push((inner.now(), found.len()));
+            detector.run(&token, Some(&tell));
+        })
+    };
+    let sleeps = || assert!(clock.until_waiting(1, Duration::from_secs(10)));
+    for _ in 0..2 {
+        sleeps();
+        clock.advance(SECOND);
+    }
+    sleeps();
+    assert!(told.lock().is_empty());
+    object.0.store(2, Ordering::Relaxed);
+    clock.advance(SECOND);
+    sleeps();
+    assert_eq!(*told.lock(), [(Instant::ZERO + 3 * SECOND, 1)]);
+    token.cancel();
+    clock.join(running).unwrap();
+}
+
+#[test]
+fn a_deletion_counts_unless_another_object_was_written_since() {
+    for (written, remains) in [("4", false), ("5", false), ("6", true)] {
+        let it = setup(true);
+        it.cache.mutation(another(written)).unwrap();
+        it.cache.on_delete(&pod("5")).unwrap();
+        assert_eq!(it.version(), remains.then_some(written));
+    }
+    assert_eq!(format!("{:?}", setup(true).cache), "MutationCache");
+}
+
+#[test]
 fn a_running_detector_tells_or_panics_and_ends_with_its_token() {
     let clock = Manual::new();
     let detector = MutationDetector::new(&clock);
@@ -271,4 +326,11 @@ fn a_running_detector_tells_or_panics_and_ends_with_its_token() {
     assert_eq!(*told.lock(), 1);
     let alone = AssertUnwindSafe(|| detector.run(&CancelToken::new(&clock), None));
     assert!(catch_unwind(alone).is_err(), "nobody is there to be told");
+}
+
+#[test]
+fn unless_told_otherwise_it_keeps_a_hundred_objects_for_five_minutes_and_adds_none() {
+    let options = MutationOptions::default();
+    assert_eq!((options.time, options.capacity), (Duration::from_secs(300), 100));
+    assert!(!options.include_adds);
 }

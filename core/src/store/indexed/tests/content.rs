@@ -148,6 +148,19 @@ fn what_an_entry_of_a_transaction_replaces_is_found_by_its_own_key() {
 }
 
 #[test]
+fn two_entries_of_a_transaction_may_be_of_one_object() {
+    let store = labelled();
+    let of = |name, labels| Transaction::Update(object(name, labels));
+    store.transaction(vec![of("a", &["x"]), of("a", &["y"])]).unwrap();
+    assert_eq!((under(&store, "x"), under(&store, "y")), (vec![], vec!["a"]), "ST-17");
+    store.transaction(vec![of("b", &["old"]), of("a", &["x"]), of("a", &["z"])]).unwrap();
+    store.transaction(vec![of("b", &["new"]), of("a", &["x"]), of("a", &["y"])]).unwrap();
+    assert_eq!((under(&store, "old"), under(&store, "new")), (vec![], vec!["b"]));
+    assert_eq!((under(&store, "x"), under(&store, "y")), (vec![], vec!["a"]));
+    assert_eq!(labels(&store), ["new".into(), "y".into()]);
+}
+
+#[test]
 fn a_store_and_a_snapshot_of_it_tell_whether_they_are_empty() {
     let store = plain();
     assert!(store.is_empty() && store.snapshot().is_empty());

@@ -88,6 +88,8 @@ fn errors_lead_to_their_cause() {
     assert_eq!(of(&index), of_the_cause);
     assert_eq!(of(&StoreError::Transform(cause)), of_the_cause);
     assert_eq!(of(&StoreError::Index(index.clone())), index.to_string());
+    let nameless = plain().add(object("", &[])).unwrap_err();
+    assert_eq!(of(&nameless), nameless.to_string());
     assert_eq!(of(&IndexError::Failed(index.clone())), index.to_string());
     assert_eq!(of(&IndexError::Unknown("label".to_owned())), "nothing");
     assert_eq!(of(&AddIndexersError::Failed(index.clone())), index.to_string());
@@ -98,4 +100,19 @@ fn errors_lead_to_their_cause() {
     assert_eq!(of(&failed), index.to_string(), "the first of them");
     let says = format!("failed to execute (2/3) transactions, first: {index}");
     assert_eq!(failed.to_string(), says);
+}
+
+#[test]
+fn an_index_function_that_changes_its_mind_is_noticed() {
+    let calls = std::sync::atomic::AtomicUsize::new(0);
+    let numbered: IndexFunction<Arc<Object>> = Arc::new(move |_, values| {
+        values.add(&calls.fetch_add(1, std::sync::atomic::Ordering::Relaxed).to_string());
+        Ok(())
+    });
+    let store = plain();
+    store.add_indexers([("number", numbered)]).unwrap();
+    store.assert_valid();
+    store.add(object("a", &[])).unwrap();
+    assert!(catch_unwind(AssertUnwindSafe(|| store.assert_valid())).is_err());
+    assert_eq!(format!("{store:?}"), "IndexedStore");
 }

@@ -45,6 +45,15 @@ fn a_value_that_nobody_has_is_gone() {
 }
 
 #[test]
+fn keys_under_a_value_are_sorted() {
+    let store = labelled();
+    for name in ["c", "a", "d", "b"] {
+        store.add(object(name, &["x"])).unwrap();
+    }
+    assert_eq!(store.index_keys("label", "x").unwrap(), ["a", "b", "c", "d"]);
+}
+
+#[test]
 fn many_objects_under_one_value_come_and_go() {
     let store = IndexedStore::new(&System::new(), |object: &u32| Ok(*object));
     let halves = index_by(|object: &u32| [if object.is_multiple_of(2) { "even" } else { "odd" }]);
@@ -131,9 +140,9 @@ fn a_list_is_indexed_and_what_was_before_is_not() {
 fn an_index_function_with_one_value_can_be_a_key_function() {
     let key_of = key_by_index::<String, _>(by_label());
     assert_eq!(key_of(&object("a", &["x", "x"])).unwrap(), "x");
-    for labels in [[].as_slice(), &["x", "y"]] {
+    for (labels, count) in [([].as_slice(), 0), (&["x", "y"], 2), (&["x", "y", "x"], 2)] {
         let error = key_of(&object("a", labels)).unwrap_err();
-        let said = format!("the object has {} values under the index, not one", labels.len());
+        let said = format!("the object has {count} values under the index, not one");
         assert_eq!(error.to_string(), said);
     }
     assert_eq!(key_of(&object("a", &["broken"])).unwrap_err().to_string(), "object has no meta");
@@ -147,4 +156,5 @@ fn values_contain_what_was_added_and_nothing_else() {
     values.add("b");
     assert!(values.contains("a") && values.contains("b"));
     assert!(!values.contains("c") && !values.contains("ab"));
+    assert_eq!(format!("{values:?}"), r#"["a", "b"]"#);
 }

@@ -1,6 +1,7 @@
 //! The rules of the indexed store, one behaviour a test.
 
 mod content;
+mod drops;
 mod failures;
 mod indices;
 mod members;

@@ -28,6 +28,18 @@ fn a_list_and_a_bookmark_set_it_to_what_they_say() {
 }
 
 #[test]
+fn a_write_without_a_version_leaves_that_of_a_bookmark() {
+    let store = following();
+    store.add(at_version("a", "5")).unwrap();
+    store.bookmark("11");
+    store.delete_key(&"a").unwrap();
+    assert_eq!(store.last_resource_version(), "11", "IX-18");
+    let unknown = Transaction::Delete(LastState::unknown("a", None));
+    store.transaction(vec![unknown]).unwrap();
+    assert_eq!(store.last_resource_version(), "11");
+}
+
+#[test]
 fn what_has_no_version_leaves_it() {
     let store = following();
     store.add(at_version("a", "5")).unwrap();

@@ -1,0 +1,148 @@
+//! The seam over real threads and clocks, and the random numbers of every seam.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::task::{Wake, Waker};
+use std::time::Duration;
+
+use super::*;
+
+const PATIENCE: Duration = Duration::from_secs(20);
+
+fn ms(count: u64) -> Duration {
+    Duration::from_millis(count)
+}
+
+/// Sleeps for moments until something is so, for as long as patience lasts.
+fn until(so: impl Fn() -> bool) -> bool {
+    let system = System::new();
+    let end = system.now() + PATIENCE;
+    while !so() && system.now() < end {
+        system.sleep_until(system.now() + ms(1));
+    }
+    so()
+}
+
+/// Counts how often it is woken.
+#[derive(Default)]
+struct Counter(AtomicUsize);
+
+impl Wake for Counter {
+    fn wake(self: Arc<Self>) {
+        self.0.fetch_add(1, Ordering::SeqCst);
+    }
+}
+
+impl Counter {
+    fn get(&self) -> usize {
+        self.0.load(Ordering::SeqCst)
+    }
+}
+
+#[test]
+fn a_choice_is_among_the_options_and_a_fraction_below_one() {
+    let runtime = Manual::seeded(3);
+    let mut chosen = [0; 3];
+    for _ in 0..300 {
+        chosen[runtime.choose(3) as usize] += 1;
+    }
+    assert!(chosen.iter().all(|times| *times > 60), "{chosen:?}");
+    let fractions: Vec<f64> = (0..1000).map(|_| runtime.uniform()).collect();
+    assert!(fractions.iter().all(|fraction| (0.0..1.0).contains(fraction)));
+    let mean = fractions.iter().sum::<f64>() / 1000.0;
+    assert!((0.45..0.55).contains(&mean), "{mean}");
+    assert!(fractions.iter().any(|fraction| *fraction > 0.98));
+}
+
+#[test]
+fn the_clocks_of_the_machine_move_on() {
+    let system = System::default();
+    let (began, wall) = (system.now(), system.wall());
+    assert!(wall > WallTime::from_nanos(1_600_000_000_000_000_000), "it is later than 2020");
+    system.sleep_until(began + ms(20));
+    assert!(system.now() >= began + ms(20), "never early");
+    assert!(system.wall() > wall);
+    system.sleep_until(began); // returns, being past
+    assert_eq!(format!("{system:?}"), "System");
+    assert!(format!("{:?}", Manual::new()).starts_with("Manual("));
+}
+
+#[test]
+fn the_machine_draws_a_different_number_every_time() {
+    let system = System::new();
+    let mut drawn: Vec<u64> = (0..100).map(|_| system.entropy()).collect();
+    drawn.sort_unstable();
+    drawn.dedup();
+    assert_eq!(drawn.len(), 100);
+}
+
+#[test]
+fn a_thread_sleeps_until_it_is_notified_however_long() {
+    let system = System::new();
+    let shared = Arc::new((system.mutex(0), system.condvar()));
+    let sleep = |timed: bool| {
+        let shared = Arc::clone(&shared);
+        system.spawn("sleeps", move || {
+            let mut woken = system.lock(&shared.0);
+            *woken += 1;
+            let mut wakes = 0;
+            while *woken > 0 {
+                wakes += 1;
+                let timed_out;
+                (woken, timed_out) = match timed {
+                    true => system.wait_until(&shared.1, woken, Instant::NEVER),
+                    false => (system.wait(&shared.1, woken), false),
+                };
+                assert!(!timed_out, "it has no deadline");
+            }
+            wakes
+        })
+    };
+    let sleepers = [sleep(true), sleep(false)];
+    assert!(until(|| *system.lock(&shared.0) == 2));
+    *system.lock(&shared.0) = 0;
+    system.notify_all(&shared.1);
+    for sleeper in sleepers {
+        assert_eq!(system.join(sleeper).unwrap(), 1, "it slept, and was woken once");
+    }
+}
+
+#[test]
+fn what_is_published_is_what_is_loaded() {
+    let (system, manual) = (System::new(), Manual::new());
+    let (here, there) = (system.published(Arc::new(1)), manual.published(Arc::new(1)));
+    system.publish(&here, Arc::new(2));
+    manual.publish(&there, Arc::new(3));
+    assert_eq!((*system.load(&here), *manual.load(&there)), (2, 3));
+    assert_eq!(system.atomic(7).into_inner() + manual.atomic(8).into_inner(), 15);
+}
+
+#[test]
+fn alarms_wake_at_their_times_whichever_was_armed_first() {
+    let system = System::new();
+    let (late, early) = (Arc::<Counter>::default(), Arc::<Counter>::default());
+    let began = system.now();
+    let arm =
+        |by, counter: &Arc<Counter>| system.wake_at(began + by, Waker::from(Arc::clone(counter)));
+    let far = arm(PATIENCE, &late);
+    system.sleep_until(began + ms(5)); // whoever serves them sleeps until then by now
+    let near = arm(ms(20), &early);
+    assert!(until(|| early.get() == 1));
+    assert!(system.now() >= began + ms(20));
+    let together = [arm(ms(40), &early), arm(ms(40), &early)];
+    assert!(until(|| early.get() == 3), "each of two at the same time");
+    assert_eq!(late.get(), 0);
+    drop((far, near, together));
+    assert_eq!(Arc::strong_count(&late), 1, "a dropped alarm keeps nothing alive");
+}
+
+#[test]
+fn an_alarm_that_is_dropped_wakes_nobody() {
+    let (system, counter) = (System::new(), Arc::<Counter>::default());
+    drop(system.wake_at(system.now() + ms(10), Waker::from(Arc::clone(&counter))));
+    let other = Arc::<Counter>::default();
+    let timer = system.wake_at(system.now() + ms(20), Waker::from(Arc::clone(&other)));
+    assert!(until(|| other.get() == 1));
+    assert_eq!((counter.get(), Arc::strong_count(&counter)), (0, 1));
+    drop(timer);
+}
