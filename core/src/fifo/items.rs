@@ -11,6 +11,8 @@ use hashbrown::HashTable;
 use crate::slab::Chunked;
 use crate::store::{Hashed, spread};
 
+use super::Keyed;
+
 const NONE: u32 = u32::MAX;
 
 #[derive(Clone, Debug)]
@@ -140,6 +142,16 @@ impl<K: Eq + Clone, O> Items<K, O> {
         let found = self.table.find_entry(spread(entry.hash), |&(_, other)| other == at);
         found.expect("an entry with a place is in the table").remove();
         key
+    }
+
+    /// Takes all objects out, in no order.
+    pub(super) fn into_objects(mut self) -> Vec<Keyed<K, O>> {
+        let entries = 0..self.entries.len() as u32;
+        let keyed = entries.filter_map(|at| {
+            let Entry { key, object, hash, .. } = std::mem::take(&mut self.entries[at]);
+            Some(Keyed { key: Hashed::of(key?, hash), object: object? })
+        });
+        keyed.collect()
     }
 
     /// Goes through the objects in the order of delivery.

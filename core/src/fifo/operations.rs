@@ -19,7 +19,7 @@ pub struct Put<K, O> {
 #[derive(Clone, Debug)]
 pub struct Delete<K>(pub Hashed<K>);
 
-/// Makes a list the content.
+/// Makes a list the content; afterwards it holds what was there, and what it had newer objects for.
 #[derive(Clone, Debug)]
 pub struct Replace<K, O>(pub Vec<Keyed<K, O>>);
 
@@ -117,7 +117,7 @@ impl<K: Key, O: Handle> Operation<FifoQueue<K, O>> for Delete<K> {
 
 impl<K: Key, O: Handle> Operation<FifoQueue<K, O>> for Replace<K, O> {
     fn step(&mut self, queue: &mut FifoQueue<K, O>, cx: &mut Cx<'_>) -> Step<()> {
-        queue.replace(std::mem::take(&mut self.0), &mut cx.wakes);
+        self.0 = queue.replace(std::mem::take(&mut self.0), &mut cx.wakes);
         Step::Done(())
     }
 }

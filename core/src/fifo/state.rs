@@ -84,13 +84,21 @@ impl<K: Key, O: Handle> FifoQueue<K, O> {
         self.items.delete(key)
     }
 
-    /// Makes a list the content, in its order (`cache:FF-9`).
-    pub(super) fn replace(&mut self, listed: Vec<Keyed<K, O>>, wakes: &mut Wakes) {
-        self.items = Items::new();
+    /// Makes a list the content, in its order (`cache:FF-9`). Returns what was there, and what the
+    /// list has newer objects for.
+    pub(super) fn replace(
+        &mut self,
+        listed: Vec<Keyed<K, O>>,
+        wakes: &mut Wakes,
+    ) -> Vec<Keyed<K, O>> {
+        let mut left = std::mem::replace(&mut self.items, Items::new()).into_objects();
         for Keyed { key, object } in listed {
-            self.put(&mut Some(key), object, wakes);
+            let mut key = Some(key);
+            let before = self.put(&mut key, object, wakes);
+            left.extend(key.zip(before).map(|(key, object)| Keyed { key, object }));
         }
         self.latch.populate(self.items.len(), wakes, SYNC);
+        left
     }
 
     /// Takes the next object. The lock stays held until [`finish`](Self::finish).

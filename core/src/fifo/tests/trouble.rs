@@ -151,3 +151,21 @@ fn a_panicking_key_function_leaves_the_queue_as_it_was() {
     assert_eq!(drain(&queue), [("a", 1)]);
     assert!(queue.has_synced());
 }
+
+#[test]
+fn what_a_list_replaces_is_handed_to_the_call_which_drops_it_without_the_lock() {
+    let hasher = KeyHasher::fixed(0);
+    let keyed = |name, version| Keyed { key: hasher.hashed(name), object: (name, version) };
+    let mut machine = FifoQueue::new(hasher.clone());
+    woken(&mut machine, Replace(vec![keyed("a", 1), keyed("b", 1), keyed("c", 1)]));
+    woken(&mut machine, Pop);
+    woken(&mut machine, Processed { requeue: None });
+    let mut replace = Replace(vec![keyed("c", 2), keyed("d", 1), keyed("d", 2)]);
+    let system = System::new();
+    assert_eq!(replace.step(&mut machine, &mut Cx::new(&system)), Step::Done(()));
+    machine.check();
+    let left: Vec<_> = replace.0.iter().map(|keyed| keyed.object).collect();
+    assert_eq!(left, [("b", 1), ("c", 1), ("d", 1)]);
+    assert!(replace.0.iter().all(|keyed| *keyed.key.key() == keyed.object.0));
+    assert_eq!(machine.iter().map(|(_, object)| *object).collect::<Vec<_>>(), [("c", 2), ("d", 2)]);
+}

@@ -19,7 +19,7 @@ pub struct Put<K, O> {
 #[derive(Clone, Debug)]
 pub struct Delete<K>(pub Hashed<K>);
 
-/// Makes a list the content; returns what was there.
+/// Makes a list the content; returns what was there, and what the list has newer objects for.
 #[derive(Clone, Debug)]
 pub struct Replace<K, O>(pub Vec<Keyed<K, O>>);
 

@@ -75,15 +75,17 @@ impl<K: Key, O: Handle> ExpiringObjects<K, O> {
         stored.map(|stored| stored.object)
     }
 
-    /// Makes a list the content, all of it stored now. Returns what was there.
+    /// Makes a list the content, all of it stored now. Returns what was there, and what the list
+    /// has newer objects for.
     pub(super) fn replace(&mut self, listed: Vec<Keyed<K, O>>, now: Instant) -> Vec<O> {
         let mut before = std::mem::replace(&mut self.items, Slab::new());
-        for Keyed { key, object } in listed {
-            self.put(&mut Some(key), object, now);
-        }
         let slots: Vec<Slot> = before.iter().map(|(slot, _)| slot).collect();
         let stored = slots.into_iter().filter_map(|slot| before.value_mut(slot).take());
-        stored.map(|stored| stored.object).collect()
+        let mut left: Vec<O> = stored.map(|stored| stored.object).collect();
+        for Keyed { key, object } in listed {
+            left.extend(self.put(&mut Some(key), object, now));
+        }
+        left
     }
 
     /// Returns an object unless it has expired: then `Err` with the object, which is removed.
@@ -157,7 +159,8 @@ mod tests {
         crate::machine::Operation::step(&mut replacing, &mut replaced.machine, &mut cx);
         assert_eq!(replacing.object, Some(1));
         assert_eq!(store().call(Delete(key())), Some(1));
-        assert_eq!(store().call(Replace(vec![Keyed { key: key(), object: 2 }])), [1]);
+        let twice = vec![Keyed { key: key(), object: 2 }, Keyed { key: key(), object: 3 }];
+        assert_eq!(store().call(Replace(twice)), [1, 2]);
         let mut expired = store();
         expired.advance(Duration::from_secs(2));
         assert_eq!(expired.call(Get(key())), Err(1));

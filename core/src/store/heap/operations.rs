@@ -28,7 +28,7 @@ pub struct AddIfAbsent<K, O> {
 /// Adds objects.
 #[derive(Clone, Debug)]
 pub struct BulkAdd<K, O> {
-    /// The objects in front of the first without a key.
+    /// The objects in front of the first without a key; afterwards those that they replaced.
     pub objects: Vec<Keyed<K, O>>,
     /// Why that one has none.
     pub refused: Option<KeyError>,
@@ -109,8 +109,10 @@ impl<K: Key, O: Handle> Operation<HeapQueue<K, O>> for BulkAdd<K, O> {
         if heap.is_closed() {
             return Step::Done(Err(HeapError::Closed));
         }
-        for Keyed { key, object } in self.objects.drain(..) {
-            heap.put(&mut Some(key), object, &mut cx.wakes);
+        for Keyed { key, object } in std::mem::take(&mut self.objects) {
+            let mut key = Some(key);
+            let before = heap.put(&mut key, object, &mut cx.wakes);
+            self.objects.extend(key.zip(before).map(|(key, object)| Keyed { key, object }));
         }
         Step::Done(self.refused.take().map_or(Ok(()), |error| Err(HeapError::Key(error))))
     }

@@ -204,6 +204,21 @@ fn every_new_object_wakes_one_popper_also_in_front_of_a_refusal() {
 }
 
 #[test]
+fn what_a_bulk_add_replaces_is_handed_to_the_call_which_drops_it_without_the_lock() {
+    let hasher = KeyHasher::fixed(0);
+    let keyed = |name, rank| Keyed { key: hasher.hashed(name), object: (name, rank) };
+    let mut machine = HeapQueue::new(Arc::new(less));
+    woken(&mut machine, BulkAdd { objects: vec![keyed("a", 1), keyed("b", 1)], refused: None });
+    let objects = vec![keyed("c", 1), keyed("a", 2), keyed("c", 2)];
+    let mut bulk = BulkAdd { objects, refused: None };
+    let system = System::new();
+    assert!(matches!(bulk.step(&mut machine, &mut Cx::new(&system)), Step::Done(Ok(()))));
+    machine.check();
+    let left: Vec<_> = bulk.objects.iter().map(|keyed| keyed.object).collect();
+    assert_eq!(left, [("a", 1), ("c", 1)]);
+}
+
+#[test]
 fn pop_of_an_empty_open_heap_sleeps() {
     let mut machine = HeapQueue::<&'static str, Object>::new(Arc::new(less));
     let system = System::new();
