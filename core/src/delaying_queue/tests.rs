@@ -347,3 +347,8 @@ fn threads_receive_items_at_their_times() {
     assert_eq!(queue.retries(), 20);
     assert!(queue.is_empty() && queue.is_shutting_down() && !queue.done_key(&1));
 }
+
+#[test]
+fn a_queue_is_shown_by_its_name() {
+    assert_eq!(format!("{:?}", DelayingQueue::<u8>::new(&System::new())), "DelayingQueue");
+}

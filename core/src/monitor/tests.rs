@@ -282,3 +282,16 @@ fn a_thread_looks_again_before_it_sleeps_and_not_for_ever() {
     monitor.call(Look { times: 2 + System::TURNS, deadline: soon });
     assert!(runtime.now() >= soon, "it slept");
 }
+
+#[test]
+fn a_call_shows_whether_it_sleeps() {
+    let monitor = Monitor::new(&Manual::new(), Queue::<u8>::default());
+    assert_eq!(format!("{monitor:?}"), "Monitor");
+    let mut call = pin!(monitor.call_async(Get));
+    assert_eq!(format!("{call:?}"), "Call { asleep: false, .. }");
+    assert!(poll(call.as_mut(), &Arc::default()).is_pending());
+    assert_eq!(format!("{call:?}"), "Call { asleep: true, .. }");
+    monitor.call(Add { key: Some(1), hash: 1 });
+    assert_eq!(taken(poll(call.as_mut(), &Arc::default())), Some(1));
+    assert_eq!(format!("{call:?}"), "Call { asleep: false, .. }");
+}

@@ -1,5 +1,6 @@
 //! The rules of the queue on real threads, one behaviour a test.
 
+use std::num::NonZeroUsize;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
@@ -177,4 +178,14 @@ fn a_state_tells_what_waits_and_what_is_processed() {
     queue.call(ShutDown);
     queue.call(ShutDown);
     assert_eq!(queue.machine.shutdowns(), 2);
+}
+
+#[test]
+fn what_a_consumer_holds_is_shown_with_its_items() {
+    let queue = queue();
+    queue.add_all([1, 2, 3]);
+    assert_eq!(format!("{queue:?}"), "WorkQueue");
+    assert_eq!(format!("{:?}", queue.get().unwrap()), "Work(1)");
+    let all = NonZeroUsize::new(10).unwrap();
+    assert_eq!(format!("{:?}", queue.get_batch(all).unwrap()), "Batch([2, 3])");
 }
