@@ -285,6 +285,9 @@ mod tests {
         tree.token(2).deadline = Instant::ZERO;
         tree.token(2).ended = Some(Reason::DeadlineExceeded);
         tree.check();
+        assert_eq!((tree.len(), tree.is_empty()), (3, false));
+        tree.tokens.clear();
+        assert_eq!((tree.len(), tree.is_empty()), (0, true));
     }
 
     #[test]

@@ -294,3 +294,37 @@ fn a_queue_is_shown_by_what_it_holds() {
     let shell = LimitedQueue::<u8, _, _>::new(&Manual::new(), Exponential::new(ms(10), ms(1000)));
     assert_eq!(format!("{shell:?}"), "LimitedQueue");
 }
+
+#[test]
+fn an_item_that_comes_back_is_a_retry_unless_the_queue_is_shut_down() {
+    let mut queue = machine();
+    queue.add(1);
+    let token = queue.get();
+    queue.settle(token, Outcome::RequeueAfter(ms(5)));
+    let counts = |queue: &Machine<Exponential<u8>>| {
+        let delaying = queue.machine.delaying();
+        (delaying.retries(), delaying.delayed())
+    };
+    assert_eq!(counts(&queue), (1, 1));
+    queue.advance(ms(5));
+    let token = queue.get();
+    queue.call(ShutDown::new());
+    queue.settle(token, Outcome::Retry);
+    assert_eq!(counts(&queue), (1, 0));
+    assert_eq!(queue.failures(1), 1, "the limiter counts it all the same");
+}
+
+#[test]
+fn calls_on_the_shell_reach_the_queue_and_its_limiter() {
+    let runtime = Manual::new();
+    let queue = LimitedQueue::<u8, _, _>::new(&runtime, Exponential::new(ms(10), ms(1000)));
+    queue.add_after(1, ms(5));
+    runtime.advance(ms(4));
+    assert_eq!(queue.len(), 0);
+    runtime.advance(ms(1));
+    assert_eq!(queue.len(), 1);
+    (0..2).for_each(|_| queue.add_rate_limited(2));
+    assert_eq!(queue.num_requeues(&2), 2);
+    queue.forget(&2);
+    assert_eq!(queue.num_requeues(&2), 0);
+}
