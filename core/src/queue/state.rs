@@ -339,5 +339,9 @@ mod tests {
     fn a_state_is_shown_by_its_counts() {
         let shown = "Queue { waiting: 1, in_flight: 2, reprocess: 1, shutting_down: false, .. }";
         assert_eq!(format!("{:?}", queue()), shown);
+        let queue = queue();
+        let mut processing: Vec<_> = queue.processing().collect();
+        processing.sort_unstable();
+        assert_eq!(processing, [(&1, false), (&2, true)], "not what waits, for whatever");
     }
 }
