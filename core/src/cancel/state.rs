@@ -218,3 +218,81 @@ impl Token {
         self.ended
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+    use std::time::Duration;
+
+    use super::*;
+    use crate::machine::by_hand::HandClock;
+
+    const DEADLINE: Instant = Instant::from_nanos(1_000);
+
+    impl Tree {
+        fn token(&mut self, number: u64) -> &mut Token {
+            self.tokens.get_mut(&TokenId(number)).unwrap()
+        }
+    }
+
+    /// A root, its child with a deadline and a hook, and a child of that.
+    fn tree() -> Tree {
+        let mut tree = Tree::new(Instant::NEVER);
+        let clock = HandClock::default();
+        let mut cx = Cx::new(&clock);
+        let child = tree.add_child(TokenId::ROOT, DEADLINE, Weak::new(), &mut cx);
+        assert!(tree.add_hook(child, Waker::noop().clone()).is_some());
+        tree.insert(Some(child), DEADLINE, None, None);
+        tree.token(1).children += 1;
+        tree
+    }
+
+    #[test]
+    fn a_tree_that_is_wrong_is_noticed() {
+        let breaks: [fn(&mut Tree); 9] = [
+            |tree| tree.token(0).children += 1,
+            |tree| tree.token(0).children = 0,
+            |tree| tree.token(2).children = 1,
+            |tree| {
+                tree.token(1).ended = Some(Reason::Cancelled);
+                tree.token(2).ended = Some(Reason::Cancelled);
+            },
+            |tree| {
+                tree.token(1).hooks.clear();
+                tree.token(1).ended = Some(Reason::Cancelled);
+            },
+            |tree| tree.token(2).deadline = DEADLINE + Duration::from_nanos(1),
+            |tree| drop(tree.tokens.remove(&TokenId::ROOT)),
+            |tree| drop(tree.tokens.remove(&TokenId(2))),
+            |tree| {
+                tree.token(0).children = 0;
+                tree.token(1).parent = Some(TokenId(2));
+                tree.token(2).children = 1;
+            },
+        ];
+        for (number, broken) in breaks.into_iter().enumerate() {
+            let mut tree = tree();
+            tree.check();
+            broken(&mut tree);
+            let check = AssertUnwindSafe(|| tree.check());
+            assert!(catch_unwind(check).is_err(), "number {number}");
+        }
+    }
+
+    #[test]
+    fn a_tree_checks_a_child_that_ends_before_its_parent() {
+        let mut tree = tree();
+        tree.token(2).deadline = Instant::ZERO;
+        tree.token(2).ended = Some(Reason::DeadlineExceeded);
+        tree.check();
+        assert_eq!((tree.len(), tree.is_empty()), (3, false));
+        tree.tokens.clear();
+        assert_eq!((tree.len(), tree.is_empty()), (0, true));
+    }
+
+    #[test]
+    fn a_reason_is_shown_in_words() {
+        assert_eq!(Reason::Cancelled.to_string(), "cancelled");
+        assert_eq!(Reason::DeadlineExceeded.to_string(), "deadline exceeded");
+    }
+}

@@ -262,3 +262,11 @@ fn calls_on_a_token_that_is_gone_change_nothing() {
     let orphan = step(&mut tree, Op::Child(Child { of, ..gone() }));
     assert!(matches!(orphan, Ret::Child(_)));
 }
+
+#[test]
+fn tokens_and_their_hooks_are_shown_by_number() {
+    let root = CancelToken::new(&Manual::new());
+    let child = root.child();
+    assert_eq!(format!("{root:?} {child:?}"), "CancelToken(TokenId(0)) CancelToken(TokenId(1))");
+    assert_eq!(format!("{:?}", child.on_end(Waker::noop().clone())), "OnEnd(TokenId(1))");
+}

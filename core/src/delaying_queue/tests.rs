@@ -347,3 +347,32 @@ fn threads_receive_items_at_their_times() {
     assert_eq!(queue.retries(), 20);
     assert!(queue.is_empty() && queue.is_shutting_down() && !queue.done_key(&1));
 }
+
+#[test]
+fn a_queue_is_shown_by_its_name() {
+    assert_eq!(format!("{:?}", DelayingQueue::<u8>::new(&System::new())), "DelayingQueue");
+}
+
+#[test]
+fn equal_times_keep_their_order_whichever_item_was_known_first() {
+    let mut queue = machine();
+    queue.add(1);
+    queue.add(2);
+    queue.add_after(2, ms(5));
+    queue.add_after(1, ms(5));
+    assert_eq!(queue.keys(), [1, 2]);
+    queue.advance(ms(5));
+    assert_eq!(queue.keys(), [2, 1]);
+}
+
+#[test]
+fn an_item_that_is_done_by_its_key_comes_back_behind_those_that_were_due() {
+    let mut queue = machine();
+    queue.add(1);
+    queue.get();
+    queue.add(1);
+    queue.add_after(2, ms(5));
+    queue.advance(ms(5));
+    queue.call(DoneKey { key: 1, hash: 1 });
+    assert_eq!(queue.keys(), [2, 1]);
+}

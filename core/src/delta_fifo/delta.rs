@@ -140,6 +140,14 @@ impl<K, O> Deltas<K, O> {
     }
 }
 
+#[cfg(test)]
+impl<K, O> Deltas<K, O> {
+    /// Makes a list of just these changes, as no caller can.
+    pub(super) fn uncompressed(changes: Vec<Delta<K, O>>) -> Self {
+        Self(Few::Many(Box::new(changes)))
+    }
+}
+
 impl<K, O> Default for Deltas<K, O> {
     fn default() -> Self {
         Self::new()

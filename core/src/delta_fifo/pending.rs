@@ -97,3 +97,74 @@ impl<K: Eq, O> Pending<K, O> {
         assert!(self.items.spare().all(|deltas| deltas.is_empty()), "a free slot pins no object");
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+
+    use super::*;
+    use crate::delta_fifo::Delta;
+
+    /// Every key is its own hash.
+    fn hash_of(key: &u8) -> u32 {
+        (*key).into()
+    }
+
+    fn key(key: u8) -> Hashed<u8> {
+        Hashed::of(key, hash_of(&key))
+    }
+
+    impl Pending<u8, u8> {
+        fn append(&mut self, name: u8) {
+            let vacancy = self.seek(&key(name)).unwrap_err();
+            self.push_back(vacancy, name, Delta::Added(name).into());
+        }
+    }
+
+    /// Two entries wait, and one has left its slot.
+    fn pending() -> Pending<u8, u8> {
+        let mut pending = Pending::new();
+        (1..=3).for_each(|name| pending.append(name));
+        assert_eq!(pending.pop_front(), Some((1, Delta::Added(1).into())));
+        pending
+    }
+
+    #[test]
+    fn what_waits_and_is_wrong_is_noticed() {
+        let breaks: [fn(&mut Pending<u8, u8>); 6] = [
+            |pending| _ = pending.order.pop_back(),
+            |pending| pending.order.push_back(pending.order[0]),
+            |pending| pending.order[1] = Slot(0),
+            |pending| _ = pending.items.remove(pending.order[0]),
+            |pending| {
+                let vacancy = pending.items.seek(Hashed::of(7, 8).item()).unwrap_err();
+                pending.push_back(vacancy, 7, Delta::Added(7).into());
+            },
+            |pending| *pending.items.value_mut(Slot(0)) = Delta::Added(1).into(),
+        ];
+        for (number, broken) in breaks.into_iter().enumerate() {
+            let mut pending = pending();
+            pending.check(hash_of);
+            broken(&mut pending);
+            let check = AssertUnwindSafe(|| pending.check(hash_of));
+            assert!(catch_unwind(check).is_err(), "number {number}");
+        }
+    }
+
+    #[test]
+    fn an_entry_keeps_its_place_and_one_that_comes_back_goes_last() {
+        let mut pending = pending();
+        let slot = pending.find(&key(2)).unwrap();
+        pending.deltas_mut(slot).push(Delta::Updated(2));
+        pending.append(1);
+        let shown: Vec<_> =
+            pending.iter().map(|(name, hash, deltas)| (*name, hash, deltas.len())).collect();
+        assert_eq!(shown, [(2, 2, 2), (3, 3, 1), (1, 1, 1)]);
+        assert_eq!(pending.len(), 3);
+        pending.check(hash_of);
+        let mut copy = self::pending();
+        copy.clone_from(&pending);
+        let left: Vec<_> = std::iter::from_fn(|| copy.pop_front().map(|entry| entry.0)).collect();
+        assert_eq!((left, copy.is_empty(), pending.is_empty()), (vec![2, 3, 1], true, false));
+    }
+}

@@ -282,3 +282,57 @@ impl<K: Key, O: Handle, N: KnownObjects<K, O>> fmt::Debug for DeltaQueue<K, O, N
             .finish_non_exhaustive()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+
+    use super::*;
+
+    type Queue = DeltaQueue<u8, u8>;
+
+    /// Two objects of the first list wait, and a third is in process.
+    fn queue() -> Queue {
+        let hasher = KeyHasher::fixed(0);
+        let mut queue = DeltaQueue::new(hasher.clone(), None, true);
+        let keyed = |object: u8| Keyed { key: hasher.hashed(object), object };
+        queue.replace((1..=3).map(keyed).collect(), &mut Wakes::default());
+        assert!(queue.pop().is_some());
+        queue
+    }
+
+    /// The changes of the object that is delivered next.
+    fn next(queue: &mut Queue) -> &mut Deltas<u8, u8> {
+        let slot = queue.pending.find(&queue.hasher.hashed(2)).unwrap();
+        queue.pending.deltas_mut(slot)
+    }
+
+    #[test]
+    fn a_state_that_is_wrong_is_noticed() {
+        let gone = || Delta::Deleted(LastState::Final(2));
+        let breaks: [&dyn Fn(&mut Queue); 5] = [
+            &|queue| *next(queue) = Deltas::new(),
+            &|queue| *next(queue) = Deltas::uncompressed(vec![gone(), gone()]),
+            &|queue| queue.in_process = false,
+            &|queue| drop(queue.pending.pop_front()),
+            &|queue| queue.hasher = KeyHasher::fixed(1),
+        ];
+        for (number, broken) in breaks.into_iter().enumerate() {
+            let mut queue = queue();
+            queue.check();
+            broken(&mut queue);
+            let check = AssertUnwindSafe(|| queue.check());
+            assert!(catch_unwind(check).is_err(), "number {number}");
+        }
+        let mut queue = queue();
+        *next(&mut queue) = Deltas::uncompressed(vec![gone(), Delta::Added(2), gone()]);
+        queue.check();
+    }
+
+    #[test]
+    fn a_state_is_shown_by_what_waits_and_how_far_it_is() {
+        let shown = format!("{:?}", queue());
+        assert!(shown.starts_with("DeltaQueue { pending: 2, latch: SyncLatch {"), "{shown}");
+        assert!(shown.ends_with("in_process: true, closed: false, .. }"), "{shown}");
+    }
+}

@@ -5,8 +5,10 @@ use std::sync::Arc;
 
 use super::*;
 use crate::limiter::{Bucket, Exponential, Item, Rate};
+use crate::machine::Cx;
 use crate::machine::by_hand::ByHand;
-use crate::runtime::{Ambient, Instant};
+use crate::queue::Slot;
+use crate::runtime::{Ambient, Instant, Manual};
 
 type Machine<L> = ByHand<Limited<u8, L>>;
 
@@ -253,4 +255,76 @@ fn a_panicking_limiter_leaves_the_queue_as_it_was() {
     assert!(queue.settle(token, Outcome::GiveUp), "its delivery has not ended");
     queue.add(1);
     assert_eq!(queue.take().map(|(_, key)| key), Some(1));
+}
+
+/// An order that loses what it is given.
+struct Forgetful;
+
+impl Storage<u8> for Forgetful {
+    fn push(&mut self, _: Slot, _: &u8) {}
+    fn pop(&mut self) -> Option<Slot> {
+        None
+    }
+    fn len(&self) -> usize {
+        0
+    }
+}
+
+#[test]
+fn an_item_that_waits_nowhere_is_noticed() {
+    let limiter = Exponential::<u8>::new(ms(10), ms(1000));
+    let mut queue = ByHand::new(Limited::new(limiter, Forgetful));
+    queue.machine.check();
+    let mut cx = Cx::new(&queue.clock);
+    queue.machine.delaying.add_after(&mut Some(1), 1, Instant::ZERO, Duration::ZERO, &mut cx);
+    assert!(catch_unwind(AssertUnwindSafe(|| queue.machine.check())).is_err());
+}
+
+#[test]
+fn a_queue_is_shown_by_what_it_holds() {
+    let mut queue = machine();
+    queue.add(1);
+    queue.fail(2);
+    let shown = format!("{:?}", queue.machine);
+    assert!(
+        shown.starts_with("Limited { delaying: Delaying { queue: Queue { waiting: 1,"),
+        "{shown}"
+    );
+    assert!(shown.ends_with("delayed: 1, .. }, .. }"), "{shown}");
+    let shell = LimitedQueue::<u8, _, _>::new(&Manual::new(), Exponential::new(ms(10), ms(1000)));
+    assert_eq!(format!("{shell:?}"), "LimitedQueue");
+}
+
+#[test]
+fn an_item_that_comes_back_is_a_retry_unless_the_queue_is_shut_down() {
+    let mut queue = machine();
+    queue.add(1);
+    let token = queue.get();
+    queue.settle(token, Outcome::RequeueAfter(ms(5)));
+    let counts = |queue: &Machine<Exponential<u8>>| {
+        let delaying = queue.machine.delaying();
+        (delaying.retries(), delaying.delayed())
+    };
+    assert_eq!(counts(&queue), (1, 1));
+    queue.advance(ms(5));
+    let token = queue.get();
+    queue.call(ShutDown::new());
+    queue.settle(token, Outcome::Retry);
+    assert_eq!(counts(&queue), (1, 0));
+    assert_eq!(queue.failures(1), 1, "the limiter counts it all the same");
+}
+
+#[test]
+fn calls_on_the_shell_reach_the_queue_and_its_limiter() {
+    let runtime = Manual::new();
+    let queue = LimitedQueue::<u8, _, _>::new(&runtime, Exponential::new(ms(10), ms(1000)));
+    queue.add_after(1, ms(5));
+    runtime.advance(ms(4));
+    assert_eq!(queue.len(), 0);
+    runtime.advance(ms(1));
+    assert_eq!(queue.len(), 1);
+    (0..2).for_each(|_| queue.add_rate_limited(2));
+    assert_eq!(queue.num_requeues(&2), 2);
+    queue.forget(&2);
+    assert_eq!(queue.num_requeues(&2), 0);
 }

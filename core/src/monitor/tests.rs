@@ -282,3 +282,51 @@ fn a_thread_looks_again_before_it_sleeps_and_not_for_ever() {
     monitor.call(Look { times: 2 + System::TURNS, deadline: soon });
     assert!(runtime.now() >= soon, "it slept");
 }
+
+#[test]
+fn a_call_shows_whether_it_sleeps() {
+    let monitor = Monitor::new(&Manual::new(), Queue::<u8>::default());
+    assert_eq!(format!("{monitor:?}"), "Monitor");
+    let mut call = pin!(monitor.call_async(Get));
+    assert_eq!(format!("{call:?}"), "Call { asleep: false, .. }");
+    assert!(poll(call.as_mut(), &Arc::default()).is_pending());
+    assert_eq!(format!("{call:?}"), "Call { asleep: true, .. }");
+    monitor.call(Add { key: Some(1), hash: 1 });
+    assert_eq!(taken(poll(call.as_mut(), &Arc::default())), Some(1));
+    assert_eq!(format!("{call:?}"), "Call { asleep: false, .. }");
+}
+
+#[test]
+fn tasks_on_other_channels_sleep_on_until_they_are_named() {
+    let queue = WorkQueue::<u8, _>::new(&Manual::new());
+    let [first, second, third]: [Arc<Bell>; 3] = Default::default();
+    let rings = || [&first, &second, &third].map(|bell| bell.rings());
+    let mut updater = pin!(queue.refresh_metrics_async(Duration::from_secs(60)));
+    let (mut getter, mut other) = (pin!(queue.take_async()), pin!(queue.take_async()));
+    assert!(poll(updater.as_mut(), &first).is_pending());
+    assert!(poll(getter.as_mut(), &second).is_pending());
+    assert!(poll(other.as_mut(), &third).is_pending());
+    queue.add(1);
+    assert_eq!(rings(), [0, 1, 0], "the updater sleeps elsewhere");
+    assert_eq!(taken(poll(getter.as_mut(), &second)), Some(1));
+    queue.shut_down();
+    assert_eq!(rings(), [1, 1, 1], "one call names two channels");
+    assert!(poll(updater.as_mut(), &first).is_ready());
+    assert!(poll(other.as_mut(), &third).is_ready());
+}
+
+#[test]
+fn a_task_wakes_whom_its_call_names_before_it_sleeps() {
+    let queue = WorkQueue::<u8>::new(&System::new());
+    let (first, second) = (Arc::<Bell>::default(), Arc::<Bell>::default());
+    queue.add(1);
+    let (token, _) = queue.take().expect("one item waits");
+    let (mut getter, mut drain) = (pin!(queue.take_async()), pin!(queue.drain_async()));
+    assert!(poll(getter.as_mut(), &first).is_pending());
+    assert!(poll(drain.as_mut(), &second).is_pending());
+    assert_eq!((first.rings(), second.rings()), (1, 0), "the queue is shut down");
+    assert!(poll(getter.as_mut(), &first).is_ready());
+    assert!(queue.done(token));
+    assert_eq!((first.rings(), second.rings()), (1, 1));
+    assert!(poll(drain.as_mut(), &second).is_ready());
+}

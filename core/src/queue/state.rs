@@ -291,3 +291,57 @@ impl<K: Key, S: Storage<K>> fmt::Debug for Queue<K, S> {
             .finish_non_exhaustive()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+
+    use super::*;
+    use crate::machine::by_hand::ByHand;
+    use crate::queue::{Add, Get};
+
+    /// One item waits, one waits for its time, two are in processing, one of them added meanwhile.
+    fn queue() -> Queue<u8> {
+        let mut queue = ByHand::new(Queue::default());
+        let add = |key: u8| Add { key: Some(key), hash: key.into() };
+        (1..=3).for_each(|key| queue.call(add(key)));
+        assert!(queue.call(Get).is_some() && queue.call(Get).is_some());
+        queue.call(add(2));
+        queue.machine.keep(&mut Some(4), 4);
+        queue.machine
+    }
+
+    #[test]
+    fn a_state_that_is_wrong_is_noticed() {
+        let waiting = Slot(2);
+        assert_eq!(queue().item(waiting), &3);
+        let breaks: [fn(&mut Queue<u8>); 9] = [
+            |queue| _ = queue.items.intern(&mut Some(9), 9),
+            |queue| _ = Storage::<u8>::pop(&mut queue.waiting),
+            |queue| queue.waiting.push(Slot(2), &3),
+            |queue| *queue.items.marked(Slot(2)).1 = DELAYED,
+            |queue| *queue.items.marked(Slot(2)).1 |= PROCESSING,
+            |queue| queue.in_flight += 1,
+            |queue| queue.in_flight -= 1,
+            |queue| queue.reprocess += 1,
+            |queue| queue.reprocess -= 1,
+        ];
+        for (number, broken) in breaks.into_iter().enumerate() {
+            let mut queue = queue();
+            queue.check();
+            broken(&mut queue);
+            let check = AssertUnwindSafe(|| queue.check());
+            assert!(catch_unwind(check).is_err(), "number {number}");
+        }
+    }
+
+    #[test]
+    fn a_state_is_shown_by_its_counts() {
+        let shown = "Queue { waiting: 1, in_flight: 2, reprocess: 1, shutting_down: false, .. }";
+        assert_eq!(format!("{:?}", queue()), shown);
+        let queue = queue();
+        let mut processing: Vec<_> = queue.processing().collect();
+        processing.sort_unstable();
+        assert_eq!(processing, [(&1, false), (&2, true)], "not what waits, for whatever");
+    }
+}

@@ -1,9 +1,12 @@
 //! The rules of the queue on real threads, one behaviour a test.
 
+use std::num::NonZeroUsize;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use super::{Add, DRAINS, Done, GETTERS, Get, Queue, ShutDown, Slot, Storage, UPDATERS, WorkQueue};
+use super::{
+    Add, DRAINS, Done, GETTERS, Get, Queue, ShutDown, Slot, Storage, Token, UPDATERS, WorkQueue,
+};
 use crate::machine::Wakes;
 use crate::machine::by_hand::ByHand;
 use crate::runtime::{Runtime, System};
@@ -177,4 +180,61 @@ fn a_state_tells_what_waits_and_what_is_processed() {
     queue.call(ShutDown);
     queue.call(ShutDown);
     assert_eq!(queue.machine.shutdowns(), 2);
+}
+
+#[test]
+fn what_a_consumer_holds_is_shown_with_its_items() {
+    let queue = queue();
+    queue.add_all([1, 2, 3]);
+    assert_eq!(format!("{queue:?}"), "WorkQueue");
+    assert_eq!(format!("{:?}", queue.get().unwrap()), "Work(1)");
+    let all = NonZeroUsize::new(10).unwrap();
+    assert_eq!(format!("{:?}", queue.get_batch(all).unwrap()), "Batch([2, 3])");
+}
+
+#[test]
+fn the_end_of_a_delivery_wakes_a_getter_for_its_item_and_drains_for_the_last() {
+    let mut queue = ByHand::new(Queue::<u8>::default());
+    let add = |key: u8| Add { key: Some(key), hash: key.into() };
+    let woken = |queue: &ByHand<Queue<u8>>| [GETTERS, DRAINS].map(|on| queue.woken.get(on));
+    queue.call(add(1));
+    let (token, _) = queue.call(Get).unwrap();
+    queue.call(add(1));
+    assert_eq!(woken(&queue), [0, 0], "it is in processing");
+    queue.call(Done(token));
+    assert_eq!(woken(&queue), [1, 0]);
+    queue.call(add(2));
+    let (first, _) = queue.call(Get).unwrap();
+    let (second, _) = queue.call(Get).unwrap();
+    queue.call(ShutDown);
+    queue.call(Done(first));
+    assert_eq!(woken(&queue), [0, 0], "another is in processing");
+    queue.call(Done(second));
+    assert_eq!(woken(&queue), [0, Wakes::ALL], "every drain (WQ-18)");
+}
+
+#[test]
+fn a_copy_made_in_place_goes_on_as_its_original_would() {
+    let add = |key: u8| Add { key: Some(key), hash: key.into() };
+    let mut original = ByHand::new(Queue::<u8>::default());
+    (1..=3).for_each(|key| original.call(add(key)));
+    let (token, _) = original.call(Get).unwrap();
+    original.call(add(1));
+    original.call(ShutDown);
+    let mut other = ByHand::new(Queue::default());
+    (5..=9).for_each(|key| other.call(add(key)));
+    for mut copy in [Queue::default(), original.machine.clone(), other.machine] {
+        copy.clone_from(&original.machine);
+        let mut copy = ByHand::new(copy);
+        let state = &copy.machine;
+        assert_eq!((state.in_flight(), state.shutdowns(), state.len()), (1, 1, 2));
+        assert!(state.is_shutting_down() && state.is_in_processing(token));
+        assert_eq!(state.waiting().collect::<Vec<_>>(), [&2, &3]);
+        copy.call(Done(token));
+        let left: Vec<_> = (0..3).filter_map(|_| Some(copy.call(Get)?.1)).collect();
+        assert_eq!(left, [2, 3, 1]);
+        assert_eq!((original.machine.in_flight(), original.machine.len()), (1, 2));
+    }
+    let token = Token::new(3, 4);
+    assert_eq!((token.slot(), token.delivery()), (3, 4));
 }

@@ -105,3 +105,10 @@ fn waiting_for_a_sync_that_never_comes_ends_when_the_queue_is_closed_and_drained
     pop(&queue);
     assert!(!runtime.join(waiter).unwrap());
 }
+
+#[test]
+fn a_resync_through_the_contract_of_all_queues_shows_what_is_known() {
+    let queue = with_store(&Store::of(&[("a", 1)]));
+    crate::fifo::Queue::resync(&queue).unwrap();
+    assert_eq!(drain(&queue), [vec![Delta::Sync(("a", 1))]]);
+}

@@ -199,3 +199,19 @@ fn keys_that_collide_are_kept_apart() {
     assert_eq!(*second.deltas, [Delta::Updated(("b", 1)), Delta::Sync(("b", 2))]);
     assert!(queue.is_empty());
 }
+
+#[test]
+fn what_a_user_sees_is_shown() {
+    let queue = plain();
+    queue.add(("a", 1)).unwrap();
+    queue.update(("a", 2)).unwrap();
+    assert_eq!(format!("{queue:?}"), "DeltaFifo");
+    assert_eq!(format!("{:?}", pop(&queue).deltas), r#"[Added(("a", 1)), Updated(("a", 2))]"#);
+    assert_eq!(format!("{:>8}", DeltaKind::Replaced), "Replaced");
+    assert_eq!(NoDeltas.to_string(), "0 length Deltas object; can't get key");
+    let options = Options::with_known(Store::of(&[]));
+    let shown = "Options { known: true, emit_replaced: true, on_slow: false }";
+    assert_eq!(format!("{options:?}"), shown);
+    let shown = "Options { known: false, emit_replaced: false, on_slow: false }";
+    assert_eq!(format!("{:?}", Options::default()), shown);
+}

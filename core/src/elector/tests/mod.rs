@@ -3,6 +3,7 @@
 mod async_driver;
 mod attempt;
 mod bench;
+mod checks;
 mod config;
 mod corners;
 mod driver;
