@@ -88,7 +88,11 @@ impl<K: Eq, O> Pending<K, O> {
 
     /// Checks that order and slots are what they should be.
     pub(super) fn check(&self, hash_of: impl Fn(&K) -> u32) {
-        assert_eq!(self.order.len(), self.items.len(), "an entry is in the order once");
+        let mut slots = Vec::from_iter(self.order.iter().copied());
+        slots.sort_unstable();
+        slots.dedup();
+        assert_eq!(slots.len(), self.order.len(), "an entry is in the order once");
+        assert_eq!(slots.len(), self.items.len(), "every entry is in the order");
         for &slot in &self.order {
             let item = self.items.item(slot);
             assert_eq!(item.hash(), hash_of(item.key()), "an entry keeps the hash of its key");

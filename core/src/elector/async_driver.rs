@@ -122,7 +122,7 @@ impl<L: AsyncLock, R: Runtime, H: Host<Election>> Elector<L, R, H> {
         begin: impl Operation<Election, Ret = Turn>,
     ) -> Result<bool, AlreadyRunning> {
         let mut lock = self.lend().ok_or(AlreadyRunning)?;
-        let mut turn = accepted(self.monitor.call(begin))?;
+        let mut turn = accepted(self.ask(begin))?;
         // Dropped before the lock goes back: whoever borrows it next finds nobody at work.
         let mut aborts = AbortsOnDrop { elector: self, armed: true };
         let success = loop {
@@ -131,7 +131,7 @@ impl<L: AsyncLock, R: Runtime, H: Host<Election>> Elector<L, R, H> {
                 Next::Call { io, deadline, .. } => {
                     let call = send(&mut *lock, &io);
                     let reply = limited(self.runtime(), call, deadline, None).await;
-                    self.monitor.call(Reply(Some(reply)))
+                    self.ask(Reply(Some(reply)))
                 }
                 Next::Rest => self.monitor.call_async(Rest).await,
                 next => break matches!(next, Next::Done(true)),
@@ -151,7 +151,7 @@ struct AbortsOnDrop<'a, L: Send + 'static, R: Runtime, H: Host<Election>> {
 impl<L: Send + 'static, R: Runtime, H: Host<Election>> Drop for AbortsOnDrop<'_, L, R, H> {
     fn drop(&mut self) {
         if self.armed {
-            let _nothing_to_tell = self.elector.monitor.call(Abort);
+            let _nothing_to_tell = self.elector.ask(Abort);
         }
     }
 }
@@ -214,7 +214,7 @@ impl<L: AsyncLock, R: Runtime, H: Host<Election>, C: AsyncCallbacks<R, H>> Runni
         let lock = self.lock.as_mut().expect("the lock is lent until the run stops");
         let call = limited(self.elector.runtime(), send(&mut **lock, io), deadline, token);
         let reply = beside(&mut self.work, call).await;
-        self.elector.monitor.call(Reply(Some(reply)))
+        self.elector.ask(Reply(Some(reply)))
     }
 
     fn tell(&self, notes: Notes) {
@@ -235,7 +235,7 @@ impl<L: AsyncLock, R: Runtime, H: Host<Election>, C: AsyncCallbacks<R, H>> Runni
         }
         drop(self.end.take());
         if !self.is_over {
-            let notes = self.elector.monitor.call(Abort);
+            let notes = self.elector.ask(Abort);
             // Whatever broke may break again; the first panic is the one that is passed on.
             let _broken_again = catch_unwind(AssertUnwindSafe(|| self.tell(notes)));
         }

@@ -74,7 +74,7 @@ impl<L: Lock, R: Runtime, H: Host<Election>> Elector<L, R, H> {
         let ran = catch_unwind(AssertUnwindSafe(|| self.drive(&mut lock, first, token, callbacks)));
         drop(end);
         if ran.is_err() {
-            let notes = self.monitor.call(Abort);
+            let notes = self.ask(Abort);
             // Whatever broke may break again; the first panic is the one that is passed on.
             let told = AssertUnwindSafe(|| self.tell_all(notes, &*lock, callbacks));
             let _broken_again = catch_unwind(told);
@@ -113,11 +113,11 @@ impl<L: Lock, R: Runtime, H: Host<Election>> Elector<L, R, H> {
         begin: impl Operation<Election, Ret = Turn>,
     ) -> Result<bool, AlreadyRunning> {
         let mut lock = self.lend().ok_or(AlreadyRunning)?;
-        let turn = accepted(self.monitor.call(begin))?;
+        let turn = accepted(self.ask(begin))?;
         let driven = catch_unwind(AssertUnwindSafe(|| self.drive_single(&mut lock, turn)));
         driven.map_or_else(
             |panic| {
-                self.monitor.call(Abort); // ready for the next attempt
+                self.ask(Abort); // ready for the next attempt
                 resume_unwind(panic)
             },
             Ok,
@@ -131,7 +131,7 @@ impl<L: Lock, R: Runtime, H: Host<Election>> Elector<L, R, H> {
                 Next::Call { io, deadline, .. } => {
                     self.call(lock, &io, Call { deadline, token: None })
                 }
-                Next::Rest => self.monitor.call(Rest),
+                Next::Rest => self.ask(Rest),
                 next => return matches!(next, Next::Done(true)),
             };
         }
@@ -143,7 +143,7 @@ impl<L: Lock, R: Runtime, H: Host<Election>> Elector<L, R, H> {
             Io::Create(record) => lock.create(record, call),
             Io::Update(record, version) => lock.update(record, version, call),
         };
-        self.monitor.call(Reply(Some(reply)))
+        self.ask(Reply(Some(reply)))
     }
 
     fn drive<C: Callbacks<R, H>>(
@@ -162,11 +162,11 @@ impl<L: Lock, R: Runtime, H: Host<Election>> Elector<L, R, H> {
                     let token: Option<&dyn Token> = if releases { None } else { Some(token) };
                     self.call(lock, &io, Call { deadline, token })
                 }
-                Next::Rest => self.monitor.call(Rest),
+                Next::Rest => self.ask(Rest),
                 Next::Lead { term, fence } => {
                     let leadership = Leadership::new(&self.monitor, term, fence, token);
                     self.start_work(leadership, callbacks);
-                    self.monitor.call(Rest)
+                    self.ask(Rest)
                 }
                 Next::Ended { led } => return led,
                 Next::Done(_) | Next::Refused => {
@@ -234,7 +234,7 @@ impl<L: Lock, R: Runtime, H: Host<Election>> Elector<L, R, H> {
 impl<L: Send + 'static, R: Runtime, H: Host<Election>> Elector<L, R, H> {
     /// Begins a run, which ends with its token as long as the second value lives.
     pub(super) fn begin(&self, token: &CancelToken<R>) -> Result<(Turn, OnEnd<R>), AlreadyRunning> {
-        let first = accepted(self.monitor.call(Begin { cancelled: token.is_cancelled() }))?;
+        let first = accepted(self.ask(Begin { cancelled: token.is_cancelled() }))?;
         let run = self.monitor.call(Runs);
         let end = EndRun { monitor: Arc::clone(&self.monitor), run };
         Ok((first, token.on_end(Arc::new(end).into())))

@@ -71,7 +71,7 @@ mod tests;
 use std::fmt;
 use std::sync::Arc;
 
-use crate::machine::Host;
+use crate::machine::{Host, Operation};
 use crate::monitor::Monitor;
 use crate::runtime::{Runtime, System};
 
@@ -146,6 +146,13 @@ impl<L: Send + 'static, R: Runtime, H: Host<Election>> Elector<L, R, H> {
     /// Returns the runtime that the elector lives on.
     pub fn runtime(&self) -> &R {
         self.monitor.runtime()
+    }
+
+    /// Makes a call, in a frame of its own: a turn is large, and the frames of those who take many
+    /// would grow by one for each of them.
+    #[inline(never)]
+    fn ask<O: Operation<Election>>(&self, op: O) -> O::Ret {
+        self.monitor.call(op)
     }
 
     /// Returns the own identity.

@@ -11,7 +11,7 @@ use parking_lot::Mutex;
 
 use super::*;
 use crate::delaying_queue::DelayingQueue;
-use crate::limited_queue::LimitedQueue;
+use crate::limited_queue::{LimitedQueue, Outcome};
 use crate::limiter::Exponential;
 use crate::priority_queue::{AddOptions, PriorityQueue};
 use crate::queue::{Fifo, WorkQueue};
@@ -186,6 +186,9 @@ fn every_call_with_a_delay_is_a_retry() {
     runtime.advance(ms(1));
     assert_eq!(limited.len(), 1);
     assert_eq!(listener.told().added, 2);
+    let (token, _) = limited.take().unwrap();
+    assert!(limited.settle(token, Outcome::Retry));
+    assert_eq!(listener.told().retried, 4, "also where the item is known by its delivery");
 }
 
 #[test]
