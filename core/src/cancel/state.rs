@@ -221,11 +221,10 @@ impl Token {
 
 #[cfg(test)]
 mod tests {
-    use std::panic::{AssertUnwindSafe, catch_unwind};
     use std::time::Duration;
 
     use super::*;
-    use crate::machine::by_hand::HandClock;
+    use crate::machine::by_hand::{HandClock, each_is_noticed};
 
     const DEADLINE: Instant = Instant::from_nanos(1_000);
 
@@ -270,13 +269,7 @@ mod tests {
                 tree.token(2).children = 1;
             },
         ];
-        for (number, broken) in breaks.into_iter().enumerate() {
-            let mut tree = tree();
-            tree.check();
-            broken(&mut tree);
-            let check = AssertUnwindSafe(|| tree.check());
-            assert!(catch_unwind(check).is_err(), "number {number}");
-        }
+        each_is_noticed(tree, breaks, Tree::check);
     }
 
     #[test]

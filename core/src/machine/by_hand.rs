@@ -1,5 +1,6 @@
 //! Steps a machine without a lock, at times that a test chooses.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
@@ -70,5 +71,19 @@ impl<M: Machine> ByHand<M> {
 
     pub(crate) fn advance(&self, by: Duration) {
         self.clock.advance(by);
+    }
+}
+
+/// Puts a state wrong in one way after the other, and sees that its check notices each of them.
+pub(crate) fn each_is_noticed<S>(
+    make: impl Fn() -> S,
+    breaks: impl IntoIterator<Item = impl Fn(&mut S)>,
+    check: impl Fn(&S),
+) {
+    for (number, broken) in breaks.into_iter().enumerate() {
+        let mut state = make();
+        check(&state);
+        broken(&mut state);
+        assert!(catch_unwind(AssertUnwindSafe(|| check(&state))).is_err(), "number {number}");
     }
 }

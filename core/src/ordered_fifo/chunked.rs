@@ -82,6 +82,7 @@ impl<E> Chunked<E> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::machine::by_hand::each_is_noticed;
 
     #[test]
     fn entries_come_out_in_order_however_many_wait() {
@@ -125,14 +126,15 @@ mod tests {
             },
             |queue| queue.spare = Some(VecDeque::from([0])),
         ];
-        for (number, broken) in breaks.into_iter().enumerate() {
-            let mut queue = Chunked::new();
-            (0..2 * CHUNK + 1).for_each(|entry| queue.push_back(entry));
-            queue.check();
-            broken(&mut queue);
-            let noticed = std::panic::catch_unwind(|| queue.check()).is_err();
-            assert!(noticed, "number {number}");
-        }
+        each_is_noticed(
+            || {
+                let mut queue = Chunked::new();
+                (0..2 * CHUNK + 1).for_each(|entry| queue.push_back(entry));
+                queue
+            },
+            breaks,
+            Chunked::check,
+        );
     }
 
     #[test]

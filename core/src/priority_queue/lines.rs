@@ -223,6 +223,7 @@ mod tests {
     use quickcheck::quickcheck;
 
     use super::*;
+    use crate::machine::by_hand::each_is_noticed;
 
     fn place((priority, sequence): (i32, u64), slot: u32) -> Ready {
         Ready { priority: Reverse(priority), sequence, slot: Slot(slot) }
@@ -343,12 +344,6 @@ mod tests {
             |lines| lines.lines[4].last = 3,
             |lines| lines.in_lines += 1,
         ];
-        for (number, broken) in breaks.into_iter().enumerate() {
-            let mut lines = full();
-            lines.check();
-            broken(&mut lines);
-            let noticed = std::panic::catch_unwind(|| lines.check()).is_err();
-            assert!(noticed, "number {number}");
-        }
+        each_is_noticed(full, breaks, Lines::check);
     }
 }

@@ -157,6 +157,7 @@ mod tests {
     use quickcheck::quickcheck;
 
     use super::*;
+    use crate::machine::by_hand::each_is_noticed;
 
     #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
     struct Place(u16, u32);
@@ -230,12 +231,7 @@ mod tests {
             |heap| heap.positions[2] = 1,
             |heap| heap.positions.push(1),
         ];
-        for (number, broken) in breaks.into_iter().enumerate() {
-            let mut heap = full();
-            broken(&mut heap);
-            let noticed = std::panic::catch_unwind(|| heap.check()).is_err();
-            assert!(noticed, "number {number}");
-        }
+        each_is_noticed(full, breaks, |heap| heap.check());
     }
 
     #[test]

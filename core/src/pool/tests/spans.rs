@@ -31,12 +31,6 @@ impl MakeWriter<'_> for Lines {
 
 #[test]
 fn every_item_has_a_span_and_every_failure_is_an_event_in_it() {
-    let lines = Lines::default();
-    let subscriber = tracing_subscriber::fmt().with_writer(lines.clone()).with_ansi(false);
-    let subscriber = Arc::new(subscriber.without_time().finish());
-    let queue = queue(&System::new());
-    queue.add_all([1, 2, 3]);
-    queue.shut_down();
     let reconcile = |key: &u8| match key {
         1 => Err("an error"),
         2 => panic!("of two"),
@@ -45,22 +39,15 @@ fn every_item_has_a_span_and_every_failure_is_an_event_in_it() {
             Ok(Action::Done)
         }
     };
-    tracing::subscriber::with_default(subscriber, || {
-        while let Some((key, delivery)) = Source::next(&*queue) {
-            reconcile::process(&*queue, &reconcile, &key, delivery);
+    is_told_of(|queue| {
+        while let Some((key, delivery)) = Source::next(queue) {
+            reconcile::process(queue, &reconcile, &key, delivery);
         }
     });
-    is_told_of(&lines);
 }
 
 #[test]
 fn the_items_of_a_task_have_spans_and_events_as_well() {
-    let lines = Lines::default();
-    let subscriber = tracing_subscriber::fmt().with_writer(lines.clone()).with_ansi(false);
-    let subscriber = Arc::new(subscriber.without_time().finish());
-    let queue = queue(&System::new());
-    queue.add_all([1, 2, 3]);
-    queue.shut_down();
     let reconcile = |key: u8| async move {
         match key {
             1 => Err("an error"),
@@ -71,14 +58,19 @@ fn the_items_of_a_task_have_spans_and_events_as_well() {
             }
         }
     };
-    tracing::subscriber::with_default(subscriber, || {
-        System::new().block_on(awaited::work(&*queue, &reconcile));
-    });
-    is_told_of(&lines);
+    is_told_of(|queue| System::new().block_on(awaited::work(queue, &reconcile)));
 }
 
-/// Checks that an error of 1, a panic of 2 and what 3 says are written down.
-fn is_told_of(lines: &Lines) {
+/// Has three items worked on, and checks that an error of 1, a panic of 2 and what 3 says are
+/// written down.
+fn is_told_of(work: impl FnOnce(&LimitedQueue<u8, System, Exponential<u8>>)) {
+    let lines = Lines::default();
+    let subscriber = tracing_subscriber::fmt().with_writer(lines.clone()).with_ansi(false);
+    let subscriber = Arc::new(subscriber.without_time().finish());
+    let queue = queue(&System::new());
+    queue.add_all([1, 2, 3]);
+    queue.shut_down();
+    tracing::subscriber::with_default(subscriber, || work(&queue));
     let text = String::from_utf8(lines.0.lock().clone()).unwrap();
     let expected = [
         "WARN reconcile{key=1}: ",
