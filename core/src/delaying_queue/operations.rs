@@ -111,8 +111,7 @@ impl<K: Key, S: Storage<K>> Operation<Delaying<K, S>> for Get {
             Step::Wait { on, .. } => Step::Wait { on, until: machine.earliest() },
             taken => {
                 // One of the items that were just added needs nobody else: this caller is here.
-                let to_wake = cx.wakes.get(GETTERS);
-                cx.wakes.set(GETTERS, to_wake.saturating_sub(1));
+                cx.wakes.one_less(GETTERS);
                 taken
             }
         }

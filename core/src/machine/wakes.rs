@@ -25,7 +25,17 @@ impl Wakes {
     /// Wakes one more sleeper.
     #[inline]
     pub fn one(&mut self, on: Channel) {
-        self.many(on, 1);
+        if self.get(on) != Self::ALL {
+            self.0 += 1 << shift(on); // not through `set`: see there
+        }
+    }
+
+    /// Wakes one sleeper less, if any.
+    #[inline]
+    pub fn one_less(&mut self, on: Channel) {
+        if self.get(on) != 0 {
+            self.0 -= 1 << shift(on);
+        }
     }
 
     /// Wakes `more` more sleepers.
@@ -54,7 +64,8 @@ impl Wakes {
         (self.0 >> shift(on)) as u16
     }
 
-    /// Replaces the number for one channel.
+    /// Replaces the number for one channel. Compiled to a write of two bytes, which a read of all
+    /// eight right behind it has to wait for.
     #[inline]
     pub fn set(&mut self, on: Channel, count: u16) {
         self.0 &= !(u64::from(Self::ALL) << shift(on));
@@ -91,6 +102,20 @@ mod tests {
         wakes.one(1);
         assert_eq!(wakes.get(1), Wakes::ALL);
         assert_eq!(wakes.get(0), 0);
+    }
+
+    #[test]
+    fn one_less_leaves_other_channels_alone_and_none_is_the_least() {
+        let mut wakes = Wakes::default();
+        wakes.many(1, 2);
+        wakes.one(2);
+        for left in [1, 0, 0] {
+            wakes.one_less(1);
+            assert_eq!((wakes.get(0), wakes.get(1), wakes.get(2)), (0, left, 1));
+        }
+        wakes.all(1);
+        wakes.one_less(1);
+        assert_eq!(wakes.get(1), Wakes::ALL - 1);
     }
 
     #[test]

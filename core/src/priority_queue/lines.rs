@@ -22,6 +22,8 @@ const NONE: u32 = u32::MAX;
 pub(super) struct Lines {
     /// By rising priority. Empty ones stay as long as there is room for others.
     lines: Vec<Line>,
+    /// Where the line of a priority was found last, by the lowest bits of the priority.
+    seen: [u8; LINES],
     /// In which lines somebody stands, a bit for each.
     taken: u64,
     /// Under the number of a slot.
@@ -57,6 +59,7 @@ impl Lines {
     pub(super) const fn new() -> Self {
         Self {
             lines: Vec::new(),
+            seen: [0; LINES],
             taken: 0,
             nodes: Chunked::new(),
             in_lines: 0,
@@ -101,7 +104,9 @@ impl Lines {
         if self.others.first().is_some_and(|other| *other < place) {
             return self.others.pop();
         }
-        let Node { after, .. } = std::mem::take(&mut self.nodes[line.first]);
+        let node = &mut self.nodes[line.first];
+        let after = node.after;
+        node.place.slot = Slot(NONE);
         line.first = after;
         match after {
             NONE => {
@@ -122,7 +127,22 @@ impl Lines {
     /// Returns the line of a priority, a new one if there is room.
     #[inline]
     fn line_for(&mut self, priority: i32) -> Option<usize> {
-        self.find(priority).or_else(|vacant| self.new_line(priority, vacant).ok_or(())).ok()
+        let seen = usize::from(self.seen[priority as usize % LINES]);
+        if self.lines.get(seen).is_some_and(|line| line.priority == priority) {
+            return Some(seen);
+        }
+        self.search(priority)
+    }
+
+    /// As [`line_for`](Self::line_for), for a line that is not where it was seen last.
+    #[inline(never)]
+    fn search(&mut self, priority: i32) -> Option<usize> {
+        let at = match self.find(priority) {
+            Ok(at) => at,
+            Err(vacant) => self.new_line(priority, vacant)?,
+        };
+        self.seen[priority as usize % LINES] = at as u8;
+        Some(at)
     }
 
     #[cold]
@@ -152,7 +172,7 @@ impl Lines {
         last == NONE || self.nodes[last].place < place
     }
 
-    #[inline]
+    #[inline(always)]
     fn append(&mut self, at: usize, place: Ready) {
         let slot = place.slot.0;
         let line = &mut self.lines[at];

@@ -81,7 +81,7 @@ impl<K: Key, L: Limiter<K>, O: Observer> Operation<Prioritized<K, L, O>> for Add
     #[inline(always)]
     fn step(&mut self, queue: &mut Prioritized<K, L, O>, cx: &mut Cx<'_>) -> Step<()> {
         let item = std::iter::once((&mut self.key, self.hash));
-        queue.add(item, self.options, self.called, cx);
+        queue.add(item, &self.options, self.called, cx);
         Step::Done(())
     }
 }
@@ -89,7 +89,7 @@ impl<K: Key, L: Limiter<K>, O: Observer> Operation<Prioritized<K, L, O>> for Add
 impl<K: Key, L: Limiter<K>, O: Observer> Operation<Prioritized<K, L, O>> for AddBatch<K> {
     fn step(&mut self, queue: &mut Prioritized<K, L, O>, cx: &mut Cx<'_>) -> Step<()> {
         let items = self.items.iter_mut().map(|(key, hash)| (key, *hash));
-        queue.add(items, self.options, self.called, cx);
+        queue.add(items, &self.options, self.called, cx);
         Step::Done(())
     }
 }
@@ -109,8 +109,7 @@ impl<K: Key, L: Limiter<K>, O: Observer> Operation<Prioritized<K, L, O>> for Get
             None => Step::Wait { on: GETTERS, until: queue.earliest() },
             taken => {
                 // One of the entries that just became ready needs nobody else: this caller is here.
-                let to_wake = cx.wakes.get(GETTERS);
-                cx.wakes.set(GETTERS, to_wake.saturating_sub(1));
+                cx.wakes.one_less(GETTERS);
                 Step::Done(taken)
             }
         }
@@ -149,11 +148,15 @@ impl<K: Key, L: Limiter<K>, O: Observer> Operation<Prioritized<K, L, O>> for Set
         match self.outcome {
             Outcome::Success | Outcome::GiveUp => {}
             Outcome::Retry => {
-                queue.add_again(slot, AddOptions { after: None, rate_limited: true, priority }, cx);
+                queue.add_again(
+                    slot,
+                    &AddOptions { after: None, rate_limited: true, priority },
+                    cx,
+                );
             }
             Outcome::RequeueAfter(delay) => {
                 let after = Some(delay);
-                queue.add_again(slot, AddOptions { after, rate_limited: false, priority }, cx);
+                queue.add_again(slot, &AddOptions { after, rate_limited: false, priority }, cx);
             }
         }
         Step::Done(Finished::Ended(queue.finish(slot, cx)))

@@ -15,7 +15,7 @@ use std::time::Duration;
 
 use crate::limiter::Limiter;
 use crate::machine::{Channel, Cx};
-use crate::queue::items::{DELAYED, DIRTY, Items, PROCESSING};
+use crate::queue::items::{DELAYED, DIRTY, Items, PROCESSING, is_held};
 use crate::queue::{Key, Token, UPDATERS};
 use crate::runtime::Instant;
 use crate::slab::{Slot, SlotHeap};
@@ -41,7 +41,7 @@ pub struct AddOptions {
 
 impl AddOptions {
     /// Tells whether an item may have to wait.
-    pub(super) fn may_delay(self) -> bool {
+    pub(super) fn may_delay(&self) -> bool {
         self.after.is_some() || self.rate_limited
     }
 }
@@ -92,7 +92,7 @@ impl<K: Key, L: Limiter<K>, O: Observer> Prioritized<K, L, O> {
     pub(super) fn add<'k>(
         &mut self,
         items: impl Iterator<Item = (&'k mut Option<K>, u64)>,
-        options: AddOptions,
+        options: &AddOptions,
         called: Option<Instant>,
         cx: &mut Cx<'_>,
     ) {
@@ -108,7 +108,7 @@ impl<K: Key, L: Limiter<K>, O: Observer> Prioritized<K, L, O> {
     }
 
     /// Adds the item of a delivery that has not ended.
-    pub(super) fn add_again(&mut self, slot: Slot, options: AddOptions, cx: &mut Cx<'_>) {
+    pub(super) fn add_again(&mut self, slot: Slot, options: &AddOptions, cx: &mut Cx<'_>) {
         if !self.shutting_down {
             let called = self.begin_add(options, None, cx);
             self.add_slot(slot, options, called, cx);
@@ -120,18 +120,20 @@ impl<K: Key, L: Limiter<K>, O: Observer> Prioritized<K, L, O> {
     #[inline]
     fn begin_add(
         &mut self,
-        options: AddOptions,
+        options: &AddOptions,
         called: Option<Instant>,
         cx: &mut Cx<'_>,
     ) -> Instant {
         let needed = options.may_delay() || !self.waiting.is_empty();
         let now = called.unwrap_or_else(|| if needed { cx.now() } else { Instant::ZERO });
-        self.move_due_at(now, cx);
+        if !self.waiting.is_empty() {
+            self.move_due_at(now, cx);
+        }
         now
     }
 
     #[inline]
-    fn add_slot(&mut self, slot: Slot, options: AddOptions, called: Instant, cx: &mut Cx<'_>) {
+    fn add_slot(&mut self, slot: Slot, options: &AddOptions, called: Instant, cx: &mut Cx<'_>) {
         if !options.may_delay() {
             return self.add_ready(slot, options.priority, cx);
         }
@@ -146,7 +148,7 @@ impl<K: Key, L: Limiter<K>, O: Observer> Prioritized<K, L, O> {
 
     /// Returns how long an item waits. Computed for every item anew: what the limiter says of one
     /// must not leak to the next of a batch (`workqueue:PQ-6`).
-    fn delay(&mut self, slot: Slot, options: AddOptions, now: Instant) -> Duration {
+    fn delay(&mut self, slot: Slot, options: &AddOptions, now: Instant) -> Duration {
         let limited = options.rate_limited.then(|| self.limiter.when(self.items.item(slot), now));
         match (options.after, limited) {
             (Some(after), Some(limited)) => after.min(limited),
@@ -269,13 +271,16 @@ impl<K: Key, L: Limiter<K>, O: Observer> Prioritized<K, L, O> {
         self.observer.done(slot, cx);
         let (_, mark) = self.items.marked(slot);
         *mark &= !PROCESSING;
+        if !is_held(*mark) {
+            return self.items.remove(slot);
+        }
         if *mark & DIRTY != 0 {
             let at = self.parked.iter().position(|place| place.slot == slot);
             let place = self.parked.swap_remove(at.expect("a ready entry has a place"));
             self.ready.push(place);
             cx.wakes.one(GETTERS);
         }
-        if self.items.state(slot) == 0 { self.items.remove(slot) } else { None }
+        None
     }
 
     pub(super) fn begin_shutdown(&mut self, cx: &mut Cx<'_>) {

@@ -15,6 +15,12 @@ pub(crate) const DELAYED: u32 = 4;
 const STATE: u32 = DIRTY | PROCESSING | DELAYED;
 const ONE_DELIVERY: u32 = STATE + 1;
 
+/// Tells whether an item with this mark is in any set.
+#[inline(always)]
+pub(crate) fn is_held(mark: u32) -> bool {
+    mark & STATE != 0
+}
+
 /// An item that was handed out: what [`done`](super::WorkQueue::done) needs to find it.
 ///
 /// It names one delivery: used a second time, or after the item was handed out anew, it does
