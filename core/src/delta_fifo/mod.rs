@@ -162,12 +162,26 @@ where
         self.put(Verb::Update, object)
     }
 
+    /// An object that nobody refuses or changes stays in registers on its way, see
+    /// [`OrderedFifo`](crate::ordered_fifo::OrderedFifo).
     #[inline]
     fn put(&self, verb: Verb, object: O) -> Result<(), EnqueueError> {
-        let (key, object) = match self.intake.key(&object) {
-            Ok(key) => (Some(key), self.intake.transform(object)),
-            Err(error) => (None, Err(error.into())),
-        };
+        match self.intake.key(&object) {
+            Ok(key) if !self.intake.transforms() => {
+                self.monitor.call(Put { verb, key: Some(key), object: Some(Ok(object)) })
+            }
+            Ok(key) => self.put_any(verb, Some(key), self.intake.transform(object)),
+            Err(refused) => self.put_any(verb, None, Err(refused.into())),
+        }
+    }
+
+    #[inline(never)]
+    fn put_any(
+        &self,
+        verb: Verb,
+        key: Option<Hashed<K>>,
+        object: Result<O, EnqueueError>,
+    ) -> Result<(), EnqueueError> {
         self.monitor.call(Put { verb, key, object: Some(object) })
     }
 

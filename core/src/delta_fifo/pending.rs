@@ -66,7 +66,7 @@ impl<K: Eq, O> Pending<K, O> {
     #[inline(always)]
     pub(super) fn push_back(&mut self, vacancy: Vacancy, key: K, deltas: Deltas<K, O>) {
         let slot = self.items.fill(vacancy, key);
-        *self.items.value_mut(slot) = deltas;
+        self.items.value_mut(slot).begin(deltas);
         self.order.push_back(slot);
     }
 

@@ -77,19 +77,25 @@ impl<M: Machine, R: Runtime, H: Host<M>> Monitor<M, R, H> {
     /// # Panics
     /// If the machine answers [`Step::Held`], which only [`around`](Self::around) can keep.
     #[inline(always)]
-    pub fn call<O: Operation<M>>(&self, mut op: O) -> O::Ret {
+    pub fn call<O: Operation<M>>(&self, op: O) -> O::Ret {
+        // A step that panics leaks its operation, and a waker that panics the result. Whoever would
+        // drop them then needs their address, and what has an address is written to memory and
+        // read back in other pieces, which waits for all writes before it: a fifth of `add`, `get`
+        // and `done`, and a third of what an ordered FIFO takes to queue an object.
+        let mut op = ManuallyDrop::new(op);
         let mut guard = self.runtime.lock(&self.inside);
         let mut cx = Cx::new(&self.runtime);
-        match guard.host.run(&mut op, &mut cx) {
-            // What is left of `op` drops after the guard: dropping a key runs foreign code.
+        match guard.host.run(&mut *op, &mut cx) {
             Step::Done(ret) => {
-                // A waker that panics leaks the result. Whoever would drop it then needs its
-                // address, and a result in memory costs a fifth of `add`, `get` and `done`.
                 let ret = ManuallyDrop::new(ret);
                 self.unlock(guard, cx.wakes);
+                // What is left of it drops after the guard: dropping a key runs foreign code.
+                drop(ManuallyDrop::into_inner(op));
                 ManuallyDrop::into_inner(ret)
             }
-            Step::Wait { on, until } => self.call_again(op, guard, cx.wakes, on, until),
+            Step::Wait { on, until } => {
+                self.call_again(ManuallyDrop::into_inner(op), guard, cx.wakes, on, until)
+            }
             Step::Held(ret) => held_call(ret),
         }
     }

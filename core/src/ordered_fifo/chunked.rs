@@ -31,18 +31,23 @@ impl<E> Chunked<E> {
         self.len == 0
     }
 
-    #[inline]
+    /// Room is made first and apart: an entry whose address a call may want is put together in
+    /// memory, and copying it from there waits for every write before it.
+    #[inline(always)]
     pub(super) fn push_back(&mut self, entry: E) {
-        self.len += 1;
-        match self.chunks.back_mut() {
-            Some(last) if last.len() < CHUNK => last.push_back(entry),
-            _ => self.push_chunk(entry),
+        if self.chunks.back().is_none_or(|last| last.len() >= CHUNK) {
+            self.push_chunk();
+        }
+        if let Some(last) = self.chunks.back_mut() {
+            last.push_back(entry);
+            self.len += 1;
         }
     }
 
-    fn push_chunk(&mut self, entry: E) {
-        let mut chunk = self.spare.take().unwrap_or_else(|| VecDeque::with_capacity(CHUNK));
-        chunk.push_back(entry);
+    #[cold]
+    #[inline(never)]
+    fn push_chunk(&mut self) {
+        let chunk = self.spare.take().unwrap_or_else(|| VecDeque::with_capacity(CHUNK));
         self.chunks.push_back(chunk);
     }
 

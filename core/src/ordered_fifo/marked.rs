@@ -5,7 +5,7 @@
 //! the processor's cache. On the way in the key is at hand, because it was just checked.
 
 use crate::fifo::{EnqueueError, Intake};
-use crate::store::{Handle, Hashed, Key, LastState};
+use crate::store::{Handle, Hashed, Key, KeyError, LastState};
 
 /// Something with the hash of its object's key.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -17,6 +17,11 @@ pub struct Marked<T> {
 }
 
 impl<T> Marked<T> {
+    #[inline]
+    pub(super) fn new(content: T, mark: Option<u32>) -> Self {
+        Self { content, mark }
+    }
+
     /// Leaves something unmarked: it is no change of one object, or nobody looks at marks.
     #[inline]
     pub(super) fn not(content: T) -> Self {
@@ -49,18 +54,24 @@ impl<K: Key, O: Handle> Intake<K, O> {
     /// The key function or the transformer refused it.
     #[inline]
     pub fn marked(&self, object: O) -> Result<Marked<O>, EnqueueError> {
-        let mark = self.hash(&object)?;
+        let mark = self.mark(&object, true)?;
         if self.transforms() {
-            return Ok(self.marked_again(self.transform(object)?));
+            self.transformed(object, true)
+        } else {
+            Ok(Marked::new(object, mark))
         }
-        Ok(Marked { content: object, mark: Some(mark) })
     }
 
-    /// As [`marked`](Self::marked), for whoever needs no mark.
+    /// Returns the mark of an object that has a key; `None` if nobody looks at marks.
     #[inline]
-    pub(super) fn unmarked(&self, object: O) -> Result<Marked<O>, EnqueueError> {
-        self.check(&object)?;
-        Ok(Marked::not(self.transform(object)?))
+    pub(super) fn mark(&self, object: &O, marks: bool) -> Result<Option<u32>, KeyError> {
+        if marks { self.hash(object).map(Some) } else { self.check(object).map(|()| None) }
+    }
+
+    /// Transforms an object that has a key, and marks what comes out.
+    pub(super) fn transformed(&self, object: O, marks: bool) -> Result<Marked<O>, EnqueueError> {
+        let object = self.transform(object)?;
+        Ok(if marks { self.marked_again(object) } else { Marked::not(object) })
     }
 
     /// Marks an object that was transformed. One that has lost its key is queued all the same

@@ -138,12 +138,26 @@ where
         self.put(Verb::Update, object)
     }
 
+    /// An object that nobody refuses or changes stays in registers on its way. What is put together
+    /// in memory is copied from there only when all that was written before has arrived, the count
+    /// of the key among it: it would wait for the key's cache line.
     #[inline]
     fn put(&self, verb: Verb, object: O) -> Result<(), EnqueueError> {
-        let object = match self.marks {
-            true => self.intake.marked(object),
-            false => self.intake.unmarked(object),
-        };
+        match self.intake.mark(&object, self.marks) {
+            Ok(mark) if !self.intake.transforms() => {
+                self.monitor.call(Put { verb, object: Some(Ok(Marked::new(object, mark))) })
+            }
+            Ok(_) => self.put_any(verb, self.intake.transformed(object, self.marks)),
+            Err(refused) => self.put_any(verb, Err(refused.into())),
+        }
+    }
+
+    #[inline(never)]
+    fn put_any(
+        &self,
+        verb: Verb,
+        object: Result<Marked<O>, EnqueueError>,
+    ) -> Result<(), EnqueueError> {
         self.monitor.call(Put { verb, object: Some(object) })
     }
 

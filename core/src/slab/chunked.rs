@@ -25,11 +25,29 @@ impl<T: Default> Chunked<T> {
     }
 
     pub(crate) fn push(&mut self, value: T) {
-        if self.len.is_multiple_of(CHUNK) {
-            self.chunks.push(Box::new(std::array::from_fn(|_| T::default())));
+        let at = self.extend_by_one();
+        self[at] = value;
+    }
+
+    /// Appends a default, which lies there already unless it is the first of its chunk, and
+    /// returns where.
+    #[inline(always)]
+    pub(crate) fn extend_by_one(&mut self) -> u32 {
+        let at = self.len;
+        if at.is_multiple_of(CHUNK) {
+            self.push_chunk();
         }
-        self.chunks[self.len / CHUNK][self.len % CHUNK] = value;
         self.len += 1;
+        at as u32
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn push_chunk(&mut self) {
+        assert!(self.len < u32::MAX as usize - CHUNK, "fewer than 2^32 items are alive");
+        // Collected where it is to stay: an array would be put together on the stack and copied.
+        let chunk: Box<[T]> = (0..CHUNK).map(|_| T::default()).collect();
+        self.chunks.extend(chunk.try_into());
     }
 
     /// Returns an element; one behind the last is made, and those between them, of defaults.
@@ -45,7 +63,7 @@ impl<T: Default> Chunked<T> {
     #[inline(never)]
     fn extend_to(&mut self, at: u32) {
         while self.len <= at as usize {
-            self.push(T::default());
+            self.extend_by_one();
         }
     }
 

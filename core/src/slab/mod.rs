@@ -17,7 +17,7 @@ use crate::runtime::Runtime;
 
 pub(crate) use chunked::Chunked;
 pub(crate) use heap::{Ranked, SlotHeap};
-use table::Table;
+pub(crate) use table::Table;
 
 const NONE: u32 = u32::MAX;
 
@@ -82,7 +82,7 @@ pub(crate) struct Slab<K, V> {
 struct Entry<K, V> {
     /// `None` in a free entry, as in one that was never filled.
     key: Option<K>,
-    /// The item's hash; in a free entry the number of the next free one.
+    /// The item's hash; in a free entry the number of the next free one, if there is any.
     hash: u32,
     /// Kept while the entry is free: what counts in it goes on counting for the next item.
     value: V,
@@ -90,7 +90,7 @@ struct Entry<K, V> {
 
 impl<K, V: Default> Default for Entry<K, V> {
     fn default() -> Self {
-        Self { key: None, hash: 0, value: V::default() }
+        Self { key: None, hash: NONE, value: V::default() }
     }
 }
 
@@ -138,25 +138,11 @@ impl<K: Eq, V: Default> Slab<K, V> {
     #[inline(always)]
     pub(crate) fn fill(&mut self, vacancy: Vacancy, key: K) -> Slot {
         let Vacancy { place, hash } = vacancy;
-        let at = self.free;
-        if at == NONE {
-            return self.grow(vacancy, key);
-        }
+        let at = if self.free == NONE { self.entries.extend_by_one() } else { self.free };
         let entry = &mut self.entries[at];
         self.free = entry.hash;
         entry.key = Some(key);
         entry.hash = hash;
-        self.table.insert(place, hash, at);
-        Slot(at)
-    }
-
-    /// As [`fill`](Self::fill), where no entry is free.
-    #[inline(never)]
-    fn grow(&mut self, vacancy: Vacancy, key: K) -> Slot {
-        let Vacancy { place, hash } = vacancy;
-        let at = u32::try_from(self.entries.len()).ok().filter(|at| *at != NONE);
-        let at = at.expect("fewer than 2^32 items are alive");
-        self.entries.push(Entry { key: Some(key), hash, value: V::default() });
         self.table.insert(place, hash, at);
         Slot(at)
     }

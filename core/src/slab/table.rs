@@ -21,7 +21,7 @@ const TAIL: usize = 8;
 
 /// A hash table of slots. Whether two items are the same, its callers say.
 #[derive(Debug)]
-pub(super) struct Table {
+pub(crate) struct Table {
     /// A spread hash above and a slot below, rising but for the empty places. Nothing is empty
     /// between the place where one wants to stand and the one where it stands.
     places: Vec<u64>,
@@ -55,26 +55,31 @@ fn standing(spread: u32, slot: u32) -> u64 {
 }
 
 impl Table {
-    pub(super) const fn new() -> Self {
+    pub(crate) const fn new() -> Self {
         Self { places: Vec::new(), homes: 0, len: 0 }
     }
 
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.len
     }
 
     /// Returns the slot with this hash that is the same, or the place where it would stand.
     #[inline(always)]
-    pub(super) fn find(&self, hash: u32, same: impl Fn(u32) -> bool) -> Result<u32, usize> {
+    pub(crate) fn find(&self, hash: u32, same: impl FnMut(u32) -> bool) -> Result<u32, usize> {
         match self.search(spread(hash), same) {
             (at, true) => Ok(self.places[at] as u32),
             (at, false) => Err(at),
         }
     }
 
+    /// Goes through the slots, in no particular order.
+    pub(crate) fn slots(&self) -> impl Iterator<Item = u32> {
+        self.places.iter().filter(|place| **place != EMPTY).map(|place| *place as u32)
+    }
+
     /// Takes in a slot at the place that [`find`](Self::find) named.
     #[inline(always)]
-    pub(super) fn insert(&mut self, at: usize, hash: u32, slot: u32) {
+    pub(crate) fn insert(&mut self, at: usize, hash: u32, slot: u32) {
         let spread = spread(hash);
         if self.len * OF >= self.homes * TAKEN {
             self.grow();
@@ -86,7 +91,7 @@ impl Table {
 
     /// Takes a slot out.
     #[inline(always)]
-    pub(super) fn remove(&mut self, hash: u32, slot: u32) {
+    pub(crate) fn remove(&mut self, hash: u32, slot: u32) {
         let (mut at, found) = self.search(spread(hash), |other| other == slot);
         debug_assert!(found, "only a slot that is there is removed");
         if !found {
@@ -113,7 +118,7 @@ impl Table {
     /// Returns where a slot with this hash that is the same stands, or the first place that is
     /// empty or whose hash is greater.
     #[inline(always)]
-    fn search(&self, spread: u32, same: impl Fn(u32) -> bool) -> (usize, bool) {
+    fn search(&self, spread: u32, mut same: impl FnMut(u32) -> bool) -> (usize, bool) {
         let mut at = self.home(spread);
         let (first, end) = (standing(spread, 0), standing(spread, u32::MAX));
         while let Some(&other) = self.places.get(at)

@@ -1,9 +1,7 @@
 //! What lies under the readers' lock. No foreign code runs in here but clones of keys and handles.
 
-use hashbrown::HashTable;
-
-use crate::slab::Chunked;
-use crate::store::{Handle, Hashed, Key, KeyHasher, spread};
+use crate::slab::Table;
+use crate::store::{Handle, Hashed, Key, KeyHasher};
 
 use super::index::{Index, Values};
 use super::slots::{Entry, Slots, Snapshot};
@@ -11,9 +9,7 @@ use super::writer::{Change, Span};
 
 pub(super) struct Content<K: Key, O: Handle> {
     /// The slot of every key. Nothing else lies in here, so that it stays in the cache.
-    table: HashTable<u32>,
-    /// The hash of the key in every slot, for the table to grow by.
-    hashes: Chunked<u32>,
+    table: Table,
     slots: Slots<K, O>,
     /// Slots whose object was deleted.
     free: Vec<u32>,
@@ -25,8 +21,7 @@ pub(super) struct Content<K: Key, O: Handle> {
 impl<K: Key, O: Handle> Content<K, O> {
     pub(super) fn new() -> Self {
         Self {
-            table: HashTable::new(),
-            hashes: Chunked::new(),
+            table: Table::new(),
             slots: Slots::new(),
             free: Vec::new(),
             indices: Vec::new(),
@@ -38,22 +33,23 @@ impl<K: Key, O: Handle> Content<K, O> {
         self.table.len()
     }
 
+    /// Returns the slot of a key that has this hash, or the place in the table where it would be.
     #[inline]
-    fn find(&self, key: &K, hash: u32) -> Option<u32> {
-        let same = |&slot: &u32| self.slots.get(slot).is_some_and(|entry| entry.key == *key);
-        self.table.find(spread(hash), same).copied()
+    fn find(&self, key: &K, hash: u32) -> Result<u32, usize> {
+        let same = |slot| self.slots.get(slot).is_some_and(|entry| entry.key == *key);
+        self.table.find(hash, same)
     }
 
     /// Returns the object with a key that has this hash.
     #[inline]
     pub(super) fn get(&self, key: &K, hash: u32) -> Option<&O> {
         let mut found = None;
-        let same = |&slot: &u32| {
+        let same = |slot| {
             found = self.slots.get(slot).filter(|entry| entry.key == *key);
             found.is_some()
         };
         // What was compared is what is returned: the way to a slot has four steps.
-        self.table.find(spread(hash), same)?;
+        self.table.find(hash, same).ok()?;
         found.map(|entry| &entry.object)
     }
 
@@ -72,30 +68,27 @@ impl<K: Key, O: Handle> Content<K, O> {
     /// Stores an object. Returns its slot, and the object that was there.
     #[inline]
     pub(super) fn put(&mut self, key: Hashed<K>, object: O) -> (u32, Option<O>) {
-        if let Some(slot) = self.find(key.key(), key.hash()) {
-            let entry = self.slots.slot_mut(slot).as_mut();
-            let before = entry.map(|entry| std::mem::replace(&mut entry.object, object));
-            return (slot, before);
-        }
+        let place = match self.find(key.key(), key.hash()) {
+            Err(place) => place,
+            Ok(slot) => {
+                let entry = self.slots.slot_mut(slot).as_mut();
+                let before = entry.map(|entry| std::mem::replace(&mut entry.object, object));
+                return (slot, before);
+            }
+        };
         let slot = self.free.pop().unwrap_or_else(|| {
             u32::try_from(self.table.len()).expect("a store holds fewer than 2^32 objects")
         });
-        if slot as usize == self.hashes.len() {
-            self.hashes.push(key.hash());
-        } else {
-            self.hashes[slot] = key.hash();
-        }
+        let hash = key.hash();
         *self.slots.slot_mut(slot) = Some(Entry { key: key.into_key(), object });
-        let hash_of = |&slot: &u32| spread(self.hashes[slot]);
-        self.table.insert_unique(hash_of(&slot), slot, hash_of);
+        self.table.insert(place, hash, slot);
         (slot, None)
     }
 
     /// Removes an object. Returns its slot and what was in it.
     fn remove(&mut self, key: &Hashed<K>) -> Option<(u32, Entry<K, O>)> {
-        let slot = self.find(key.key(), key.hash())?;
-        let found = self.table.find_entry(spread(key.hash()), |&other| other == slot);
-        found.expect("a key that was found is in the table").remove();
+        let slot = self.find(key.key(), key.hash()).ok()?;
+        self.table.remove(key.hash(), slot);
         self.free.push(slot);
         Some((slot, self.slots.slot_mut(slot).take()?))
     }
@@ -133,13 +126,13 @@ impl<K: Key, O: Handle> Content<K, O> {
 
     /// Checks `cache:IX-2`, and that keys, slots and free slots agree.
     pub(super) fn check(&self, hasher: &KeyHasher) {
-        let mut slots: Vec<u32> = self.table.iter().copied().collect();
+        let mut slots: Vec<u32> = self.table.slots().collect();
         slots.sort_unstable();
         let used = self.slots.iter().map(|(slot, _)| slot);
         assert!(used.eq(slots), "every key has a slot, and every object a key");
         for (slot, entry) in self.slots.iter() {
             let found = self.find(&entry.key, hasher.hash(&entry.key));
-            assert_eq!(found, Some(slot), "{:?} is found by its key", entry.key);
+            assert_eq!(found, Ok(slot), "{:?} is found by its key", entry.key);
         }
         for &slot in &self.free {
             assert!(self.slots.get(slot).is_none(), "a free slot holds no object");
