@@ -20,12 +20,13 @@ mod priority;
 mod queue;
 mod store;
 
+use std::alloc::System;
 use std::fmt::Write as _;
 
-use peak_alloc::PeakAlloc;
+use cap::Cap;
 
 #[global_allocator]
-static MEMORY: PeakAlloc = PeakAlloc;
+static MEMORY: Cap<System> = Cap::new(System, usize::MAX);
 
 /// One line of the table.
 pub(crate) struct Row {

@@ -22,9 +22,19 @@ const FEW_ROUNDS: usize = 5;
 pub(crate) type Key = Arc<str>;
 
 /// Returns so many distinct keys, in an order that has nothing to do with their names.
+///
+/// They lie in a heap that was in use: allocations of other sizes stood between them and are gone,
+/// for whoever allocates pieces of such sizes to find. Else the heap would put every key of a row
+/// at the same place of its cache line, and luck would decide for all of them whether a key's count
+/// and its name share one.
 pub(crate) fn keys(count: usize) -> Vec<Key> {
+    let mut random = Random::default();
+    let mut between = Vec::with_capacity(count);
     let mut keys: Vec<Key> = (0..count)
-        .map(|number| Key::from(format!("namespace-{number:08}/object-name-0")))
+        .map(|number| {
+            between.push(Vec::<u8>::with_capacity(24 + 16 * random.below(4) as usize));
+            Key::from(format!("namespace-{number:08}/object-name-0"))
+        })
         .collect();
     assert!(keys.iter().all(|key| key.len() == 32));
     shuffle(&mut keys);
@@ -174,9 +184,9 @@ pub(crate) fn bytes_per_item<T>(fill: impl Fn(&[Key]) -> T) -> f64 {
 pub(crate) fn bytes_of<I, T>(make: impl Fn(usize) -> Vec<I>, fill: impl Fn(&[I]) -> T) -> f64 {
     let bytes = |count: usize| {
         let items = make(count);
-        let before = MEMORY.current_usage();
+        let before = MEMORY.allocated();
         let filled = fill(&items);
-        let after = MEMORY.current_usage();
+        let after = MEMORY.allocated();
         drop(filled);
         (after - before) as f64 / count as f64
     };

@@ -224,10 +224,10 @@ fn ten_million(part: &'static str, row: &'static str) -> Row {
         || timed(|| in_and_out(&keys, &queue())),
         || timed(|| in_and_out(&keys, &Plain::default())),
     );
-    let before = MEMORY.current_usage();
+    let before = MEMORY.allocated();
     let queue = queue();
     in_and_out(&keys, &queue);
-    let kept = (MEMORY.current_usage() - before) as f64 / MANY as f64;
+    let kept = (MEMORY.allocated() - before) as f64 / MANY as f64;
     drop(queue);
     Row::new(part, row, times).gate(2.0).bytes(kept)
 }
