@@ -97,3 +97,15 @@ fn a_copy_made_in_place_holds_what_the_original_holds_and_goes_its_own_way() {
         assert_eq!((copy.len(), source.len()), (399, 99));
     }
 }
+
+#[test]
+fn all_freed_slots_are_used_again_before_a_new_one_is() {
+    let mut slab = Slab::<u32, ()>::new();
+    let intern = |slab: &mut Slab<_, _>, key: u32| slab.intern(&mut Some(key), key.into());
+    let slots: Vec<_> = (0..5).filter_map(|key| intern(&mut slab, key)).collect();
+    for slot in &slots[1..4] {
+        slab.remove(*slot);
+    }
+    let again: Vec<_> = (5..9).filter_map(|key| intern(&mut slab, key)).collect();
+    assert_eq!(again, [slots[3], slots[2], slots[1], Slot(5)]);
+}
