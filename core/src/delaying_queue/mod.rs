@@ -22,6 +22,7 @@
 //! and consumers sleep until the earliest of them, so [`DelayingQueue::add_after`] never blocks
 //! (`workqueue:DQ-6`) and there is nothing to stop (`DQ-16` to `DQ-18`, `DQ-20` to `DQ-25`).
 
+mod later;
 mod operations;
 mod state;
 #[cfg(test)]

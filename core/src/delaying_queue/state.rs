@@ -7,22 +7,9 @@ use crate::machine::Cx;
 use crate::metrics::Metrics;
 use crate::queue::{Fifo, GETTERS, Key, Queue, Storage};
 use crate::runtime::Instant;
-use crate::slab::{Ranked, Slot, SlotHeap};
+use crate::slab::Slot;
 
-/// When an item's time comes. Equal times keep the order in which they were given (`DQ-13`);
-/// after four billion of them a pair may swap.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-struct Due {
-    deadline: Instant,
-    sequence: u32,
-    slot: Slot,
-}
-
-impl Ranked for Due {
-    fn slot(&self) -> Slot {
-        self.slot
-    }
-}
+use super::later::{Due, Later};
 
 /// The state of a delaying queue, without its lock.
 ///
@@ -33,8 +20,7 @@ impl Ranked for Due {
 pub struct Delaying<K: Key, S: Storage<K> = Fifo> {
     pub(super) queue: Queue<K, S>,
     /// One entry for every item that the queue keeps (`workqueue:INV-12`).
-    later: SlotHeap<Due>,
-    sequence: u32,
+    later: Later,
     /// How often an item was given a delay (`workqueue:DQ-4`).
     retries: u64,
 }
@@ -57,7 +43,7 @@ impl<K: Key, S: Storage<K>> Delaying<K, S> {
     }
 
     fn around(queue: Queue<K, S>) -> Self {
-        Self { queue, later: SlotHeap::new(), sequence: 0, retries: 0 }
+        Self { queue, later: Later::new(), retries: 0 }
     }
 
     /// Adds the items whose time has come, in the order of their times (`workqueue:DQ-10`).
@@ -98,8 +84,8 @@ impl<K: Key, S: Storage<K>> Delaying<K, S> {
         self.move_due_at(now, cx);
         if delay.is_zero() {
             self.queue.add(key, hash, cx);
-        } else if let Some((slot, kept)) = self.queue.keep(key, hash) {
-            self.wait_until(slot, kept, now + delay, cx);
+        } else if let Some(slot) = self.queue.keep(key, hash) {
+            self.wait_until(slot, now + delay, cx);
         }
     }
 
@@ -120,25 +106,18 @@ impl<K: Key, S: Storage<K>> Delaying<K, S> {
         if delay.is_zero() {
             self.queue.make_dirty(slot, cx);
         } else {
-            let kept = self.queue.keep_slot(slot);
-            self.wait_until(slot, kept, now + delay, cx);
+            self.queue.keep_slot(slot);
+            self.wait_until(slot, now + delay, cx);
         }
     }
 
-    /// Gives an item a deadline; one that has an earlier one keeps it (`workqueue:DQ-9`).
-    fn wait_until(&mut self, slot: Slot, kept: bool, deadline: Instant, cx: &mut Cx<'_>) {
-        self.sequence = self.sequence.wrapping_add(1);
-        let due = Due { deadline, sequence: self.sequence, slot };
-        if !kept {
-            self.later.push(due);
-        } else if self.later.get(slot).is_some_and(|before| deadline < before.deadline) {
-            self.later.replace(due);
-        } else {
-            return;
-        }
+    /// Gives an item that is kept a deadline; one that has an earlier one keeps it
+    /// (`workqueue:DQ-9`).
+    #[inline]
+    fn wait_until(&mut self, slot: Slot, deadline: Instant, cx: &mut Cx<'_>) {
         // Every sleeper must learn of an earlier deadline: one alone might be off with another
         // item when the time comes, while all others sleep until the deadline they know.
-        if self.later.first().is_some_and(|first| first.slot == slot) {
+        if self.later.give(slot, deadline) {
             cx.wakes.all(GETTERS);
         }
     }
@@ -146,7 +125,7 @@ impl<K: Key, S: Storage<K>> Delaying<K, S> {
     /// Ends the waiting of all items (`workqueue:DQ-19`); returns those that left the queue.
     pub(super) fn discard_later(&mut self) -> Vec<K> {
         let later = self.later.drain();
-        later.into_iter().filter_map(|due| self.queue.let_go(due.slot)).collect()
+        later.into_iter().filter_map(|slot| self.queue.let_go(slot)).collect()
     }
 
     /// Returns the earliest time at which an item's time comes.
@@ -163,8 +142,7 @@ impl<K: Key, S: Storage<K>> Delaying<K, S> {
     /// Returns the items that wait for their time, and when it comes, in the order in which they
     /// will be added.
     pub fn later(&self) -> Vec<(&K, Instant)> {
-        let mut all: Vec<Due> =
-            self.queue.kept().filter_map(|slot| self.later.get(slot).copied()).collect();
+        let mut all: Vec<Due> = self.queue.kept().filter_map(|slot| self.later.get(slot)).collect();
         all.sort_unstable();
         all.iter().map(|due| (self.queue.item(due.slot), due.deadline)).collect()
     }

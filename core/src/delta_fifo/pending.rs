@@ -4,6 +4,7 @@
 //! from when its item takes a slot until it leaves it (`cache:DF-1`).
 
 use std::collections::VecDeque;
+use std::hash::Hash;
 
 use crate::slab::{Slab, Slot, Vacancy};
 use crate::store::Hashed;
@@ -72,7 +73,11 @@ impl<K: Eq, O> Pending<K, O> {
 
     /// Takes the first entry out. Nothing of it stays behind (`cache:DF-25`, `cache:CX-19`).
     #[inline]
-    pub(super) fn pop_front(&mut self) -> Option<(K, Deltas<K, O>)> {
+    pub(super) fn pop_front(&mut self) -> Option<(K, Deltas<K, O>)>
+    where
+        K: Hash,
+    {
+        self.items.take_ahead(self.order.len(), self.order.iter().copied());
         let slot = self.order.pop_front()?;
         let deltas = std::mem::take(self.items.value_mut(slot));
         Some((self.items.remove(slot)?, deltas))
@@ -107,6 +112,7 @@ mod tests {
     use super::*;
     use crate::delta_fifo::Delta;
     use crate::machine::by_hand::each_is_noticed;
+    use crate::slab::ahead::tests::{Seen, looks_ahead};
 
     /// Every key is its own hash.
     fn hash_of(key: &u8) -> u32 {
@@ -163,5 +169,14 @@ mod tests {
         copy.clone_from(&pending);
         let left: Vec<_> = std::iter::from_fn(|| copy.pop_front().map(|entry| entry.0)).collect();
         assert_eq!((left, copy.is_empty(), pending.is_empty()), (vec![2, 3, 1], true, false));
+    }
+    #[test]
+    fn a_long_queue_looks_ahead() {
+        let mut pending = Pending::<Seen, u8>::new();
+        for name in 0..80 {
+            let vacancy = pending.seek(&Hashed::of(Seen(name), name)).unwrap_err();
+            pending.push_back(vacancy, Seen(name), Delta::Added(0).into());
+        }
+        looks_ahead(|| assert!(pending.pop_front().is_some()));
     }
 }

@@ -119,6 +119,15 @@ impl Lines {
         Some(place)
     }
 
+    /// Returns the slots that stand in the first line.
+    #[inline]
+    pub(super) fn upcoming(&self) -> impl Iterator<Item = Slot> {
+        let line = self.taken.checked_ilog2().map(|at| self.lines[at as usize]);
+        let slot = |at: u32| (at != NONE).then_some(at);
+        let first = line.and_then(|line| slot(line.first));
+        std::iter::successors(first, move |at| slot(self.nodes[*at].after)).map(Slot)
+    }
+
     #[inline]
     fn in_line(&self, slot: Slot) -> Option<&Node> {
         self.nodes.get(slot.0).filter(|node| node.place.slot == slot)
@@ -365,5 +374,15 @@ mod tests {
             |lines| lines.in_lines += 1,
         ];
         each_is_noticed(full, breaks, Lines::check);
+    }
+    #[test]
+    fn those_in_the_first_line_are_upcoming() {
+        let upcoming = |lines: &Lines| lines.upcoming().map(|slot| slot.0).collect::<Vec<_>>();
+        let mut lines = Lines::new();
+        assert_eq!(upcoming(&lines), []);
+        for (slot, priority) in [(4, 1), (1, 2), (7, 2), (2, 1), (3, 2)] {
+            lines.push(place((priority, u64::from(slot) + 10), slot));
+        }
+        assert_eq!(upcoming(&lines), [1, 7], "one kept an older sequence and stands in no line");
     }
 }

@@ -257,6 +257,7 @@ impl<K: Key, L: Limiter<K>, O: Observer> Prioritized<K, L, O> {
     /// Hands out the first of the ready, with its priority (`workqueue:PQ-22`, `PQ-24`).
     #[inline(always)]
     pub(super) fn hand_out(&mut self, cx: &mut Cx<'_>) -> Option<(Token, K, i32)> {
+        self.items.take_ahead(self.ready.len(), self.ready.upcoming());
         let place = self.ready.pop()?;
         self.locked += 1;
         self.observer.handed_out(place.slot, cx);

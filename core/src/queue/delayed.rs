@@ -11,20 +11,18 @@ use super::state::{Key, Queue};
 use super::storage::Storage;
 
 impl<K: Key, S: Storage<K>> Queue<K, S> {
-    /// Keeps an item; tells whether it was kept before.
+    /// Keeps an item.
     #[inline]
-    pub(crate) fn keep(&mut self, key: &mut Option<K>, hash: u64) -> Option<(Slot, bool)> {
+    pub(crate) fn keep(&mut self, key: &mut Option<K>, hash: u64) -> Option<Slot> {
         let slot = self.items.intern(key, hash)?;
-        Some((slot, self.keep_slot(slot)))
+        self.keep_slot(slot);
+        Some(slot)
     }
 
     /// As [`keep`](Self::keep), for an item that is held already.
     #[inline]
-    pub(crate) fn keep_slot(&mut self, slot: Slot) -> bool {
-        let (_, mark) = self.items.marked(slot);
-        let before = *mark & DELAYED != 0;
-        *mark |= DELAYED;
-        before
+    pub(crate) fn keep_slot(&mut self, slot: Slot) {
+        *self.items.marked(slot).1 |= DELAYED;
     }
 
     /// Adds a kept item whose time has come (`workqueue:DQ-10`).

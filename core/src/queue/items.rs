@@ -4,6 +4,8 @@
 //! five times. Here an item is hashed once and its slot holds one bit per set; a token is a slot
 //! number, so `done` does not hash.
 
+use std::hash::Hash;
+
 use crate::slab::{Item, Slab, Slot};
 
 /// The item needs (another) processing.
@@ -98,6 +100,15 @@ impl<K: Eq> Items<K> {
     #[inline]
     pub(crate) fn marked(&mut self, slot: Slot) -> (&K, &mut u32) {
         self.0.both(slot)
+    }
+
+    /// Says that an item is about to be handed out.
+    #[inline(always)]
+    pub(crate) fn take_ahead(&mut self, waiting: usize, upcoming: impl Iterator<Item = Slot>)
+    where
+        K: Hash,
+    {
+        self.0.take_ahead(waiting, upcoming);
     }
 
     /// Moves an item from dirty to processing and names the delivery that begins.

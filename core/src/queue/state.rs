@@ -9,6 +9,7 @@
 //! ```
 
 use std::fmt;
+use std::hash::Hash;
 
 use crate::machine::{Channel, Cx, Wakes};
 use crate::metrics::{Meter, Metrics};
@@ -27,9 +28,10 @@ pub const DRAINS: Channel = 1;
 /// Where those sleep who tell the metrics what is unfinished.
 pub const UPDATERS: Channel = 2;
 
-/// What the queue can hold: equal values are the same item (`workqueue:CV-2`).
-pub trait Key: Eq + Clone + Send + fmt::Debug + 'static {}
-impl<T: Eq + Clone + Send + fmt::Debug + 'static> Key for T {}
+/// What the queue can hold: equal values are the same item (`workqueue:CV-2`). Items are compared,
+/// copied and, in a long queue, hashed under the lock, which must not call back into the queue.
+pub trait Key: Eq + Hash + Clone + Send + fmt::Debug + 'static {}
+impl<T: Eq + Hash + Clone + Send + fmt::Debug + 'static> Key for T {}
 
 /// What a drain waits for.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -146,6 +148,7 @@ impl<K: Key, S: Storage<K>> Queue<K, S> {
         if self.waiting.is_empty() {
             return None;
         }
+        self.items.take_ahead(self.waiting.len(), self.waiting.upcoming());
         let slot = self.waiting.pop().expect("a storage that holds items hands one out (ST-4)");
         self.in_flight += 1;
         if let Some(meter) = &mut self.meter {
@@ -297,6 +300,7 @@ mod tests {
     use super::*;
     use crate::machine::by_hand::{ByHand, each_is_noticed};
     use crate::queue::{Add, Get};
+    use crate::slab::ahead::tests::{Seen, looks_ahead};
 
     /// One item waits, one waits for its time, two are in processing, one of them added meanwhile.
     fn queue() -> Queue<u8> {
@@ -335,5 +339,13 @@ mod tests {
         let mut processing: Vec<_> = queue.processing().collect();
         processing.sort_unstable();
         assert_eq!(processing, [(&1, false), (&2, true)], "not what waits, for whatever");
+    }
+    #[test]
+    fn a_long_queue_looks_ahead() {
+        let mut queue = ByHand::new(Queue::<Seen>::default());
+        for key in 0..80 {
+            queue.call(Add { key: Some(Seen(key)), hash: key.into() });
+        }
+        looks_ahead(|| assert!(queue.call(Get).is_some()));
     }
 }

@@ -23,6 +23,14 @@ pub trait Storage<K>: Send + 'static {
         self.len() == 0
     }
 
+    /// Returns the slots that will be handed out next, if that is cheap to say: the queue fetches
+    /// their items from memory before it needs them. It matters for speed only, and so does a wrong
+    /// answer.
+    #[inline]
+    fn upcoming(&self) -> impl Iterator<Item = Slot> {
+        std::iter::empty()
+    }
+
     /// Learns that an item which it holds was added again; a storage with priorities may rank it
     /// anew (`workqueue:ST-3`).
     fn touch(&mut self, slot: Slot, key: &K) {
@@ -67,5 +75,10 @@ impl<K> Storage<K> for Fifo {
     #[inline]
     fn len(&self) -> usize {
         self.0.len()
+    }
+
+    #[inline]
+    fn upcoming(&self) -> impl Iterator<Item = Slot> {
+        self.slots()
     }
 }

@@ -1,152 +1,139 @@
-//! A heap of slots in which every slot can be found, moved and taken out.
-
-use super::{Chunked, Slot};
+//! A heap: the least of many nodes, at hand.
 
 /// Children of a node. Four lie in one or two cache lines and make the heap half as deep as two.
 const CHILDREN: usize = 4;
 
-/// A slot and its place in an order; the least comes first. A slot is in a heap at most once.
-pub(crate) trait Ranked: Ord + Copy {
-    /// Returns the slot.
-    fn slot(&self) -> Slot;
-}
-
-/// The least of many slots, at hand.
+/// Nodes, of which none comes before its parent.
+///
+/// Whoever wants to find a node again has itself told where nodes stand: `stands` hears of every
+/// node that was put somewhere. Nobody is told of one that was taken out.
 #[derive(Clone, Debug)]
-pub(crate) struct SlotHeap<P> {
-    nodes: Vec<P>,
-    /// Under the number of a slot, one more than the index of its node; zero if it has none.
-    positions: Chunked<u32>,
-}
+pub(crate) struct Heap<P>(Vec<P>);
 
-impl<P: Ranked> SlotHeap<P> {
+impl<P: Ord + Copy> Heap<P> {
     pub(crate) const fn new() -> Self {
-        Self { nodes: Vec::new(), positions: Chunked::new() }
+        Self(Vec::new())
     }
 
     pub(crate) fn len(&self) -> usize {
-        self.nodes.len()
+        self.0.len()
     }
 
     #[inline]
     pub(crate) fn is_empty(&self) -> bool {
-        self.nodes.is_empty()
+        self.0.is_empty()
     }
 
     /// Returns the least.
     #[inline]
     pub(crate) fn first(&self) -> Option<&P> {
-        self.nodes.first()
-    }
-
-    pub(crate) fn get(&self, slot: Slot) -> Option<&P> {
-        self.nodes.get(self.position(slot)?)
-    }
-
-    /// Takes in a slot that is not there.
-    pub(crate) fn push(&mut self, place: P) {
-        let position = *self.positions.reach(place.slot().0);
-        debug_assert_eq!(position, 0, "a slot is in a heap once");
-        if self.nodes.len() == self.nodes.capacity() {
-            // A quarter more: doubling would waste half at worst.
-            self.nodes.reserve_exact((self.nodes.len() / 4).max(4));
-        }
-        self.nodes.push(place);
-        self.rise(self.nodes.len() - 1, place);
-    }
-
-    /// Takes out the least.
-    pub(crate) fn pop(&mut self) -> Option<P> {
-        self.take(0)
-    }
-
-    /// Takes out a slot.
-    pub(crate) fn remove(&mut self, slot: Slot) -> Option<P> {
-        self.take(self.position(slot)?)
-    }
-
-    /// Gives a slot that is there another place.
-    pub(crate) fn replace(&mut self, place: P) {
-        if let Some(at) = self.position(place.slot()) {
-            self.settle(at, place);
-        }
-    }
-
-    /// Takes out all slots, in no order.
-    pub(crate) fn drain(&mut self) -> Vec<P> {
-        for place in &self.nodes {
-            self.positions[place.slot().0] = 0;
-        }
-        std::mem::take(&mut self.nodes)
+        self.0.first()
     }
 
     #[inline]
-    fn position(&self, slot: Slot) -> Option<usize> {
-        (*self.positions.get(slot.0)? as usize).checked_sub(1)
+    pub(crate) fn get(&self, at: usize) -> Option<&P> {
+        self.0.get(at)
     }
 
-    fn take(&mut self, at: usize) -> Option<P> {
-        let taken = *self.nodes.get(at)?;
-        self.positions[taken.slot().0] = 0;
-        let last = self.nodes.pop()?;
-        if at < self.nodes.len() {
-            self.settle(at, last);
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &P> {
+        self.0.iter()
+    }
+
+    #[inline(always)]
+    pub(crate) fn push(&mut self, node: P, mut stands: impl FnMut(&P, usize)) {
+        if self.0.len() == self.0.capacity() {
+            self.make_room();
+        }
+        self.0.push(node);
+        self.rise(self.0.len() - 1, node, &mut stands);
+    }
+
+    /// A quarter more: doubling would waste half at worst.
+    #[cold]
+    #[inline(never)]
+    fn make_room(&mut self) {
+        self.0.reserve_exact((self.0.len() / 4).max(4));
+    }
+
+    /// Takes out a node.
+    pub(crate) fn take(&mut self, at: usize, stands: impl FnMut(&P, usize)) -> Option<P> {
+        let taken = *self.0.get(at)?;
+        let last = self.0.pop()?;
+        if at < self.0.len() {
+            self.set(at, last, stands);
         }
         Some(taken)
     }
 
-    /// Puts a place into the hole at `at` and moves it to where it belongs.
-    fn settle(&mut self, at: usize, place: P) {
-        let at = self.rise(at, place);
-        self.sink(at, place);
+    /// Puts a node where another stands, and moves it to where it belongs.
+    pub(crate) fn set(&mut self, at: usize, node: P, mut stands: impl FnMut(&P, usize)) {
+        let at = self.rise(at, node, &mut stands);
+        self.sink(at, node, &mut stands);
     }
 
-    fn put(&mut self, at: usize, place: P) {
-        self.nodes[at] = place;
-        self.positions[place.slot().0] =
-            u32::try_from(at + 1).expect("a heap has no more nodes than there are slots");
+    /// Takes out all nodes, in no order.
+    pub(crate) fn drain(&mut self) -> Vec<P> {
+        std::mem::take(&mut self.0)
     }
 
-    fn rise(&mut self, mut at: usize, place: P) -> usize {
+    /// Takes out all nodes but some.
+    pub(crate) fn retain(&mut self, keep: impl FnMut(&P) -> bool) {
+        self.0.retain(keep);
+        for at in (0..self.0.len().div_ceil(CHILDREN)).rev() {
+            self.sink(at, self.0[at], &mut |_, _| ());
+        }
+    }
+
+    #[inline(always)]
+    fn rise(&mut self, mut at: usize, node: P, stands: &mut impl FnMut(&P, usize)) -> usize {
         while at > 0 {
             let parent = (at - 1) / CHILDREN;
-            if self.nodes[parent] <= place {
+            if self.0[parent] <= node {
                 break;
             }
-            self.put(at, self.nodes[parent]);
+            self.0[at] = self.0[parent];
+            stands(&self.0[at], at);
             at = parent;
         }
-        self.put(at, place);
+        self.0[at] = node;
+        stands(&node, at);
         at
     }
 
-    fn sink(&mut self, mut at: usize, place: P) {
+    #[inline(always)]
+    fn sink(&mut self, mut at: usize, node: P, stands: &mut impl FnMut(&P, usize)) {
         while let Some(least) = self.least_child(at) {
-            if self.nodes[least] >= place {
+            if self.0[least] >= node {
                 break;
             }
-            self.put(at, self.nodes[least]);
+            self.0[at] = self.0[least];
+            stands(&self.0[at], at);
             at = least;
         }
-        self.put(at, place);
+        self.0[at] = node;
+        stands(&node, at);
     }
 
     #[inline]
     fn least_child(&self, at: usize) -> Option<usize> {
         let first = at * CHILDREN + 1;
-        let end = (first + CHILDREN).min(self.nodes.len());
-        (first..end).min_by_key(|&child| self.nodes[child])
+        let end = (first + CHILDREN).min(self.0.len());
+        (first..end).min_by_key(|&child| self.0[child])
     }
 
-    /// Checks that nodes and positions agree and that no child is before its parent
-    /// (`workqueue:INV-12`).
+    /// Checks that no node comes before its parent (`workqueue:INV-12`).
     pub(crate) fn check(&self) {
-        for (at, place) in self.nodes.iter().enumerate() {
-            assert_eq!(self.position(place.slot()), Some(at), "a position names its node");
-            assert!(at == 0 || self.nodes[(at - 1) / CHILDREN] <= *place, "parents come first");
+        for (at, node) in self.0.iter().enumerate().skip(1) {
+            assert!(self.0[(at - 1) / CHILDREN] <= *node, "parents come first");
         }
-        let known = self.positions.iter().filter(|position| **position > 0).count();
-        assert_eq!(known, self.nodes.len(), "positions name nodes only");
+    }
+}
+
+#[cfg(test)]
+impl<P> Heap<P> {
+    /// What stands there, to be broken.
+    pub(crate) fn nodes_mut(&mut self) -> &mut [P] {
+        &mut self.0
     }
 }
 
@@ -159,89 +146,74 @@ mod tests {
     use super::*;
     use crate::machine::by_hand::each_is_noticed;
 
-    #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-    struct Place(u16, u32);
-
-    impl Ranked for Place {
-        fn slot(&self) -> Slot {
-            Slot(self.1)
-        }
-    }
-
-    fn least(map: &BTreeMap<u32, u16>) -> Option<Place> {
-        map.iter().map(|(slot, rank)| Place(*rank, *slot)).min()
-    }
-
     quickcheck! {
-        fn a_heap_hands_out_what_a_sorted_map_would(calls: Vec<(u8, u8, u16)>) -> bool {
-            let (mut heap, mut map) = (SlotHeap::new(), BTreeMap::new());
-            for (call, slot, rank) in calls {
-                let slot = u32::from(slot % 40);
-                match call % 4 {
-                    0 => {
-                        let place = heap.pop();
-                        assert_eq!(place, least(&map));
-                        place.map(|Place(_, slot)| map.remove(&slot));
-                    }
-                    1 => assert_eq!(
-                        heap.remove(Slot(slot)),
-                        map.remove(&slot).map(|rank| Place(rank, slot))
-                    ),
-                    _ => {
-                        match map.insert(slot, rank) {
-                            Some(_) => heap.replace(Place(rank, slot)),
-                            None => heap.push(Place(rank, slot)),
-                        }
-                        assert_eq!(heap.get(Slot(slot)), Some(&Place(rank, slot)));
-                    }
-                }
-                heap.check();
-                assert_eq!(heap.len(), map.len());
-                assert_eq!(heap.first().copied(), least(&map));
-            }
-            let mut left: Vec<_> = heap.drain().into_iter().map(|Place(_, slot)| slot).collect();
-            left.sort_unstable();
+        fn nodes_come_out_in_their_order(nodes: Vec<u8>, odd: bool) -> bool {
+            let mut heap = Heap::new();
+            nodes.iter().for_each(|node| heap.push(*node, |_, _| ()));
             heap.check();
-            heap.is_empty() && left.into_iter().eq(map.into_keys())
+            let mut left = nodes;
+            if odd {
+                heap.retain(|node| node % 2 == 1);
+                heap.check();
+                left.retain(|node| node % 2 == 1);
+            }
+            left.sort_unstable();
+            let out = std::iter::from_fn(|| {
+                heap.check();
+                assert_eq!(heap.first(), heap.iter().min());
+                heap.take(0, |_, _| ())
+            });
+            out.eq(left)
+        }
+
+        /// Nodes are a number below and a rank above, so each is found by its number.
+        fn whoever_listens_knows_where_nodes_stand(calls: Vec<(u8, u8)>) -> bool {
+            let (mut heap, mut places) = (Heap::new(), BTreeMap::new());
+            for (number, (rank, call)) in (0_u32..).zip(calls) {
+                let node = u32::from(rank) << 16 | number;
+                let mut stands = |node: &u32, at| _ = places.insert(*node, at);
+                let at = usize::from(call) % (heap.len() + 1);
+                let gone = match call % 3 {
+                    0 => heap.take(at, &mut stands),
+                    1 if at < heap.len() => {
+                        let gone = heap.get(at).copied();
+                        heap.set(at, node, &mut stands);
+                        gone
+                    }
+                    _ => {
+                        heap.push(node, &mut stands);
+                        None
+                    }
+                };
+                gone.map(|gone| places.remove(&gone));
+                heap.check();
+                assert!(places.iter().all(|(node, at)| heap.get(*at) == Some(node)));
+                assert_eq!(places.len(), heap.len());
+            }
+            true
         }
     }
 
     #[test]
     fn a_heap_grows_seldom_and_by_a_quarter_at_most() {
-        let (mut heap, mut capacities) = (SlotHeap::new(), vec![]);
-        for slot in 0..1_000 {
-            heap.push(Place(0, slot));
-            assert!(heap.nodes.capacity() <= heap.len() + (heap.len() / 4).max(4));
-            capacities.push(heap.nodes.capacity());
+        let (mut heap, mut capacities) = (Heap::new(), vec![]);
+        for _ in 0..1_000 {
+            heap.push(0, |_, _| ());
+            assert!(heap.0.capacity() <= heap.len() + (heap.len() / 4).max(4));
+            capacities.push(heap.0.capacity());
         }
         capacities.dedup();
         assert!(capacities.len() < 30, "{capacities:?}");
     }
 
     #[test]
-    fn a_heap_out_of_order_and_a_position_that_is_wrong_are_noticed() {
+    fn a_heap_out_of_order_is_noticed() {
         let full = || {
-            let mut heap = SlotHeap::new();
-            (0..6).for_each(|slot| heap.push(Place(slot as u16, slot)));
-            heap.check();
+            let mut heap = Heap::new();
+            (0..6).for_each(|node| heap.push(node, |_, _| ()));
             heap
         };
-        let breaks: [fn(&mut SlotHeap<Place>); 3] = [
-            |heap| heap.nodes[5].0 = 0,
-            |heap| heap.positions[2] = 1,
-            |heap| heap.positions.push(1),
-        ];
+        let breaks: [fn(&mut Heap<u8>); 2] = [|heap| heap.0[0] = 9, |heap| heap.0[5] = 0];
         each_is_noticed(full, breaks, |heap| heap.check());
-    }
-
-    #[test]
-    fn a_slot_that_is_not_there_is_not_found() {
-        let mut heap = SlotHeap::<Place>::new();
-        assert_eq!(
-            (heap.get(Slot(3)).copied(), heap.remove(Slot(3)), heap.pop()),
-            (None, None, None)
-        );
-        heap.replace(Place(1, 3));
-        assert!(heap.is_empty());
     }
 }

@@ -4,8 +4,10 @@
 //! with a small value: the queues' state bits, a limiter's count. The slot's number stands for
 //! the item everywhere else, so orders and heaps hold plain numbers and need no hashing.
 
+pub(crate) mod ahead;
 mod chunked;
 mod heap;
+mod slot_heap;
 mod table;
 #[cfg(test)]
 mod tests;
@@ -16,7 +18,8 @@ use foldhash::fast::SeedableRandomState;
 use crate::runtime::Runtime;
 
 pub(crate) use chunked::Chunked;
-pub(crate) use heap::{Ranked, SlotHeap};
+pub(crate) use heap::Heap;
+pub(crate) use slot_heap::{Ranked, SlotHeap};
 pub(crate) use table::Table;
 
 const NONE: u32 = u32::MAX;
@@ -76,6 +79,8 @@ pub(crate) struct Slab<K, V> {
     table: Table,
     entries: Chunked<Entry<K, V>>,
     free: u32,
+    /// How many of the next items to be taken were looked at.
+    ahead: u32,
 }
 
 #[derive(Clone, Debug)]
@@ -96,7 +101,7 @@ impl<K, V: Default> Default for Entry<K, V> {
 
 impl<K: Eq, V: Default> Slab<K, V> {
     pub(crate) const fn new() -> Self {
-        Self { table: Table::new(), entries: Chunked::new(), free: NONE }
+        Self { table: Table::new(), entries: Chunked::new(), free: NONE, ahead: 0 }
     }
 
     #[inline]
@@ -208,14 +213,14 @@ impl<K: Eq, V: Default> Slab<K, V> {
 
 impl<K: Clone, V: Clone> Clone for Slab<K, V> {
     fn clone(&self) -> Self {
-        Self { table: self.table.clone(), entries: self.entries.clone(), free: self.free }
+        Self { table: self.table.clone(), entries: self.entries.clone(), ..*self }
     }
 
     fn clone_from(&mut self, source: &Self) {
-        let Self { table, entries, free } = self;
+        let Self { table, entries, free, ahead } = self;
         table.clone_from(&source.table);
         entries.clone_from(&source.entries);
-        *free = source.free;
+        (*free, *ahead) = (source.free, source.ahead);
     }
 }
 

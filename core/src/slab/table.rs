@@ -72,6 +72,12 @@ impl Table {
         }
     }
 
+    /// Looks where a hash wants to stand. What is there says nothing.
+    #[inline(always)]
+    pub(crate) fn look(&self, hash: u32) -> u64 {
+        self.places.get(self.home(spread(hash))).copied().unwrap_or_default()
+    }
+
     /// Goes through the slots, in no particular order.
     pub(crate) fn slots(&self) -> impl Iterator<Item = u32> {
         self.places.iter().filter(|place| **place != EMPTY).map(|place| *place as u32)

@@ -1,0 +1,178 @@
+//! A heap of slots in which every slot can be found, moved and taken out.
+
+use super::{Chunked, Heap, Slot};
+
+/// A slot and its place in an order; the least comes first. A slot is in a heap at most once.
+pub(crate) trait Ranked: Ord + Copy {
+    /// Returns the slot.
+    fn slot(&self) -> Slot;
+}
+
+/// The least of many slots, at hand.
+#[derive(Clone, Debug)]
+pub(crate) struct SlotHeap<P> {
+    heap: Heap<P>,
+    /// Under the number of a slot, one more than the index of its node; zero if it has none.
+    positions: Chunked<u32>,
+}
+
+/// Notes where the node of a slot stands.
+#[inline(always)]
+fn note<P: Ranked>(positions: &mut Chunked<u32>) -> impl FnMut(&P, usize) {
+    |node, at| {
+        positions[node.slot().0] =
+            u32::try_from(at + 1).expect("a heap has no more nodes than there are slots");
+    }
+}
+
+impl<P: Ranked> SlotHeap<P> {
+    pub(crate) const fn new() -> Self {
+        Self { heap: Heap::new(), positions: Chunked::new() }
+    }
+
+    #[inline]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.heap.is_empty()
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.heap.len()
+    }
+
+    /// Returns the least.
+    #[inline]
+    pub(crate) fn first(&self) -> Option<&P> {
+        self.heap.first()
+    }
+
+    pub(crate) fn get(&self, slot: Slot) -> Option<&P> {
+        self.heap.get(self.position(slot)?)
+    }
+
+    /// Takes in a slot that is not there.
+    pub(crate) fn push(&mut self, place: P) {
+        let position = *self.positions.reach(place.slot().0);
+        debug_assert_eq!(position, 0, "a slot is in a heap once");
+        self.heap.push(place, note(&mut self.positions));
+    }
+
+    /// Takes out the least.
+    pub(crate) fn pop(&mut self) -> Option<P> {
+        self.take(0)
+    }
+
+    /// Takes out a slot.
+    pub(crate) fn remove(&mut self, slot: Slot) -> Option<P> {
+        self.take(self.position(slot)?)
+    }
+
+    /// Gives a slot that is there another place.
+    pub(crate) fn replace(&mut self, place: P) {
+        if let Some(at) = self.position(place.slot()) {
+            self.heap.set(at, place, note(&mut self.positions));
+        }
+    }
+
+    #[inline]
+    fn position(&self, slot: Slot) -> Option<usize> {
+        (*self.positions.get(slot.0)? as usize).checked_sub(1)
+    }
+
+    fn take(&mut self, at: usize) -> Option<P> {
+        let taken = self.heap.take(at, note(&mut self.positions))?;
+        self.positions[taken.slot().0] = 0;
+        Some(taken)
+    }
+
+    /// Checks that nodes and positions agree and that no child is before its parent
+    /// (`workqueue:INV-12`).
+    pub(crate) fn check(&self) {
+        self.heap.check();
+        for (at, place) in self.heap.iter().enumerate() {
+            assert_eq!(self.position(place.slot()), Some(at), "a position names its node");
+        }
+        let known = self.positions.iter().filter(|position| **position > 0).count();
+        assert_eq!(known, self.heap.len(), "positions name nodes only");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use quickcheck::quickcheck;
+
+    use super::*;
+    use crate::machine::by_hand::each_is_noticed;
+
+    #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+    struct Place(u16, u32);
+
+    impl Ranked for Place {
+        fn slot(&self) -> Slot {
+            Slot(self.1)
+        }
+    }
+
+    fn least(map: &BTreeMap<u32, u16>) -> Option<Place> {
+        map.iter().map(|(slot, rank)| Place(*rank, *slot)).min()
+    }
+
+    quickcheck! {
+        fn a_heap_hands_out_what_a_sorted_map_would(calls: Vec<(u8, u8, u16)>) -> bool {
+            let (mut heap, mut map) = (SlotHeap::new(), BTreeMap::new());
+            for (call, slot, rank) in calls {
+                let slot = u32::from(slot % 40);
+                match call % 4 {
+                    0 => {
+                        let place = heap.pop();
+                        assert_eq!(place, least(&map));
+                        place.map(|Place(_, slot)| map.remove(&slot));
+                    }
+                    1 => assert_eq!(
+                        heap.remove(Slot(slot)),
+                        map.remove(&slot).map(|rank| Place(rank, slot))
+                    ),
+                    _ => {
+                        match map.insert(slot, rank) {
+                            Some(_) => heap.replace(Place(rank, slot)),
+                            None => heap.push(Place(rank, slot)),
+                        }
+                        assert_eq!(heap.get(Slot(slot)), Some(&Place(rank, slot)));
+                    }
+                }
+                heap.check();
+                assert_eq!(heap.len(), map.len());
+                assert_eq!(heap.first().copied(), least(&map));
+            }
+            heap.is_empty() == map.is_empty()
+        }
+    }
+
+    #[test]
+    fn a_heap_out_of_order_and_a_position_that_is_wrong_are_noticed() {
+        let full = || {
+            let mut heap = SlotHeap::new();
+            (0..6).for_each(|slot| heap.push(Place(slot as u16, slot)));
+            heap.check();
+            heap
+        };
+        let breaks: [fn(&mut SlotHeap<Place>); 3] = [
+            |heap| heap.heap.nodes_mut()[5].0 = 0,
+            |heap| heap.positions[2] = 1,
+            |heap| heap.positions.push(1),
+        ];
+        each_is_noticed(full, breaks, |heap| heap.check());
+    }
+
+    #[test]
+    fn a_slot_that_is_not_there_is_not_found() {
+        let mut heap = SlotHeap::<Place>::new();
+        assert_eq!(
+            (heap.get(Slot(3)).copied(), heap.remove(Slot(3)), heap.pop()),
+            (None, None, None)
+        );
+        heap.replace(Place(1, 3));
+        assert!(heap.is_empty());
+    }
+}
