@@ -8,6 +8,7 @@ use crate::runtime::Ambient;
 use crate::store::{Cause, Handle, Hashed, Key, KeyError, KeyHasher, LastState};
 
 use super::EnqueueError;
+use super::marker::Marker;
 
 /// Names an object. Deterministic and without side effects (`cache:KY-1`).
 pub type KeyFunction<K, O> = Arc<dyn Fn(&O) -> Result<K, Cause> + Send + Sync>;
@@ -21,6 +22,7 @@ pub struct Intake<K, O> {
     key_of: KeyFunction<K, O>,
     transform: Option<Transform<O>>,
     hasher: KeyHasher,
+    marker: Marker,
 }
 
 /// An object and its key.
@@ -55,7 +57,8 @@ impl<K: Key, O: Handle> Intake<K, O> {
         hasher: KeyHasher,
         key_of: impl Fn(&O) -> Result<K, Cause> + Send + Sync + 'static,
     ) -> Self {
-        Self { key_of: Arc::new(key_of), transform: None, hasher }
+        let marker = Marker::new(&hasher);
+        Self { key_of: Arc::new(key_of), transform: None, hasher, marker }
     }
 
     /// Adds a transformer.
@@ -97,14 +100,20 @@ impl<K: Key, O: Handle> Intake<K, O> {
         }
     }
 
-    /// Returns the hash of an object's key, where the key itself is not kept.
+    /// Returns the mark of a key.
+    #[inline]
+    pub(crate) fn mark_of(&self, key: &K) -> u32 {
+        self.marker.mark(key)
+    }
+
+    /// Returns the mark of an object's key, where the key itself is not kept.
     ///
     /// # Errors
     /// The key function refused it.
     #[inline]
-    pub(crate) fn hash(&self, object: &O) -> Result<u32, KeyError> {
+    pub(crate) fn mark_of_object(&self, object: &O) -> Result<u32, KeyError> {
         match (self.key_of)(object) {
-            Ok(key) => Ok(self.hasher.hash(&key)),
+            Ok(key) => Ok(self.mark_of(&key)),
             Err(cause) => Err(KeyError::new(object, cause)),
         }
     }

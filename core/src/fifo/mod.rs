@@ -28,6 +28,7 @@ mod contract;
 mod intake;
 mod items;
 mod latch;
+mod marker;
 mod operations;
 mod outcome;
 mod state;

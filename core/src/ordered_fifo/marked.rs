@@ -1,4 +1,4 @@
-//! What goes through the queue, marked with the hash of its object's key.
+//! What goes through the queue, marked by its object's key.
 //!
 //! Events carry no keys: most are never compared. Whoever puts together a batch of different
 //! objects would have to ask for the key of every event, under the lock, and long after it left
@@ -7,7 +7,7 @@
 use crate::fifo::{EnqueueError, Intake};
 use crate::store::{Handle, Hashed, Key, KeyError, LastState};
 
-/// Something with the hash of its object's key.
+/// Something with the mark of its object's key.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Marked<T> {
     /// What it is.
@@ -26,12 +26,6 @@ impl<T> Marked<T> {
     #[inline]
     pub(super) fn not(content: T) -> Self {
         Self { content, mark: None }
-    }
-
-    /// Marks something with its key.
-    #[inline]
-    pub(super) fn with<K>(content: T, key: &Hashed<K>) -> Self {
-        Self { content, mark: Some(key.hash()) }
     }
 
     /// Returns the mark.
@@ -65,7 +59,17 @@ impl<K: Key, O: Handle> Intake<K, O> {
     /// Returns the mark of an object that has a key; `None` if nobody looks at marks.
     #[inline]
     pub(super) fn mark(&self, object: &O, marks: bool) -> Result<Option<u32>, KeyError> {
-        if marks { self.hash(object).map(Some) } else { self.check(object).map(|()| None) }
+        if marks {
+            self.mark_of_object(object).map(Some)
+        } else {
+            self.check(object).map(|()| None)
+        }
+    }
+
+    /// Marks something with the key of its object.
+    #[inline]
+    pub(super) fn marked_with<T>(&self, content: T, key: &Hashed<K>) -> Marked<T> {
+        Marked::new(content, Some(self.mark_of(key.key())))
     }
 
     /// Transforms an object that has a key, and marks what comes out.
@@ -77,7 +81,7 @@ impl<K: Key, O: Handle> Intake<K, O> {
     /// Marks an object that was transformed. One that has lost its key is queued all the same
     /// (`cache:RF-20`).
     pub(super) fn marked_again(&self, object: O) -> Marked<O> {
-        let mark = self.hash(&object).ok();
+        let mark = self.mark_of_object(&object).ok();
         Marked { content: object, mark }
     }
 
@@ -92,7 +96,7 @@ impl<K: Key, O: Handle> Intake<K, O> {
         match last {
             LastState::Final(object) => Ok(self.marked(object)?.map(LastState::Final)),
             LastState::Tombstone(tombstone) => {
-                let mark = Some(self.hasher().hash(&tombstone.key));
+                let mark = Some(self.mark_of(&tombstone.key));
                 Ok(Marked { content: LastState::Tombstone(tombstone), mark })
             }
         }

@@ -221,7 +221,7 @@ where
     fn listed_as(&self, key: Hashed<K>, object: O) -> Keyed<K, Marked<O>> {
         let object = match self.intake.transforms() {
             true => self.intake.marked_again(object),
-            false => Marked::with(object, &key),
+            false => self.intake.marked_with(object, &key),
         };
         Keyed { key, object }
     }

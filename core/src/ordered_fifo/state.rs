@@ -116,7 +116,7 @@ impl<K: Key, O: Handle, N: KnownObjects<K, O>> OrderedQueue<K, O, N> {
     ) {
         let gone = self.unlisted(&listed, behind);
         for (key, object) in gone {
-            let mark = Marked::with((), &key);
+            let mark = self.intake.marked_with((), &key);
             let tombstone = LastState::unknown(key.into_key(), object);
             self.push(mark.map(|()| Delta::Deleted(tombstone).into()), wakes);
         }
@@ -184,7 +184,7 @@ impl<K: Key, O: Handle, N: KnownObjects<K, O>> OrderedQueue<K, O, N> {
             }
             let Some(object) = self.look_up(key) else { continue };
             match self.intake.key(&object) {
-                Ok(key) => idle.push(Marked::with(object, &key)),
+                Ok(key) => idle.push(self.intake.marked_with(object, &key)),
                 Err(error) => return (idle, Some(error)),
             }
         }
