@@ -122,6 +122,27 @@ fn the_text_of_a_panic_goes_into_its_witness() {
 }
 
 #[test]
+fn what_follows_names_lines_up_however_long_they_are() {
+    for arguments in
+        [&["run", "elector/cx_15", "--engine", "trace"][..], &["list", "elector/cx_15"]]
+    {
+        let said = text(&seatrial(arguments).stdout);
+        let mut names = Vec::new();
+        let mut follows = Vec::new();
+        for line in said.lines().filter(|line| line.trim().starts_with("cx_15")) {
+            let behind =
+                line.trim_start().find(' ').expect(&said) + line.find("cx_15").expect(&said);
+            names.push(behind);
+            follows.push(behind + line[behind..].find(|it: char| it != ' ').expect(&said));
+        }
+        names.dedup();
+        assert!(names.len() > 1 && names.iter().any(|end| *end > 44), "{said}");
+        follows.dedup();
+        assert_eq!(follows.len(), 1, "{said}");
+    }
+}
+
+#[test]
 fn bad_input_is_refused_with_advice() {
     refused(&["run", "no_such_thing"], "seatrial list");
     refused(&["list", "no_such_thing"], "seatrial list");

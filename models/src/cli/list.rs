@@ -45,8 +45,9 @@ fn component(subject: &dyn Subject, colour: Colour, wanted: impl Fn(&str) -> boo
         let lines: Vec<_> = lines.into_iter().filter(|(name, _)| wanted(name)).collect();
         if !lines.is_empty() {
             let _infallible = writeln!(text, "  {}", colour.dim(title));
+            let width = lines.iter().map(|(name, _)| name.len()).max().unwrap_or(0).max(32);
             for (name, says) in lines {
-                let _infallible = writeln!(text, "    {name:<32} {says}");
+                let _infallible = writeln!(text, "    {name:<width$} {says}");
             }
         }
     };

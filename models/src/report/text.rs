@@ -53,8 +53,15 @@ pub fn thousands(number: u64) -> String {
     text
 }
 
+/// Returns how wide a column of names is: as the longest, so that what follows them lines up, and
+/// as in most reports at least, so that they look the same.
+fn width_of(names: impl Iterator<Item = String>) -> usize {
+    names.map(|name| name.chars().count()).max().unwrap_or(0).max(42)
+}
+
 /// Renders verdicts, one line per scenario and engine, violations below it.
 pub fn rows_text(rows: &[Row], program: &str, colour: Colour) -> String {
+    let width = width_of(rows.iter().map(case_name));
     let mut text = String::new();
     let mut component = "";
     for group in rows.chunk_by(Row::same_case) {
@@ -63,7 +70,7 @@ pub fn rows_text(rows: &[Row], program: &str, colour: Colour) -> String {
             component = &first.component;
             let _infallible = writeln!(text, "{}", colour.head(component));
         }
-        text.push_str(&group_line(group, colour));
+        text.push_str(&group_line(group, width, colour));
         for row in group.iter().filter(|row| !row.as_expected()) {
             text.push_str(&violation(row, program, colour));
         }
@@ -71,12 +78,16 @@ pub fn rows_text(rows: &[Row], program: &str, colour: Colour) -> String {
     text
 }
 
-fn group_line(group: &[Row], colour: Colour) -> String {
-    let first = &group[0];
-    let name = match &first.exhibit {
+fn case_name(row: &Row) -> String {
+    match &row.exhibit {
         Some(exhibit) => format!("{exhibit} (exhibit)"),
-        None => first.scenario.clone(),
-    };
+        None => row.scenario.clone(),
+    }
+}
+
+fn group_line(group: &[Row], width: usize, colour: Colour) -> String {
+    let first = &group[0];
+    let name = case_name(first);
     let executions = first.executions.map_or(String::new(), thousands);
     let (word, detail) = verdict_words(group);
     let word = match word {
@@ -84,7 +95,7 @@ fn group_line(group: &[Row], colour: Colour) -> String {
         "not run" => colour.dim(word),
         _ => colour.bad(word),
     };
-    let line = format!("  {name:<42} {:<8} {executions:>11}  {word}{detail}", first.engine);
+    let line = format!("  {name:<width$} {:<8} {executions:>11}  {word}{detail}", first.engine);
     format!("{}\n", line.trim_end())
 }
 
@@ -166,6 +177,7 @@ fn violation(row: &Row, program: &str, colour: Colour) -> String {
 
 /// Renders the kill matrix: executions to conviction per engine.
 pub fn mutants_text(rows: &[MutantRow], engines: &[Engine], colour: Colour) -> String {
+    let width = width_of(rows.iter().map(mutant_name));
     let mut text = String::new();
     for group in rows.chunk_by(|a, b| a.component == b.component) {
         let tried = |engine: &Engine| {
@@ -177,10 +189,10 @@ pub fn mutants_text(rows: &[MutantRow], engines: &[Engine], colour: Colour) -> S
         };
         let engines: Vec<_> = engines.iter().copied().filter(tried).collect();
         let heads: String = engines.iter().map(|engine| format!(" {:>9}", engine.name())).collect();
-        let head = format!("{:<44}{heads}  convicted by", group[0].component);
+        let head = format!("{:<1$}{heads}  convicted by", group[0].component, width + 2);
         let _infallible = writeln!(text, "{}", colour.head(&head));
         for row in group {
-            text.push_str(&mutant_line(row, &engines, colour));
+            text.push_str(&mutant_line(row, &engines, width, colour));
         }
         if engines.contains(&Engine::Fuzz) {
             let _infallible = writeln!(text, "  {}", colour.dim(&fuzzed(group)));
@@ -193,6 +205,7 @@ pub fn mutants_text(rows: &[MutantRow], engines: &[Engine], colour: Colour) -> S
 pub fn speeds_text(rows: &[MutantRow], colour: Colour) -> String {
     let mut text = String::new();
     let measured: Vec<_> = rows.iter().filter(|row| !row.speeds.is_empty()).collect();
+    let width = width_of(measured.iter().map(|row| row.name.clone()));
     for group in measured.chunk_by(|a, b| a.component == b.component) {
         let mut ways: Vec<&str> = Vec::new();
         for speed in group.iter().flat_map(|row| &row.speeds) {
@@ -203,17 +216,20 @@ pub fn speeds_text(rows: &[MutantRow], colour: Colour) -> String {
         let heads: String = ways.iter().map(|way| format!(" {way:>12}")).collect();
         let seeds = group.iter().flat_map(|row| &row.speeds).map(|speed| speed.seeds).max();
         let title = format!("{}, median of {}", group[0].component, seeds.unwrap_or_default());
-        let _infallible =
-            writeln!(text, "{}", colour.head(&format!("{title:<44}{heads}  on the scenario")));
+        let _infallible = writeln!(
+            text,
+            "{}",
+            colour.head(&format!("{title:<0$}{heads}  on the scenario", width + 2))
+        );
         for row in group {
-            let _infallible = writeln!(text, "{}", speeds_line(row, &ways));
+            let _infallible = writeln!(text, "{}", speeds_line(row, &ways, width));
         }
     }
     text
 }
 
-fn speeds_line(row: &MutantRow, ways: &[&str]) -> String {
-    let mut line = format!("  {:<42}", row.name);
+fn speeds_line(row: &MutantRow, ways: &[&str], width: usize) -> String {
+    let mut line = format!("  {:<width$}", row.name);
     for way in ways {
         let cell = match row.speeds.iter().find(|speed| speed.by == *way) {
             None => "-".to_owned(),
@@ -242,9 +258,13 @@ fn fuzzed(group: &[MutantRow]) -> String {
     )
 }
 
-fn mutant_line(row: &MutantRow, engines: &[Engine], colour: Colour) -> String {
+fn mutant_name(row: &MutantRow) -> String {
     let mark = if row.kind == "exhibit" { " (exhibit)" } else { "" };
-    let mut line = format!("  {:<42}", format!("{}{mark}", row.name));
+    format!("{}{mark}", row.name)
+}
+
+fn mutant_line(row: &MutantRow, engines: &[Engine], width: usize, colour: Colour) -> String {
+    let mut line = format!("  {:<width$}", mutant_name(row));
     for engine in engines {
         let kill = row.kills.iter().find(|kill| kill.engine == *engine);
         let cell = kill.map_or("-".to_owned(), |kill| thousands(kill.executions));
