@@ -8,7 +8,7 @@ use crate::runtime::Ambient;
 use crate::store::{Cause, Handle, Hashed, Key, KeyError, KeyHasher, LastState};
 
 use super::EnqueueError;
-use super::marker::Marker;
+use super::marker::{Mark, Marker};
 
 /// Names an object. Deterministic and without side effects (`cache:KY-1`).
 pub type KeyFunction<K, O> = Arc<dyn Fn(&O) -> Result<K, Cause> + Send + Sync>;
@@ -102,16 +102,19 @@ impl<K: Key, O: Handle> Intake<K, O> {
 
     /// Returns the mark of a key.
     #[inline]
-    pub(crate) fn mark_of(&self, key: &K) -> u32 {
+    pub(crate) fn mark_of(&self, key: &K) -> Mark {
         self.marker.mark(key)
     }
 
     /// Returns the mark of an object's key, where the key itself is not kept.
     ///
+    /// Always in its caller: a producer that hands over one object after the other waits for their
+    /// keys, and the processor looks for the next ones meanwhile, as far as it gets to see them.
+    ///
     /// # Errors
     /// The key function refused it.
-    #[inline]
-    pub(crate) fn mark_of_object(&self, object: &O) -> Result<u32, KeyError> {
+    #[inline(always)]
+    pub(crate) fn mark_of_object(&self, object: &O) -> Result<Mark, KeyError> {
         match (self.key_of)(object) {
             Ok(key) => Ok(self.mark_of(&key)),
             Err(cause) => Err(KeyError::new(object, cause)),

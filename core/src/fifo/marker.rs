@@ -1,18 +1,23 @@
 //! Marks: small hashes that say whether two objects may have the same key.
 
 use std::hash::{Hash, Hasher};
+use std::num::NonZeroU64;
 
 use crate::store::KeyHasher;
+
+/// The mark of a key.
+pub(crate) type Mark = NonZeroU64;
 
 /// Marks keys. Objects are named by strangers, who must not be able to give many the same mark, so
 /// it is keyed, and all bytes of a key count.
 ///
-/// A mark is computed in every call of a producer that computes nothing else, so it is a few
-/// multiplications and no call: tables have a better hash, and one that costs three times as much.
+/// A mark is computed in every call of a producer that computes nothing else, so it is two or
+/// three multiplications and no call: tables have a better hash, which costs three times as much.
 #[derive(Clone, Copy)]
 pub(crate) struct Marker([u64; 2]);
 
-/// What was written so far.
+/// What was written so far, and an odd secret: multiplying by it loses nothing.
+#[derive(Clone, Copy)]
 struct Folding {
     state: u64,
     secret: u64,
@@ -20,15 +25,15 @@ struct Folding {
 
 impl Marker {
     pub(crate) fn new(hasher: &KeyHasher) -> Self {
-        Self([hasher.secret(0), hasher.secret(1)])
+        Self([hasher.secret(0), hasher.secret(1) | 1])
     }
 
     #[inline(always)]
-    pub(crate) fn mark<K: Hash + ?Sized>(self, key: &K) -> u32 {
+    pub(crate) fn mark<K: Hash + ?Sized>(self, key: &K) -> Mark {
         let [state, secret] = self.0;
         let mut folding = Folding { state, secret };
         key.hash(&mut folding);
-        (folding.state ^ (folding.state >> 32)) as u32
+        NonZeroU64::new(folding.state).unwrap_or(NonZeroU64::MIN)
     }
 }
 
@@ -39,6 +44,32 @@ impl Folding {
         let product = u128::from(first ^ self.state) * u128::from(second ^ self.secret);
         self.state = product as u64 ^ (product >> 64) as u64;
     }
+
+    /// Takes in up to 32 bytes, at least sixteen.
+    #[inline(always)]
+    fn fold_ends(&mut self, bytes: &[u8]) {
+        let end = bytes.len();
+        self.fold(eight(bytes, 0), eight(bytes, 8));
+        self.fold(eight(bytes, end - 16), eight(bytes, end - 8));
+    }
+
+    /// Takes in fewer than eight bytes, or more than 32. Apart, so that what marks most keys is
+    /// short enough for the compiler to put it where the key is.
+    #[inline(never)]
+    fn with_few_or_many(mut self, bytes: &[u8]) -> Self {
+        let mut rest = bytes;
+        while rest.len() > 32 {
+            self.fold(eight(rest, 0), eight(rest, 8));
+            rest = &rest[16..];
+        }
+        if rest.len() >= 16 {
+            self.fold_ends(rest);
+        } else {
+            let number = rest.iter().fold(0, |number, byte| number << 8 | u64::from(*byte));
+            self.fold(number, 0);
+        }
+        self
+    }
 }
 
 /// Returns eight bytes as a number.
@@ -48,30 +79,21 @@ fn eight(bytes: &[u8], at: usize) -> u64 {
 }
 
 impl Hasher for Folding {
+    /// Some bytes may be taken in twice: their number tells keys apart then.
     #[inline(always)]
     fn write(&mut self, bytes: &[u8]) {
-        // The last sixteen bytes may be read twice: their number tells keys apart then. It is folded
-        // in: the first bytes could make up for a number that only changes some bits of the state.
-        self.fold(bytes.len() as u64, 0);
-        let (pieces, rest) = bytes.as_chunks::<16>();
-        for piece in pieces {
-            self.fold(eight(piece, 0), eight(piece, 8));
+        match bytes.len() {
+            16..=32 => self.fold_ends(bytes),
+            8..16 => self.fold(eight(bytes, 0), eight(bytes, bytes.len() - 8)),
+            _ => *self = self.with_few_or_many(bytes),
         }
-        match bytes.last_chunk::<16>() {
-            _ if rest.is_empty() => {}
-            Some(last) => self.fold(eight(last, 0), eight(last, 8)),
-            None if rest.len() >= 8 => self.fold(eight(rest, 0), eight(rest, rest.len() - 8)),
-            None => {
-                let number = rest.iter().fold(0, |number, byte| number << 8 | u64::from(*byte));
-                self.fold(number, 0);
-            }
-        }
+        self.state ^= bytes.len() as u64;
     }
 
     /// Ends every string.
     #[inline(always)]
     fn write_u8(&mut self, byte: u8) {
-        self.fold(byte.into(), 0);
+        self.state = (self.state ^ u64::from(byte)).wrapping_mul(self.secret);
     }
 
     fn finish(&self) -> u64 {
@@ -113,9 +135,10 @@ mod tests {
         const NAMES: usize = 50_000;
         let marker = marker(2);
         let names = (0..NAMES).map(|number| format!("namespace-{}/web-{number}", number % 10));
-        let marks: BTreeSet<u32> = names.map(|name| marker.mark(&name)).collect();
+        let marks: BTreeSet<Mark> = names.map(|name| marker.mark(&name)).collect();
         assert!(marks.len() > NAMES - 5, "{} of {NAMES}", marks.len());
-        let numbers: BTreeSet<u32> = (0..NAMES as u64).map(|number| marker.mark(&number)).collect();
+        let numbers: BTreeSet<Mark> =
+            (0..NAMES as u64).map(|number| marker.mark(&number)).collect();
         assert!(numbers.len() > NAMES - 5, "{} of {NAMES}", numbers.len());
     }
 
@@ -125,5 +148,6 @@ mod tests {
         assert_eq!(one.mark("default/web"), one.mark(&String::from("default/web")));
         assert_ne!(one.mark("default/web"), other.mark("default/web"));
         assert_ne!(one.mark(&("a", "bc")), one.mark(&("ab", "c")));
+        assert_ne!(one.mark(&[("a", 1_u8), ("b", 2)]), one.mark(&[("a", 2), ("b", 1)]));
     }
 }

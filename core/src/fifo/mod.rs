@@ -46,6 +46,7 @@ use crate::store::{Cause, Handle, Hashed, Key, KeyError, LastState};
 pub use contract::Queue;
 pub use intake::{Intake, KeyFunction, Keyed, Listed, Transform};
 pub use latch::SyncLatch;
+pub(crate) use marker::Mark;
 pub use operations::{
     AddIfAbsent, Close, Delete, Get, HasSynced, IsClosed, Len, List, Op, Pop, Processed, Put,
     Replace, Resync, Ret, WaitForSync,

@@ -1,24 +1,31 @@
 //! A queue in chunks, so that growing copies nothing and a burst leaves no memory behind.
 
 use std::collections::VecDeque;
+use std::mem::{self, ManuallyDrop};
 
 /// How many entries lie in one chunk.
 const CHUNK: usize = 1024;
 
 /// Entries in the order in which they were pushed.
+///
+/// None is dropped by the queue while it grows, which says [`ManuallyDrop`]: what may have to be
+/// dropped has an address, so it would be put together in memory, and copying it from there waits
+/// for every write before it.
 #[derive(Clone, Debug)]
 pub(super) struct Chunked<E> {
-    /// No chunk is empty, and all between the first and the last are full. The first one grows on
-    /// demand, so a small queue is small; it is a ring, so a short queue stays in it.
-    chunks: VecDeque<VecDeque<E>>,
-    /// An empty chunk, kept for the next that is needed.
-    spare: Option<VecDeque<E>>,
+    /// What is in front of the last chunk. No chunk is empty, all but the first are full.
+    chunks: VecDeque<Chunk<E>>,
+    /// The last chunk. It grows on demand, so a small queue is small; it is a ring, so a short
+    /// queue stays in it.
+    last: Chunk<E>,
     len: usize,
 }
 
+type Chunk<E> = VecDeque<ManuallyDrop<E>>;
+
 impl<E> Chunked<E> {
     pub(super) fn new() -> Self {
-        Self { chunks: VecDeque::new(), spare: Some(VecDeque::new()), len: 0 }
+        Self { chunks: VecDeque::new(), last: VecDeque::new(), len: 0 }
     }
 
     #[inline]
@@ -31,61 +38,73 @@ impl<E> Chunked<E> {
         self.len == 0
     }
 
-    /// Room is made first and apart: an entry whose address a call may want is put together in
-    /// memory, and copying it from there waits for every write before it.
     #[inline(always)]
     pub(super) fn push_back(&mut self, entry: E) {
-        if self.chunks.back().is_none_or(|last| last.len() >= CHUNK) {
-            self.push_chunk();
+        let entry = ManuallyDrop::new(entry);
+        if self.last.len() >= CHUNK {
+            self.begin_chunk();
         }
-        if let Some(last) = self.chunks.back_mut() {
-            last.push_back(entry);
-            self.len += 1;
-        }
+        self.last.push_back(entry);
+        self.len += 1;
     }
 
     #[cold]
     #[inline(never)]
-    fn push_chunk(&mut self) {
-        let chunk = self.spare.take().unwrap_or_else(|| VecDeque::with_capacity(CHUNK));
-        self.chunks.push_back(chunk);
+    fn begin_chunk(&mut self) {
+        let full = mem::replace(&mut self.last, VecDeque::with_capacity(CHUNK));
+        self.chunks.push_back(full);
     }
 
     #[inline]
     pub(super) fn pop_front(&mut self) -> Option<E> {
-        let first = self.chunks.front_mut()?;
-        let entry = first.pop_front();
-        if first.is_empty() {
-            self.spare = self.chunks.pop_front();
-        }
-        self.len -= usize::from(entry.is_some());
-        entry
+        let entry = match self.chunks.front_mut() {
+            None => self.last.pop_front()?,
+            Some(first) => {
+                let entry = first.pop_front()?;
+                if first.is_empty() {
+                    self.chunks.pop_front();
+                }
+                entry
+            }
+        };
+        self.len -= 1;
+        Some(ManuallyDrop::into_inner(entry))
     }
 
     pub(super) fn get(&self, at: usize) -> Option<&E> {
-        let first = self.chunks.front()?;
-        match at.checked_sub(first.len()) {
-            None => first.get(at),
-            Some(behind) => self.chunks.get(1 + behind / CHUNK)?.get(behind % CHUNK),
-        }
+        let mut chunks = self.chunks.iter().chain([&self.last]);
+        let first = chunks.next()?;
+        let entry = match at.checked_sub(first.len()) {
+            None => first.get(at)?,
+            Some(behind) => chunks.nth(behind / CHUNK)?.get(behind % CHUNK)?,
+        };
+        Some(entry)
     }
 
     pub(super) fn iter(&self) -> impl Iterator<Item = &E> {
-        self.chunks.iter().flatten()
+        self.chunks.iter().chain([&self.last]).flatten().map(|entry| &**entry)
     }
 
     pub(super) fn check(&self) {
         assert_eq!(self.iter().count(), self.len, "the entries are counted");
         assert!(self.chunks.iter().all(|chunk| !chunk.is_empty()), "no chunk is empty");
-        assert!(self.chunks.iter().all(|chunk| chunk.len() <= CHUNK), "no chunk is too long");
-        let full = self.chunks.iter().skip(1).rev().skip(1);
+        let chunks = || self.chunks.iter().chain([&self.last]);
+        assert!(chunks().all(|chunk| chunk.len() <= CHUNK), "no chunk is too long");
+        let full = self.chunks.iter().skip(1);
         assert!(full.into_iter().all(|chunk| chunk.len() == CHUNK), "inner chunks are full");
-        assert!(self.spare.as_ref().is_none_or(VecDeque::is_empty), "the spare chunk is empty");
+    }
+}
+
+impl<E> Drop for Chunked<E> {
+    fn drop(&mut self) {
+        while self.pop_front().is_some() {}
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
     use crate::machine::by_hand::each_is_noticed;
 
@@ -120,16 +139,19 @@ mod tests {
     fn a_queue_that_is_wrong_is_noticed() {
         let breaks: [fn(&mut Chunked<usize>); 5] = [
             |queue| queue.len += 1,
-            |queue| queue.chunks.push_back(VecDeque::new()),
+            |queue| queue.chunks.push_front(VecDeque::new()),
             |queue| {
-                queue.chunks[0].push_front(0);
+                queue.chunks[0].push_front(ManuallyDrop::new(0));
                 queue.len += 1;
+            },
+            |queue| {
+                queue.last.extend(vec![ManuallyDrop::new(0); CHUNK]);
+                queue.len += CHUNK;
             },
             |queue| {
                 queue.chunks[1].pop_front();
                 queue.len -= 1;
             },
-            |queue| queue.spare = Some(VecDeque::from([0])),
         ];
         each_is_noticed(
             || {
@@ -148,6 +170,20 @@ mod tests {
         (0..100_000).for_each(|number| queue.push_back(number));
         while queue.pop_front().is_some() {}
         assert!(queue.chunks.is_empty());
-        assert!(queue.spare.is_some_and(|spare| spare.capacity() <= 2 * CHUNK));
+        assert!(queue.last.capacity() <= 2 * CHUNK);
+    }
+
+    #[test]
+    fn what_is_left_is_dropped_with_the_queue() {
+        let entry = Arc::new(());
+        let mut queue = Chunked::new();
+        (0..2 * CHUNK + 10).for_each(|_| queue.push_back(Arc::clone(&entry)));
+        drop(queue.pop_front());
+        let copy = queue.clone();
+        assert_eq!(Arc::strong_count(&entry), 1 + 2 * (2 * CHUNK + 9));
+        drop(queue);
+        assert_eq!(Arc::strong_count(&entry), 1 + 2 * CHUNK + 9);
+        drop(copy);
+        assert_eq!(Arc::strong_count(&entry), 1);
     }
 }

@@ -4,7 +4,7 @@
 //! objects would have to ask for the key of every event, under the lock, and long after it left
 //! the processor's cache. On the way in the key is at hand, because it was just checked.
 
-use crate::fifo::{EnqueueError, Intake};
+use crate::fifo::{EnqueueError, Intake, Mark};
 use crate::store::{Handle, Hashed, Key, KeyError, LastState};
 
 /// Something with the mark of its object's key.
@@ -13,12 +13,12 @@ pub struct Marked<T> {
     /// What it is.
     pub content: T,
     /// `None` if it names no single object, has lost its key, or nobody looks.
-    mark: Option<u32>,
+    mark: Option<Mark>,
 }
 
 impl<T> Marked<T> {
     #[inline]
-    pub(super) fn new(content: T, mark: Option<u32>) -> Self {
+    pub(super) fn new(content: T, mark: Option<Mark>) -> Self {
         Self { content, mark }
     }
 
@@ -30,7 +30,7 @@ impl<T> Marked<T> {
 
     /// Returns the mark.
     #[inline]
-    pub(super) fn mark(&self) -> Option<u32> {
+    pub(super) fn mark(&self) -> Option<Mark> {
         self.mark
     }
 
@@ -58,7 +58,7 @@ impl<K: Key, O: Handle> Intake<K, O> {
 
     /// Returns the mark of an object that has a key; `None` if nobody looks at marks.
     #[inline]
-    pub(super) fn mark(&self, object: &O, marks: bool) -> Result<Option<u32>, KeyError> {
+    pub(super) fn mark(&self, object: &O, marks: bool) -> Result<Option<Mark>, KeyError> {
         if marks {
             self.mark_of_object(object).map(Some)
         } else {

@@ -17,11 +17,9 @@ use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
 
 use crate::delta_fifo::Delta;
-use crate::fifo::{EnqueueError, Intake, Keyed, SyncLatch};
+use crate::fifo::{EnqueueError, Intake, Keyed, Mark, SyncLatch};
 use crate::machine::{Channel, Wakes};
-use crate::store::{
-    Handle, Hashed, Key, KeyError, KeySet, KnownObjects, LastState, NothingKnown, spread,
-};
+use crate::store::{Handle, Hashed, Key, KeyError, KeySet, KnownObjects, LastState, NothingKnown};
 
 use super::chunked::Chunked;
 use super::newest::Newest;
@@ -255,9 +253,9 @@ impl<K: Key, O: Handle, N: KnownObjects<K, O>> OrderedQueue<K, O, N> {
         for (length, event) in self.events.iter().take(limit).enumerate() {
             let Some(delta) = event.content.delta() else { return length.max(1) };
             let Some(mark) = event.mark() else { return length + 1 };
-            let same = |&(other, at): &(u32, usize)| other == mark && self.is_of_object(at, delta);
-            let hash_of = |&(mark, _): &(u32, usize)| spread(mark);
-            match seen.entry(spread(mark), same, hash_of) {
+            let same = |&(other, at): &(Mark, usize)| other == mark && self.is_of_object(at, delta);
+            let hash_of = |&(mark, _): &(Mark, usize)| mark.get();
+            match seen.entry(mark.get(), same, hash_of) {
                 Entry::Occupied(_) => return length,
                 Entry::Vacant(place) => place.insert((mark, length)),
             };
