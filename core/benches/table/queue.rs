@@ -31,12 +31,12 @@ pub(crate) trait Contestant: Sync {
 }
 
 impl Contestant for WorkQueue<Key> {
-    #[inline(never)]
+    #[inline(always)]
     fn add(&self, key: Key) {
         Self::add(self, key);
     }
 
-    #[inline(never)]
+    #[inline(always)]
     fn take_and_end(&self) -> bool {
         let Some((token, _key)) = self.take() else { return false };
         self.done(token)
@@ -48,12 +48,12 @@ impl Contestant for WorkQueue<Key> {
 }
 
 impl Contestant for Plain<Key> {
-    #[inline(never)]
+    #[inline(always)]
     fn add(&self, key: Key) {
         Self::add(self, key);
     }
 
-    #[inline(never)]
+    #[inline(always)]
     fn take_and_end(&self) -> bool {
         let Some(key) = self.get() else { return false };
         self.done(&key);
