@@ -66,8 +66,8 @@ impl<K: Eq, O> Pending<K, O> {
     /// Appends an entry at the place that was found for it.
     #[inline(always)]
     pub(super) fn push_back(&mut self, vacancy: Vacancy, key: K, deltas: Deltas<K, O>) {
-        let slot = self.items.fill(vacancy, key);
-        self.items.value_mut(slot).begin(deltas);
+        let (slot, _, value) = self.items.fill_both(vacancy, key);
+        value.begin(deltas);
         self.order.push_back(slot);
     }
 

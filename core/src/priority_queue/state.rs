@@ -101,7 +101,7 @@ impl<K: Key, L: Limiter<K>, O: Observer> Prioritized<K, L, O> {
         }
         let called = self.begin_add(options, called, cx);
         for (key, hash) in items {
-            if let Some(slot) = self.items.intern(key, hash) {
+            if let Some((slot, ..)) = self.items.intern(key, hash) {
                 self.add_slot(slot, options, called, cx);
             }
         }

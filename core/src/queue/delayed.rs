@@ -14,8 +14,8 @@ impl<K: Key, S: Storage<K>> Queue<K, S> {
     /// Keeps an item.
     #[inline]
     pub(crate) fn keep(&mut self, key: &mut Option<K>, hash: u64) -> Option<Slot> {
-        let slot = self.items.intern(key, hash)?;
-        self.keep_slot(slot);
+        let (slot, _, mark) = self.items.intern(key, hash)?;
+        *mark |= DELAYED;
         Some(slot)
     }
 

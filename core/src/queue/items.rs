@@ -72,10 +72,14 @@ impl<K: Eq> Items<K> {
         Self(Slab::new())
     }
 
-    /// Returns the slot of an item, taking the key out of `key` if it is new.
+    /// Returns an item, its slot and its mark, taking the key out of `key` if it is new.
     #[inline(always)]
-    pub(crate) fn intern(&mut self, key: &mut Option<K>, hash: u64) -> Option<Slot> {
-        self.0.intern(key, hash)
+    pub(crate) fn intern(
+        &mut self,
+        key: &mut Option<K>,
+        hash: u64,
+    ) -> Option<(Slot, &K, &mut u32)> {
+        self.0.intern_both(key, hash)
     }
 
     /// Removes an item that is in no set any more; returns its key.

@@ -115,31 +115,18 @@ impl<K: Key, S: Storage<K>> Queue<K, S> {
         if self.shutting_down {
             return;
         }
-        if let Some(slot) = self.items.intern(key, hash) {
-            self.make_dirty(slot, cx);
+        if let Some((slot, key, mark)) = self.items.intern(key, hash) {
+            let Self { waiting, reprocess, meter, .. } = self;
+            dirty((slot, key, mark), waiting, reprocess, meter, cx);
         }
     }
 
     /// Adds an item that is held already.
     #[inline(always)]
     pub(crate) fn make_dirty(&mut self, slot: Slot, cx: &mut Cx<'_>) {
-        let (key, mark) = self.items.marked(slot);
-        match *mark & (DIRTY | PROCESSING) {
-            0 => {
-                *mark |= DIRTY;
-                self.waiting.push(slot, key);
-                cx.wakes.one(GETTERS);
-            }
-            DIRTY => return self.waiting.touch(slot, key),
-            PROCESSING => {
-                *mark |= DIRTY;
-                self.reprocess += 1;
-            }
-            _ => return, // dirty and in processing: the second add is a no-op (WQ-5)
-        }
-        if let Some(meter) = &mut self.meter {
-            meter.added(slot, cx.now());
-        }
+        let Self { items, waiting, reprocess, meter, .. } = self;
+        let (key, mark) = items.marked(slot);
+        dirty((slot, key, mark), waiting, reprocess, meter, cx);
     }
 
     /// Hands out the next waiting item. It leaves the dirty set here, not at done (`WQ-11`).
@@ -268,6 +255,29 @@ impl<K: Key, S: Storage<K>> Queue<K, S> {
         assert_eq!(reprocess, self.reprocess, "reprocess counts the dirty ones among them");
         let held = waiting + self.in_flight + idle;
         assert_eq!(held, self.items.len(), "the table holds all items");
+    }
+}
+
+/// Adds an item, of which the slot, the key and the mark are at hand.
+#[inline(always)]
+fn dirty<K: Key, S: Storage<K>>(
+    (slot, key, mark): (Slot, &K, &mut u32),
+    waiting: &mut S,
+    reprocess: &mut usize,
+    meter: &mut Option<Box<Meter>>,
+    cx: &mut Cx<'_>,
+) {
+    match std::mem::replace(mark, *mark | DIRTY) & (DIRTY | PROCESSING) {
+        0 => {
+            waiting.push(slot, key);
+            cx.wakes.one(GETTERS);
+        }
+        DIRTY => return waiting.touch(slot, key),
+        PROCESSING => *reprocess += 1,
+        _ => return, // dirty and in processing: the second add is a no-op (WQ-5)
+    }
+    if let Some(meter) = meter {
+        meter.added(slot, cx.now());
     }
 }
 

@@ -113,10 +113,22 @@ impl<K: Eq, V: Default> Slab<K, V> {
     /// no key.
     #[inline(always)]
     pub(crate) fn intern(&mut self, key: &mut Option<K>, hash: u64) -> Option<Slot> {
-        Some(match self.seek(Item::new(key.as_ref()?, hash)) {
+        self.intern_both(key, hash).map(|(slot, ..)| slot)
+    }
+
+    /// As [`intern`](Self::intern), and returns the item and its value as well.
+    #[inline(always)]
+    pub(crate) fn intern_both(
+        &mut self,
+        key: &mut Option<K>,
+        hash: u64,
+    ) -> Option<(Slot, &K, &mut V)> {
+        let slot = match self.seek(Item::new(key.as_ref()?, hash)) {
             Ok(known) => known,
-            Err(vacancy) => self.fill(vacancy, key.take()?),
-        })
+            Err(vacancy) => return Some(self.fill_both(vacancy, key.take()?)),
+        };
+        let (key, value) = self.both(slot);
+        Some((slot, key, value))
     }
 
     /// Returns the slot of an item; one that is new is copied.
@@ -142,14 +154,19 @@ impl<K: Eq, V: Default> Slab<K, V> {
     /// Puts a new item into a free entry; its value is what was left there.
     #[inline(always)]
     pub(crate) fn fill(&mut self, vacancy: Vacancy, key: K) -> Slot {
+        self.fill_both(vacancy, key).0
+    }
+
+    /// As [`fill`](Self::fill), and returns the item and its value as well.
+    #[inline(always)]
+    pub(crate) fn fill_both(&mut self, vacancy: Vacancy, key: K) -> (Slot, &K, &mut V) {
         let Vacancy { place, hash } = vacancy;
         let at = if self.free == NONE { self.entries.extend_by_one() } else { self.free };
         let entry = &mut self.entries[at];
         self.free = entry.hash;
-        entry.key = Some(key);
         entry.hash = hash;
         self.table.insert(place, hash, at);
-        Slot(at)
+        (Slot(at), entry.key.insert(key), &mut entry.value)
     }
 
     /// Removes an item; returns its key, to drop outside the lock. Its value stays in the slot.

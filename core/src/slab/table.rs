@@ -28,6 +28,8 @@ pub(crate) struct Table {
     /// In how many places a hash may want to stand; more follow for those displaced from the last.
     homes: usize,
     len: usize,
+    /// With how many it grows.
+    most: usize,
 }
 
 impl Clone for Table {
@@ -36,9 +38,9 @@ impl Clone for Table {
     }
 
     fn clone_from(&mut self, source: &Self) {
-        let Self { places, homes, len } = self;
+        let Self { places, homes, len, most } = self;
         places.clone_from(&source.places);
-        (*homes, *len) = (source.homes, source.len);
+        (*homes, *len, *most) = (source.homes, source.len, source.most);
     }
 }
 
@@ -56,7 +58,7 @@ fn standing(spread: u32, slot: u32) -> u64 {
 
 impl Table {
     pub(crate) const fn new() -> Self {
-        Self { places: Vec::new(), homes: 0, len: 0 }
+        Self { places: Vec::new(), homes: 0, len: 0, most: 0 }
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -87,7 +89,7 @@ impl Table {
     #[inline(always)]
     pub(crate) fn insert(&mut self, at: usize, hash: u32, slot: u32) {
         let spread = spread(hash);
-        if self.len * OF >= self.homes * TAKEN {
+        if self.len >= self.most {
             self.grow();
             let (at, _) = self.search(spread, |_| false);
             return self.displace(at, standing(spread, slot));
@@ -167,6 +169,7 @@ impl Table {
     #[inline(never)]
     fn grow(&mut self) {
         self.homes = (self.homes + self.homes / 2 + LEAST).min(u32::MAX as usize);
+        self.most = (self.homes * TAKEN).div_ceil(OF);
         let mut places = Vec::with_capacity(self.homes + TAIL);
         places.resize(self.homes, EMPTY);
         let before = std::mem::replace(&mut self.places, places);
