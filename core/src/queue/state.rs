@@ -267,14 +267,17 @@ fn dirty<K: Key, S: Storage<K>>(
     meter: &mut Option<Box<Meter>>,
     cx: &mut Cx<'_>,
 ) {
-    match std::mem::replace(mark, *mark | DIRTY) & (DIRTY | PROCESSING) {
-        0 => {
-            waiting.push(slot, key);
-            cx.wakes.one(GETTERS);
+    let was = std::mem::replace(mark, *mark | DIRTY);
+    if was & (DIRTY | PROCESSING) == 0 {
+        waiting.push(slot, key);
+        cx.wakes.one(GETTERS);
+    } else if was & DIRTY == 0 {
+        *reprocess += 1;
+    } else {
+        if was & PROCESSING == 0 {
+            waiting.touch(slot, key);
         }
-        DIRTY => return waiting.touch(slot, key),
-        PROCESSING => *reprocess += 1,
-        _ => return, // dirty and in processing: the second add is a no-op (WQ-5)
+        return; // one that is dirty and in processing stays what it is (WQ-5)
     }
     if let Some(meter) = meter {
         meter.added(slot, cx.now());
