@@ -101,8 +101,13 @@ impl<K: Key, L: Limiter<K>, O: Observer> Prioritized<K, L, O> {
         }
         let called = self.begin_add(options, called, cx);
         for (key, hash) in items {
-            if let Some((slot, ..)) = self.items.intern(key, hash) {
+            let Some((slot, _, mark)) = self.items.intern(key, hash) else { continue };
+            if is_held(*mark) || options.may_delay() {
                 self.add_slot(slot, options, called, cx);
+            } else {
+                *mark |= DIRTY;
+                let sequence = self.next();
+                self.stand(Ready { priority: Reverse(options.priority), sequence, slot }, cx);
             }
         }
     }
@@ -220,15 +225,22 @@ impl<K: Key, L: Limiter<K>, O: Observer> Prioritized<K, L, O> {
     /// Puts an entry among the ready, aside if its item is locked.
     #[inline(always)]
     fn make_ready(&mut self, place: Ready, cx: &mut Cx<'_>) {
-        self.observer.ready(place.slot, place.priority.0, cx);
         let (_, mark) = self.items.marked(place.slot);
         *mark = *mark & !DELAYED | DIRTY;
         if *mark & PROCESSING != 0 {
+            self.observer.ready(place.slot, place.priority.0, cx);
             self.parked.push(place);
         } else {
-            self.ready.push(place);
-            cx.wakes.one(GETTERS);
+            self.stand(place, cx);
         }
+    }
+
+    /// Puts an entry among those that are handed out.
+    #[inline(always)]
+    fn stand(&mut self, place: Ready, cx: &mut Cx<'_>) {
+        self.observer.ready(place.slot, place.priority.0, cx);
+        self.ready.push(place);
+        cx.wakes.one(GETTERS);
     }
 
     /// Makes ready the entries whose time has come, in the order of their times and with new
