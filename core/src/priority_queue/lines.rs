@@ -81,8 +81,15 @@ impl Lines {
     pub(super) fn push(&mut self, place: Ready) {
         match self.line_for(place.priority.0) {
             Some(at) if self.comes_last(at, place) => self.append(at, place),
-            _ => self.others.push(place),
+            _ => self.push_other(place.priority, place.sequence, place.slot),
         }
+    }
+
+    /// In pieces: what is handed over whole is put together in memory, and whoever copies it from
+    /// there waits until all of it has arrived.
+    #[inline(never)]
+    fn push_other(&mut self, priority: Reverse<i32>, sequence: u64, slot: Slot) {
+        self.others.push(Ready { priority, sequence, slot });
     }
 
     /// Gives a slot that is there another place.
