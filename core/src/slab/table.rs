@@ -196,6 +196,7 @@ mod tests {
         fn check(&self) {
             let standing: Vec<_> = self.places.iter().filter(|place| **place != EMPTY).collect();
             assert_eq!(standing.len(), self.len, "the table counts who stands in it");
+            assert!(self.len * OF <= self.homes * TAKEN + OF, "it grows in time");
             assert!(
                 standing.is_sorted_by_key(|place| **place >> 32),
                 "they stand in the order of their hashes"
@@ -245,6 +246,23 @@ mod tests {
             let unspread = 0x9E37_79B1_u32.wrapping_pow((1 << 30) - 1); // its inverse
             assert_eq!(spread(unspread), 1);
             agrees(calls, |slot| (u32::MAX - slot % 20).wrapping_mul(unspread))
+        }
+    }
+
+    #[test]
+    fn a_copy_made_in_place_grows_when_its_original_would() {
+        let filled = |items: u32| {
+            let mut table = Table::new();
+            (0..items).for_each(|slot| {
+                table.insert(table.find(slot, |_| false).unwrap_err(), slot, slot)
+            });
+            table
+        };
+        let mut copy = filled(1000);
+        copy.clone_from(&filled(3));
+        for slot in 3..100 {
+            copy.insert(copy.find(slot, |_| false).unwrap_err(), slot, slot);
+            copy.check();
         }
     }
 
