@@ -254,7 +254,7 @@ mod tests {
         let filled = |items: u32| {
             let mut table = Table::new();
             (0..items).for_each(|slot| {
-                table.insert(table.find(slot, |_| false).unwrap_err(), slot, slot)
+                table.insert(table.find(slot, |_| false).unwrap_err(), slot, slot);
             });
             table
         };
