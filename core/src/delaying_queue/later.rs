@@ -12,6 +12,12 @@ pub(super) struct Due {
     pub(super) slot: Slot,
 }
 
+impl Default for Due {
+    fn default() -> Self {
+        Self { deadline: Instant::NEVER, sequence: 0, slot: Slot::NONE }
+    }
+}
+
 /// What an item was given last. Packed: there is one for every slot.
 #[derive(Clone, Copy, Debug)]
 #[repr(Rust, packed(4))]
@@ -106,11 +112,11 @@ impl Later {
     /// Takes the earliest out.
     #[inline]
     pub(super) fn pop(&mut self) -> Option<Due> {
-        let due = self.times.take(0, |_, _| ())?;
+        let due = self.times.pop(|_, _| ())?;
         self.given[due.slot.0] = Given::default();
         self.waiting -= 1;
         while self.first().is_some_and(|next| Self::is_void(&self.given, next)) {
-            self.times.take(0, |_, _| ());
+            self.times.pop(|_, _| ());
         }
         self.tidy();
         Some(due)
@@ -131,9 +137,9 @@ impl Later {
     /// Checks `workqueue:INV-12`: every item that waits has its time in the heap, once.
     pub(super) fn check(&self) {
         self.times.check();
-        let valid = self.times.iter().filter(|due| !Self::is_void(&self.given, due));
+        let valid = self.times.iter().filter(|(_, due)| !Self::is_void(&self.given, due));
         let mut slots = Vec::new();
-        for due in valid {
+        for (_, due) in valid {
             assert_eq!(self.get(due.slot), Some(*due), "a time is as given");
             slots.push(due.slot.0);
         }
@@ -159,6 +165,7 @@ mod tests {
 
     use super::*;
     use crate::machine::by_hand::each_is_noticed;
+    use crate::slab::FIRST;
 
     fn at(seconds: u64) -> Instant {
         Instant::ZERO + Duration::from_secs(seconds)
@@ -251,13 +258,16 @@ mod tests {
     #[test]
     fn times_that_are_wrong_are_noticed() {
         let breaks: [fn(&mut Later); 9] = [
-            |later| later.times.nodes_mut().swap(0, 1),
+            |later| {
+                let first = *later.times.node_mut(0);
+                *later.times.node_mut(0) = std::mem::replace(later.times.node_mut(1), first);
+            },
             |later| later.waiting += 1,
             |later| later.given[2].deadline = at(31),
             |later| later.given[0].sequence = 0,
             |later| later.given[1].sequence = 0,
             |later| *later.given.reach(7) = Given { deadline: at(7), sequence: 7 },
-            |later| _ = later.times.take(3, |_, _| ()),
+            |later| _ = later.times.take(FIRST + 3, |_, _| ()),
             |later| {
                 let void = Due { sequence: 2, deadline: at(20), slot: Slot(1) };
                 (0..20).for_each(|_| later.times.push(void, |_, _| ()));

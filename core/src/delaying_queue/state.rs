@@ -68,6 +68,7 @@ impl<K: Key, S: Storage<K>> Delaying<K, S> {
     }
 
     /// Adds an item `delay` after `now`, in the order of checks of `workqueue:DQ-3`.
+    #[inline(always)]
     pub(crate) fn add_after(
         &mut self,
         key: &mut Option<K>,

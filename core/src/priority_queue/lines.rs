@@ -50,8 +50,7 @@ struct Node {
 
 impl Default for Node {
     fn default() -> Self {
-        let place = Ready { priority: Reverse(0), sequence: 0, slot: Slot(NONE) };
-        Self { place, before: NONE, after: NONE }
+        Self { place: Ready::default(), before: NONE, after: NONE }
     }
 }
 

@@ -13,6 +13,12 @@ pub(super) struct Ready {
     pub(super) slot: Slot,
 }
 
+impl Default for Ready {
+    fn default() -> Self {
+        Self { priority: Reverse(0), sequence: 0, slot: Slot::NONE }
+    }
+}
+
 impl Ranked for Ready {
     fn slot(&self) -> Slot {
         self.slot
@@ -20,7 +26,7 @@ impl Ranked for Ready {
 }
 
 /// A place among the waiting: the earlier time first, then as among the ready.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Debug)]
 pub(super) struct Waiting {
     pub(super) until: Instant,
     pub(super) ready: Ready,

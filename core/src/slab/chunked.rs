@@ -34,7 +34,7 @@ impl<T: Default> Chunked<T> {
     #[inline(always)]
     pub(crate) fn extend_by_one(&mut self) -> u32 {
         let at = self.len;
-        if at.is_multiple_of(CHUNK) {
+        if at.is_multiple_of(CHUNK) && at == self.chunks.len() * CHUNK {
             self.push_chunk();
         }
         self.len += 1;
@@ -50,10 +50,30 @@ impl<T: Default> Chunked<T> {
         self.chunks.extend(chunk.try_into());
     }
 
+    /// Takes the last element away, and its chunk if there is another one to spare.
+    #[inline(always)]
+    pub(crate) fn pop(&mut self) -> Option<T> {
+        let last = self.len.checked_sub(1)?;
+        let value = std::mem::take(&mut self[last as u32]);
+        self.len = last;
+        if last.is_multiple_of(CHUNK) {
+            self.chunks.truncate(last / CHUNK + 1);
+        }
+        Some(value)
+    }
+
+    /// Returns elements side by side, which lie in one chunk.
+    #[inline(always)]
+    pub(crate) fn run<const COUNT: usize>(&self, first: u32) -> Option<&[T; COUNT]> {
+        self.chunks.get(first as usize / CHUNK)?[first as usize % CHUNK..].first_chunk()
+    }
+
     /// Returns an element; one behind the last is made, and those between them, of defaults.
     #[inline(always)]
     pub(crate) fn reach(&mut self, at: u32) -> &mut T {
-        if self.len <= at as usize {
+        if self.len == at as usize {
+            self.extend_by_one();
+        } else if self.len < at as usize {
             self.extend_to(at);
         }
         &mut self[at]

@@ -1,99 +1,128 @@
 //! A heap: the least of many nodes, at hand.
 
+use super::Chunked;
+
 /// Children of a node. Four lie in one or two cache lines and make the heap half as deep as two.
 const CHILDREN: usize = 4;
+
+/// Where the first node stands: what lies before it makes siblings lie in one chunk, side by side.
+pub(crate) const FIRST: u32 = CHILDREN as u32 - 1;
 
 /// Nodes, of which none comes before its parent.
 ///
 /// Whoever wants to find a node again has itself told where nodes stand: `stands` hears of every
 /// node that was put somewhere. Nobody is told of one that was taken out.
 #[derive(Clone, Debug)]
-pub(crate) struct Heap<P>(Vec<P>);
+pub(crate) struct Heap<P>(Chunked<P>);
 
-impl<P: Ord + Copy> Heap<P> {
+/// Returns where the parent of a node stands that is not the first.
+#[inline(always)]
+fn parent(at: u32) -> u32 {
+    at / CHILDREN as u32 + (FIRST - 1)
+}
+
+/// Returns where the first child of a node stands; the others follow.
+#[inline(always)]
+fn first_child(at: u32) -> u32 {
+    (at - (FIRST - 1)) * CHILDREN as u32
+}
+
+impl<P: Ord + Copy + Default> Heap<P> {
     pub(crate) const fn new() -> Self {
-        Self(Vec::new())
+        Self(Chunked::new())
     }
 
     pub(crate) fn len(&self) -> usize {
-        self.0.len()
+        self.0.len().saturating_sub(FIRST as usize)
     }
 
     #[inline]
     pub(crate) fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.0.len() <= FIRST as usize
     }
 
     /// Returns the least.
     #[inline]
     pub(crate) fn first(&self) -> Option<&P> {
-        self.0.first()
+        self.get(FIRST)
     }
 
+    /// Returns the node that stands somewhere.
     #[inline]
-    pub(crate) fn get(&self, at: usize) -> Option<&P> {
-        self.0.get(at)
+    pub(crate) fn get(&self, at: u32) -> Option<&P> {
+        self.0.get(at).filter(|_| (FIRST as usize..self.0.len()).contains(&(at as usize)))
     }
 
-    pub(crate) fn iter(&self) -> impl Iterator<Item = &P> {
-        self.0.iter()
+    /// Goes through the nodes: where they stand, and themselves.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (u32, &P)> {
+        (0..).zip(self.0.iter()).skip(FIRST as usize)
     }
 
     #[inline(always)]
-    pub(crate) fn push(&mut self, node: P, mut stands: impl FnMut(&P, usize)) {
-        if self.0.len() == self.0.capacity() {
-            self.make_room();
+    pub(crate) fn push(&mut self, node: P, mut stands: impl FnMut(&P, u32)) {
+        if self.0.len() == 0 {
+            self.0.reach(FIRST - 1);
         }
-        self.0.push(node);
-        self.rise(self.0.len() - 1, node, &mut stands);
+        let at = self.0.extend_by_one();
+        self.rise(at, node, &mut stands);
     }
 
-    /// A quarter more: doubling would waste half at worst.
-    #[cold]
-    #[inline(never)]
-    fn make_room(&mut self) {
-        self.0.reserve_exact((self.0.len() / 4).max(4));
+    /// Takes out the least.
+    pub(crate) fn pop(&mut self, stands: impl FnMut(&P, u32)) -> Option<P> {
+        self.take(FIRST, stands)
     }
 
     /// Takes out a node.
-    pub(crate) fn take(&mut self, at: usize, stands: impl FnMut(&P, usize)) -> Option<P> {
-        let taken = *self.0.get(at)?;
+    pub(crate) fn take(&mut self, at: u32, stands: impl FnMut(&P, u32)) -> Option<P> {
+        let taken = *self.get(at)?;
         let last = self.0.pop()?;
-        if at < self.0.len() {
+        if (at as usize) < self.0.len() {
             self.set(at, last, stands);
         }
         Some(taken)
     }
 
     /// Puts a node where another stands, and moves it to where it belongs.
-    pub(crate) fn set(&mut self, at: usize, node: P, mut stands: impl FnMut(&P, usize)) {
+    pub(crate) fn set(&mut self, at: u32, node: P, mut stands: impl FnMut(&P, u32)) {
         let at = self.rise(at, node, &mut stands);
         self.sink(at, node, &mut stands);
     }
 
     /// Takes out all nodes, in no order.
-    pub(crate) fn drain(&mut self) -> Vec<P> {
-        std::mem::take(&mut self.0)
+    pub(crate) fn drain(&mut self) -> impl Iterator<Item = P> + use<P> {
+        let mut nodes = std::mem::replace(&mut self.0, Chunked::new());
+        let count = nodes.len().saturating_sub(FIRST as usize);
+        (0..count).map_while(move |_| nodes.pop())
     }
 
     /// Takes out all nodes but some.
-    pub(crate) fn retain(&mut self, keep: impl FnMut(&P) -> bool) {
-        self.0.retain(keep);
-        for at in (0..self.0.len().div_ceil(CHILDREN)).rev() {
+    pub(crate) fn retain(&mut self, mut keep: impl FnMut(&P) -> bool) {
+        let mut kept = FIRST;
+        for at in FIRST..self.0.len() as u32 {
+            let node = self.0[at];
+            if keep(&node) {
+                self.0[kept] = node;
+                kept += 1;
+            }
+        }
+        while self.0.len() > kept as usize {
+            self.0.pop();
+        }
+        for at in (FIRST..kept / CHILDREN as u32 + FIRST).rev() {
             self.sink(at, self.0[at], &mut |_, _| ());
         }
     }
 
     #[inline(always)]
-    fn rise(&mut self, mut at: usize, node: P, stands: &mut impl FnMut(&P, usize)) -> usize {
-        while at > 0 {
-            let parent = (at - 1) / CHILDREN;
-            if self.0[parent] <= node {
+    fn rise(&mut self, mut at: u32, node: P, stands: &mut impl FnMut(&P, u32)) -> u32 {
+        while at > FIRST {
+            let above = self.0[parent(at)];
+            if above <= node {
                 break;
             }
-            self.0[at] = self.0[parent];
-            stands(&self.0[at], at);
-            at = parent;
+            self.0[at] = above;
+            stands(&above, at);
+            at = parent(at);
         }
         self.0[at] = node;
         stands(&node, at);
@@ -101,39 +130,50 @@ impl<P: Ord + Copy> Heap<P> {
     }
 
     #[inline(always)]
-    fn sink(&mut self, mut at: usize, node: P, stands: &mut impl FnMut(&P, usize)) {
-        while let Some(least) = self.least_child(at) {
-            if self.0[least] >= node {
+    fn sink(&mut self, mut at: u32, node: P, stands: &mut impl FnMut(&P, u32)) {
+        while let Some((below, least)) = self.least_child(at) {
+            if least >= node {
                 break;
             }
-            self.0[at] = self.0[least];
-            stands(&self.0[at], at);
-            at = least;
+            self.0[at] = least;
+            stands(&least, at);
+            at = below;
         }
         self.0[at] = node;
         stands(&node, at);
     }
 
-    #[inline]
-    fn least_child(&self, at: usize) -> Option<usize> {
-        let first = at * CHILDREN + 1;
-        let end = (first + CHILDREN).min(self.0.len());
-        (first..end).min_by_key(|&child| self.0[child])
+    /// Returns the child of a node that comes first, and where it stands.
+    #[inline(always)]
+    fn least_child(&self, at: u32) -> Option<(u32, P)> {
+        let first = first_child(at);
+        let there = self.0.len().checked_sub(first as usize + 1)?;
+        let children = self.0.run::<CHILDREN>(first)?;
+        let least = |(one, other): (usize, usize)| {
+            if children[other] < children[one] { other } else { one }
+        };
+        let nth = match there {
+            0 => 0,
+            1 => least((0, 1)),
+            2 => least((least((0, 1)), 2)),
+            _ => least((least((0, 1)), least((2, 3)))),
+        };
+        Some((first + nth as u32, children[nth]))
     }
 
     /// Checks that no node comes before its parent (`workqueue:INV-12`).
     pub(crate) fn check(&self) {
-        for (at, node) in self.0.iter().enumerate().skip(1) {
-            assert!(self.0[(at - 1) / CHILDREN] <= *node, "parents come first");
+        for (at, node) in self.iter().skip(1) {
+            assert!(self.0[parent(at)] <= *node, "parents come first");
         }
     }
 }
 
 #[cfg(test)]
-impl<P> Heap<P> {
-    /// What stands there, to be broken.
-    pub(crate) fn nodes_mut(&mut self) -> &mut [P] {
-        &mut self.0
+impl<P: Default> Heap<P> {
+    /// A node that stands there, the first with number zero, to be broken.
+    pub(crate) fn node_mut(&mut self, number: u32) -> &mut P {
+        &mut self.0[FIRST + number]
     }
 }
 
@@ -160,8 +200,8 @@ mod tests {
             left.sort_unstable();
             let out = std::iter::from_fn(|| {
                 heap.check();
-                assert_eq!(heap.first(), heap.iter().min());
-                heap.take(0, |_, _| ())
+                assert_eq!(heap.first(), heap.iter().map(|(_, node)| node).min());
+                heap.pop(|_, _| ())
             });
             out.eq(left)
         }
@@ -172,10 +212,10 @@ mod tests {
             for (number, (rank, call)) in (0_u32..).zip(calls) {
                 let node = u32::from(rank) << 16 | number;
                 let mut stands = |node: &u32, at| _ = places.insert(*node, at);
-                let at = usize::from(call) % (heap.len() + 1);
+                let at = FIRST + u32::from(call) % (heap.len() as u32 + 1);
                 let gone = match call % 3 {
                     0 => heap.take(at, &mut stands),
-                    1 if at < heap.len() => {
+                    1 if heap.get(at).is_some() => {
                         let gone = heap.get(at).copied();
                         heap.set(at, node, &mut stands);
                         gone
@@ -195,15 +235,15 @@ mod tests {
     }
 
     #[test]
-    fn a_heap_grows_seldom_and_by_a_quarter_at_most() {
-        let (mut heap, mut capacities) = (Heap::new(), vec![]);
-        for _ in 0..1_000 {
-            heap.push(0, |_, _| ());
-            assert!(heap.0.capacity() <= heap.len() + (heap.len() / 4).max(4));
-            capacities.push(heap.0.capacity());
+    fn siblings_lie_in_one_chunk_and_know_their_parent() {
+        let mut heap = Heap::new();
+        (0..1_000).for_each(|node| heap.push(node, |_, _| ()));
+        for at in FIRST..FIRST + 100 {
+            let first = first_child(at);
+            assert!((first..first + CHILDREN as u32).all(|child| parent(child) == at));
+            let siblings = heap.0.run::<CHILDREN>(first).unwrap();
+            assert!((first..).zip(siblings).all(|(child, node)| heap.get(child) == Some(node)));
         }
-        capacities.dedup();
-        assert!(capacities.len() < 30, "{capacities:?}");
     }
 
     #[test]
@@ -213,7 +253,8 @@ mod tests {
             (0..6).for_each(|node| heap.push(node, |_, _| ()));
             heap
         };
-        let breaks: [fn(&mut Heap<u8>); 2] = [|heap| heap.0[0] = 9, |heap| heap.0[5] = 0];
+        let breaks: [fn(&mut Heap<u8>); 2] =
+            [|heap| *heap.node_mut(0) = 9, |heap| *heap.node_mut(5) = 0];
         each_is_noticed(full, breaks, |heap| heap.check());
     }
 }

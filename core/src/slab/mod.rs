@@ -18,6 +18,8 @@ use foldhash::fast::SeedableRandomState;
 use crate::runtime::Runtime;
 
 pub(crate) use chunked::Chunked;
+#[cfg(test)]
+pub(crate) use heap::FIRST;
 pub(crate) use heap::Heap;
 pub(crate) use slot_heap::{Ranked, SlotHeap};
 pub(crate) use table::Table;
@@ -27,6 +29,11 @@ const NONE: u32 = u32::MAX;
 /// An item's place; stays the same as long as the item is held.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub struct Slot(pub(crate) u32);
+
+impl Slot {
+    /// No item's place.
+    pub(crate) const NONE: Self = Self(NONE);
+}
 
 /// An item and its hash, which the caller computed: equal items come with equal hashes.
 #[derive(Debug)]

@@ -1,9 +1,10 @@
 //! A heap of slots in which every slot can be found, moved and taken out.
 
+use super::heap::FIRST;
 use super::{Chunked, Heap, Slot};
 
 /// A slot and its place in an order; the least comes first. A slot is in a heap at most once.
-pub(crate) trait Ranked: Ord + Copy {
+pub(crate) trait Ranked: Ord + Copy + Default {
     /// Returns the slot.
     fn slot(&self) -> Slot;
 }
@@ -12,17 +13,14 @@ pub(crate) trait Ranked: Ord + Copy {
 #[derive(Clone, Debug)]
 pub(crate) struct SlotHeap<P> {
     heap: Heap<P>,
-    /// Under the number of a slot, one more than the index of its node; zero if it has none.
+    /// Under the number of a slot, where its node stands; zero, where none does, if it has none.
     positions: Chunked<u32>,
 }
 
 /// Notes where the node of a slot stands.
 #[inline(always)]
-fn note<P: Ranked>(positions: &mut Chunked<u32>) -> impl FnMut(&P, usize) {
-    |node, at| {
-        positions[node.slot().0] =
-            u32::try_from(at + 1).expect("a heap has no more nodes than there are slots");
-    }
+fn note<P: Ranked>(positions: &mut Chunked<u32>) -> impl FnMut(&P, u32) {
+    |node, at| positions[node.slot().0] = at
 }
 
 impl<P: Ranked> SlotHeap<P> {
@@ -58,7 +56,7 @@ impl<P: Ranked> SlotHeap<P> {
 
     /// Takes out the least.
     pub(crate) fn pop(&mut self) -> Option<P> {
-        self.take(0)
+        self.take(FIRST)
     }
 
     /// Takes out a slot.
@@ -74,11 +72,11 @@ impl<P: Ranked> SlotHeap<P> {
     }
 
     #[inline]
-    fn position(&self, slot: Slot) -> Option<usize> {
-        (*self.positions.get(slot.0)? as usize).checked_sub(1)
+    fn position(&self, slot: Slot) -> Option<u32> {
+        self.positions.get(slot.0).copied().filter(|at| *at > 0)
     }
 
-    fn take(&mut self, at: usize) -> Option<P> {
+    fn take(&mut self, at: u32) -> Option<P> {
         let taken = self.heap.take(at, note(&mut self.positions))?;
         self.positions[taken.slot().0] = 0;
         Some(taken)
@@ -88,7 +86,7 @@ impl<P: Ranked> SlotHeap<P> {
     /// (`workqueue:INV-12`).
     pub(crate) fn check(&self) {
         self.heap.check();
-        for (at, place) in self.heap.iter().enumerate() {
+        for (at, place) in self.heap.iter() {
             assert_eq!(self.position(place.slot()), Some(at), "a position names its node");
         }
         let known = self.positions.iter().filter(|position| **position > 0).count();
@@ -105,7 +103,7 @@ mod tests {
     use super::*;
     use crate::machine::by_hand::each_is_noticed;
 
-    #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+    #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Debug)]
     struct Place(u16, u32);
 
     impl Ranked for Place {
@@ -158,7 +156,7 @@ mod tests {
             heap
         };
         let breaks: [fn(&mut SlotHeap<Place>); 3] = [
-            |heap| heap.heap.nodes_mut()[5].0 = 0,
+            |heap| heap.heap.node_mut(5).0 = 0,
             |heap| heap.positions[2] = 1,
             |heap| heap.positions.push(1),
         ];
