@@ -19,7 +19,10 @@ pub(super) enum Members {
 /// Slots in their order. No run is empty.
 #[derive(Clone, Debug)]
 pub(super) struct Runs {
-    runs: Vec<Vec<u32>>,
+    /// All runs but the last.
+    before: Vec<Vec<u32>>,
+    /// At hand, because most slots are put behind it: whoever does needs to see its end only.
+    last: Vec<u32>,
     len: usize,
 }
 
@@ -41,7 +44,7 @@ impl Members {
     pub(super) fn for_each(&self, mut visit: impl FnMut(u32)) {
         match self {
             Self::One(slot) => visit(*slot),
-            Self::Many(runs) => runs.runs.iter().flatten().for_each(|slot| visit(*slot)),
+            Self::Many(runs) => runs.iter().flatten().for_each(|slot| visit(*slot)),
         }
     }
 
@@ -51,8 +54,8 @@ impl Members {
         match self {
             Self::One(one) if *one == slot => {}
             Self::One(one) => {
-                let run = vec![slot.min(*one), slot.max(*one)];
-                *self = Self::Many(Arc::new(Runs { runs: vec![run], len: 2 }));
+                let last = vec![slot.min(*one), slot.max(*one)];
+                *self = Self::Many(Arc::new(Runs { before: Vec::new(), last, len: 2 }));
             }
             Self::Many(runs) => Arc::make_mut(runs).insert(slot),
         }
@@ -75,63 +78,87 @@ impl Members {
     /// Checks that they are counted, in order, and in runs as long as they may be.
     pub(super) fn check(&self) {
         let Self::Many(runs) = self else { return };
-        assert_eq!(runs.len, runs.runs.iter().map(Vec::len).sum(), "slots are counted");
-        assert!(runs.runs.iter().all(|run| (1..=RUN).contains(&run.len())), "runs are short");
-        assert!(runs.runs.iter().flatten().is_sorted_by(|one, next| one < next), "in order");
+        assert_eq!(runs.len, runs.iter().map(Vec::len).sum(), "slots are counted");
+        assert!(runs.iter().all(|run| (1..=RUN).contains(&run.len())), "runs are short");
+        assert!(runs.iter().flatten().is_sorted_by(|one, next| one < next), "in order");
     }
 }
 
 impl Runs {
+    fn iter(&self) -> impl Iterator<Item = &Vec<u32>> {
+        self.before.iter().chain([&self.last])
+    }
+
+    /// Returns a run by its number.
+    fn run(&mut self, number: usize) -> &mut Vec<u32> {
+        self.before.get_mut(number).unwrap_or(&mut self.last)
+    }
+
     /// Finds the run of a slot and its place in there, as an error if it would have to be put
     /// there.
-    #[inline]
     fn find(&self, slot: u32) -> Result<(usize, usize), (usize, usize)> {
-        let number = match self.runs.last() {
-            Some(last) if last[0] <= slot => self.runs.len() - 1,
-            _ => self.runs.partition_point(|run| run[0] <= slot).saturating_sub(1),
+        let number = match self.last.first() {
+            Some(first) if *first <= slot => self.before.len(),
+            _ => self.before.partition_point(|run| run[0] <= slot).saturating_sub(1),
         };
-        let Some(run) = self.runs.get(number) else { return Err((0, 0)) };
-        if run.last().is_some_and(|last| *last < slot) {
-            return Err((number, run.len()));
-        }
+        let run = self.before.get(number).unwrap_or(&self.last);
         run.binary_search(&slot).map(|place| (number, place)).map_err(|place| (number, place))
     }
 
     #[inline]
     fn insert(&mut self, slot: u32) {
-        let Err((number, place)) = self.find(slot) else { return };
-        self.len += 1;
-        match self.runs.get_mut(number) {
-            None => self.runs.push(vec![slot]),
-            Some(run) if run.len() < RUN => run.insert(place, slot),
-            Some(_) => self.insert_into_full(number, place, slot),
+        if self.last.len() < RUN && self.last.last().is_some_and(|last| *last < slot) {
+            self.len += 1;
+            return self.last.push(slot);
         }
+        self.insert_between(slot);
     }
 
-    /// Cuts a run in two, and puts a slot into one of the halves. A slot that comes last gets a run
-    /// of its own, so that runs that only grow are full.
     #[cold]
-    fn insert_into_full(&mut self, number: usize, place: usize, slot: u32) {
-        let run = &mut self.runs[number];
-        let cut = if place == run.len() { place } else { RUN / 2 };
+    fn insert_between(&mut self, slot: u32) {
+        let Err((number, place)) = self.find(slot) else { return };
+        self.len += 1;
+        let run = self.run(number);
+        if run.len() < RUN {
+            return run.insert(place, slot);
+        }
+        // A slot that comes last gets a run of its own, so that runs that only grow are full.
+        let cut = if place == RUN { RUN } else { RUN / 2 };
         let mut upper = run.split_off(cut);
         match place.checked_sub(cut) {
             Some(place) => upper.insert(place, slot),
             None => run.insert(place, slot),
         }
-        self.runs.insert(number + 1, upper);
+        self.insert_run(number + 1, upper);
+    }
+
+    fn insert_run(&mut self, number: usize, run: Vec<u32>) {
+        if number > self.before.len() {
+            self.before.push(std::mem::replace(&mut self.last, run));
+        } else {
+            self.before.insert(number, run);
+        }
+    }
+
+    fn remove_run(&mut self, number: usize) -> Vec<u32> {
+        if number < self.before.len() {
+            return self.before.remove(number);
+        }
+        let last = self.before.pop().unwrap_or_default();
+        std::mem::replace(&mut self.last, last)
     }
 
     fn remove(&mut self, slot: u32) {
         let Ok((number, place)) = self.find(slot) else { return };
         self.len -= 1;
-        self.runs[number].remove(place);
-        let next = self.runs.get(number + 1).map_or(0, Vec::len);
-        if self.runs[number].is_empty() {
-            self.runs.remove(number);
-        } else if next > 0 && self.runs[number].len() + next <= RUN / 2 {
-            let next = self.runs.remove(number + 1);
-            self.runs[number].extend(next);
+        let run = self.run(number);
+        run.remove(place);
+        let left = run.len();
+        if left == 0 {
+            self.remove_run(number);
+        } else if number < self.before.len() && left + self.run(number + 1).len() <= RUN / 2 {
+            let next = self.remove_run(number + 1);
+            self.run(number).extend(next);
         }
     }
 }
@@ -144,7 +171,7 @@ mod tests {
         members.check();
         match members {
             Members::One(_) => vec![1],
-            Members::Many(runs) => runs.runs.iter().map(Vec::len).collect(),
+            Members::Many(runs) => runs.iter().map(Vec::len).collect(),
         }
     }
 
@@ -196,10 +223,10 @@ mod tests {
     fn members_that_are_wrong_are_noticed() {
         let breaks: [fn(&mut Runs); 4] = [
             |runs| runs.len += 1,
-            |runs| runs.runs.push(vec![]),
-            |runs| runs.runs[0].swap(0, 1),
+            |runs| runs.before.push(vec![]),
+            |runs| runs.last.swap(0, 1),
             |runs| {
-                runs.runs[0].push(FULL);
+                runs.last.push(FULL);
                 runs.len += 1;
             },
         ];
