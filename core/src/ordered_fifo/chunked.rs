@@ -97,7 +97,22 @@ impl<E> Chunked<E> {
 
 impl<E> Drop for Chunked<E> {
     fn drop(&mut self) {
-        while self.pop_front().is_some() {}
+        Rest(self).drop_all();
+    }
+}
+
+/// What is still to be dropped. An entry may panic when it is; those behind it are dropped as well.
+struct Rest<'a, E>(&'a mut Chunked<E>);
+
+impl<E> Rest<'_, E> {
+    fn drop_all(&mut self) {
+        while self.0.pop_front().is_some() {}
+    }
+}
+
+impl<E> Drop for Rest<'_, E> {
+    fn drop(&mut self) {
+        self.drop_all();
     }
 }
 
@@ -184,6 +199,27 @@ mod tests {
         drop(queue);
         assert_eq!(Arc::strong_count(&entry), 1 + 2 * CHUNK + 9);
         drop(copy);
+        assert_eq!(Arc::strong_count(&entry), 1);
+    }
+
+    #[test]
+    fn an_entry_that_panics_when_it_is_dropped_keeps_nobody_alive() {
+        struct Bomb {
+            _alive: Arc<()>,
+            armed: bool,
+        }
+        impl Drop for Bomb {
+            fn drop(&mut self) {
+                assert!(!self.armed, "as it is told");
+            }
+        }
+        let entry = Arc::new(());
+        let mut queue = Chunked::new();
+        for number in 0..2 * CHUNK {
+            queue.push_back(Bomb { _alive: Arc::clone(&entry), armed: number == 5 });
+        }
+        let dropped = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| drop(queue)));
+        assert!(dropped.is_err());
         assert_eq!(Arc::strong_count(&entry), 1);
     }
 }
