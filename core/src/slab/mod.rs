@@ -172,7 +172,7 @@ impl<K: Eq, V: Default> Slab<K, V> {
         let entry = &mut self.entries[at];
         self.free = entry.hash;
         entry.hash = hash;
-        self.table.insert(place, hash, at);
+        self.table.insert(place, hash, at, ());
         (Slot(at), entry.key.insert(key), &mut entry.value)
     }
 

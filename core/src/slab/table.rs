@@ -19,12 +19,13 @@ const LEAST: usize = 8;
 /// How many places there may be for those displaced from the last one before they are moved.
 const TAIL: usize = 8;
 
-/// A hash table of slots. Whether two items are the same, its callers say.
+/// A hash table of slots, each with something that is to be at hand once it is found. Whether two
+/// items are the same, its callers say.
 #[derive(Debug)]
-pub(crate) struct Table {
-    /// A spread hash above and a slot below, rising but for the empty places. Nothing is empty
-    /// between the place where one wants to stand and the one where it stands.
-    places: Vec<u64>,
+pub(crate) struct Table<T = ()> {
+    /// Rising but for the empty places. Nothing is empty between the place where one wants to stand
+    /// and the one where it stands.
+    places: Vec<Place<T>>,
     /// In how many places a hash may want to stand; more follow for those displaced from the last.
     homes: usize,
     len: usize,
@@ -32,7 +33,37 @@ pub(crate) struct Table {
     most: usize,
 }
 
-impl Clone for Table {
+#[derive(Clone, Copy, Debug)]
+struct Place<T> {
+    /// A spread hash above and a slot below, or [`EMPTY`].
+    standing: u64,
+    with: T,
+}
+
+impl<T: Default> Default for Place<T> {
+    fn default() -> Self {
+        Self { standing: EMPTY, with: T::default() }
+    }
+}
+
+impl<T> Place<T> {
+    #[inline(always)]
+    fn is_empty(&self) -> bool {
+        self.standing == EMPTY
+    }
+
+    #[inline(always)]
+    fn slot(&self) -> u32 {
+        self.standing as u32
+    }
+
+    #[inline(always)]
+    fn spread(&self) -> u32 {
+        (self.standing >> 32) as u32
+    }
+}
+
+impl<T: Clone> Clone for Table<T> {
     fn clone(&self) -> Self {
         Self { places: self.places.clone(), ..*self }
     }
@@ -56,9 +87,18 @@ fn standing(spread: u32, slot: u32) -> u64 {
     (u64::from(spread) << 32) | u64::from(slot)
 }
 
-impl Table {
+impl<T: Default> Table<T> {
     pub(crate) const fn new() -> Self {
         Self { places: Vec::new(), homes: 0, len: 0, most: 0 }
+    }
+
+    /// Makes a table that has room for so many.
+    pub(crate) fn with_room(items: usize) -> Self {
+        let mut table = Self::new();
+        if items > 0 {
+            table.make_places((items * OF).div_ceil(TAKEN));
+        }
+        table
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -68,53 +108,75 @@ impl Table {
     /// Returns the slot with this hash that is the same, or the place where it would stand.
     #[inline(always)]
     pub(crate) fn find(&self, hash: u32, same: impl FnMut(u32) -> bool) -> Result<u32, usize> {
-        match self.search(spread(hash), same) {
-            (at, true) => Ok(self.places[at] as u32),
-            (at, false) => Err(at),
-        }
+        self.place(hash, same).map(|at| self.places[at].slot())
+    }
+
+    /// As [`find`](Self::find), and returns the place in both cases; good until the next change.
+    #[inline(always)]
+    pub(crate) fn place(&self, hash: u32, same: impl FnMut(u32) -> bool) -> Result<usize, usize> {
+        self.search(spread(hash), same)
+    }
+
+    /// Returns the slot in a place, and what is at hand with it.
+    #[inline(always)]
+    pub(crate) fn at(&self, place: usize) -> (u32, &T) {
+        let place = &self.places[place];
+        (place.slot(), &place.with)
+    }
+
+    /// As [`at`](Self::at), to be changed.
+    #[inline(always)]
+    pub(crate) fn at_mut(&mut self, place: usize) -> (u32, &mut T) {
+        let place = &mut self.places[place];
+        (place.slot(), &mut place.with)
     }
 
     /// Looks where a hash wants to stand. What is there says nothing.
     #[inline(always)]
     pub(crate) fn look(&self, hash: u32) -> u64 {
-        self.places.get(self.home(spread(hash))).copied().unwrap_or_default()
+        self.places.get(self.home(spread(hash))).map_or(0, |place| place.standing)
     }
 
     /// Goes through the slots, in no particular order.
     pub(crate) fn slots(&self) -> impl Iterator<Item = u32> {
-        self.places.iter().filter(|place| **place != EMPTY).map(|place| *place as u32)
+        self.places.iter().filter(|place| !place.is_empty()).map(Place::slot)
     }
 
     /// Takes in a slot at the place that [`find`](Self::find) named.
     #[inline(always)]
-    pub(crate) fn insert(&mut self, at: usize, hash: u32, slot: u32) {
+    pub(crate) fn insert(&mut self, mut at: usize, hash: u32, slot: u32, with: T) {
         let spread = spread(hash);
         if self.len >= self.most {
             self.grow();
-            let (at, _) = self.search(spread, |_| false);
-            return self.displace(at, standing(spread, slot));
+            at = self.search(spread, |_| false).unwrap_or_else(|at| at);
         }
-        self.displace(at, standing(spread, slot));
+        self.displace(at, Place { standing: standing(spread, slot), with });
     }
 
     /// Takes a slot out.
     #[inline(always)]
     pub(crate) fn remove(&mut self, hash: u32, slot: u32) {
-        let (mut at, found) = self.search(spread(hash), |other| other == slot);
-        debug_assert!(found, "only a slot that is there is removed");
-        if !found {
-            return;
+        let found = self.search(spread(hash), |other| other == slot);
+        debug_assert!(found.is_ok(), "only a slot that is there is removed");
+        if let Ok(at) = found {
+            self.remove_at(at);
         }
+    }
+
+    /// Takes out the slot in a place. Returns what was at hand with it.
+    #[inline(always)]
+    pub(crate) fn remove_at(&mut self, mut at: usize) -> T {
+        let gone = std::mem::take(&mut self.places[at]);
         // Those who were displaced move up.
-        while let Some(&next) = self.places.get(at + 1)
-            && next != EMPTY
-            && self.home((next >> 32) as u32) <= at
+        while let Some(next) = self.places.get(at + 1)
+            && !next.is_empty()
+            && self.home(next.spread()) <= at
         {
-            self.places[at] = next;
+            self.places.swap(at, at + 1);
             at += 1;
         }
-        self.places[at] = EMPTY;
         self.len -= 1;
+        gone.with
     }
 
     /// Returns where a hash wants to stand.
@@ -126,27 +188,27 @@ impl Table {
     /// Returns where a slot with this hash that is the same stands, or the first place that is
     /// empty or whose hash is greater.
     #[inline(always)]
-    fn search(&self, spread: u32, mut same: impl FnMut(u32) -> bool) -> (usize, bool) {
+    fn search(&self, spread: u32, mut same: impl FnMut(u32) -> bool) -> Result<usize, usize> {
         let mut at = self.home(spread);
         let (first, end) = (standing(spread, 0), standing(spread, u32::MAX));
-        while let Some(&other) = self.places.get(at)
-            && other < end
+        while let Some(other) = self.places.get(at)
+            && other.standing < end
         {
-            if other >= first && same(other as u32) {
-                return (at, true);
+            if other.standing >= first && same(other.slot()) {
+                return Ok(at);
             }
             at += 1;
         }
-        (at, false)
+        Err(at)
     }
 
     /// Puts somebody into a place; those from there to the next empty place move back.
     #[inline(always)]
-    fn displace(&mut self, mut at: usize, mut moved: u64) {
+    fn displace(&mut self, mut at: usize, mut moved: Place<T>) {
         self.len += 1;
         while let Some(place) = self.places.get_mut(at) {
             let before = std::mem::replace(place, moved);
-            if before == EMPTY {
+            if before.is_empty() {
                 return;
             }
             (moved, at) = (before, at + 1);
@@ -157,31 +219,39 @@ impl Table {
     /// Makes a place for somebody who is displaced from the last one.
     #[cold]
     #[inline(never)]
-    fn append(&mut self, moved: u64) {
+    fn append(&mut self, moved: Place<T>) {
         if self.places.len() == self.places.capacity() {
             self.places.reserve_exact(TAIL);
         }
         self.places.push(moved);
     }
 
-    /// Makes half as many places more, and some at the end.
+    /// Makes half as many places more.
     #[cold]
     #[inline(never)]
     fn grow(&mut self) {
-        self.homes = (self.homes + self.homes / 2 + LEAST).min(u32::MAX as usize);
-        self.most = (self.homes * TAKEN).div_ceil(OF);
-        let mut places = Vec::with_capacity(self.homes + TAIL);
-        places.resize(self.homes, EMPTY);
-        let before = std::mem::replace(&mut self.places, places);
+        let before = std::mem::take(&mut self.places);
+        self.make_places(self.homes + self.homes / 2 + LEAST);
         let mut next = 0;
-        for moved in before.into_iter().filter(|place| *place != EMPTY) {
-            next = self.home((moved >> 32) as u32).max(next);
+        for moved in before {
+            if moved.is_empty() {
+                continue;
+            }
+            next = self.home(moved.spread()).max(next);
             match self.places.get_mut(next) {
                 Some(place) => *place = moved,
                 None => self.append(moved),
             }
             next += 1;
         }
+    }
+
+    /// Makes empty places, so many to want to stand at, and room for some behind them.
+    fn make_places(&mut self, homes: usize) {
+        self.homes = homes.min(u32::MAX as usize);
+        self.most = (self.homes * TAKEN).div_ceil(OF);
+        self.places = Vec::with_capacity(self.homes + TAIL);
+        self.places.resize_with(self.homes, Place::default);
     }
 }
 
@@ -191,22 +261,27 @@ mod tests {
 
     use super::*;
 
-    impl Table {
+    impl<T: Default> Table<T> {
         /// Checks what a search relies on.
         fn check(&self) {
-            let standing: Vec<_> = self.places.iter().filter(|place| **place != EMPTY).collect();
+            let standing: Vec<_> = self.places.iter().filter(|place| !place.is_empty()).collect();
             assert_eq!(standing.len(), self.len, "the table counts who stands in it");
             assert!(self.len * OF <= self.homes * TAKEN + OF, "it grows in time");
             assert!(
-                standing.is_sorted_by_key(|place| **place >> 32),
+                standing.is_sorted_by_key(|place| place.spread()),
                 "they stand in the order of their hashes"
             );
-            for (at, place) in self.places.iter().enumerate().filter(|(_, at)| **at != EMPTY) {
-                let home = self.home((place >> 32) as u32);
+            for (at, place) in self.places.iter().enumerate().filter(|(_, at)| !at.is_empty()) {
+                let home = self.home(place.spread());
                 assert!(home <= at, "nobody stands before its place");
-                assert!(!self.places[home..at].contains(&EMPTY), "a search does not end too soon");
+                let before = &self.places[home..at];
+                assert!(!before.iter().any(Place::is_empty), "a search does not end too soon");
             }
         }
+    }
+
+    fn at_hand_with(slot: u32) -> Option<u64> {
+        Some(u64::from(slot) + 1_000)
     }
 
     /// Calls as `(which slot, whether to remove it)`; the hash is computed from the slot.
@@ -214,21 +289,29 @@ mod tests {
         let (mut table, mut there) = (Table::new(), [false; 256]);
         for (slot, remove) in calls {
             let (slot, hash) = (u32::from(slot), hash(slot.into()));
-            match table.find(hash, |other| other == slot) {
-                Ok(found) => {
-                    assert!(found == slot && there[slot as usize]);
+            let with = at_hand_with(slot);
+            match table.place(hash, |other| other == slot) {
+                Ok(at) => {
+                    assert!(there[slot as usize]);
+                    assert_eq!(table.find(hash, |other| other == slot), Ok(slot));
+                    assert_eq!(table.at(at), (slot, &with));
+                    assert_eq!(*table.at_mut(at).1, with);
                     if remove {
-                        table.remove(hash, slot);
+                        assert_eq!(table.remove_at(at), with);
                         there[slot as usize] = false;
                     }
                 }
                 Err(at) => {
                     assert!(!there[slot as usize]);
-                    table.insert(at, hash, slot);
+                    assert_eq!(table.find(hash, |other| other == slot), Err(at));
+                    table.insert(at, hash, slot, with);
                     there[slot as usize] = true;
                 }
             }
             table.check();
+            for place in table.places.iter().filter(|place| !place.is_empty()) {
+                assert_eq!(place.with, at_hand_with(place.slot()), "it goes with its slot");
+            }
         }
         table.len() == there.iter().filter(|there| **there).count()
     }
@@ -250,18 +333,32 @@ mod tests {
     }
 
     #[test]
+    fn a_table_with_room_does_not_grow_before_it_has_so_many() {
+        for items in [0, 1, 4, 5, 1000, 1003] {
+            let mut table = Table::<()>::with_room(items as usize);
+            let homes = table.homes;
+            assert!(homes <= items as usize * OF / TAKEN + 1, "nor has it more than it needs");
+            for slot in 0..items {
+                table.insert(table.find(slot, |_| false).unwrap_err(), slot, slot, ());
+                table.check();
+            }
+            assert_eq!(table.homes, homes);
+        }
+    }
+
+    #[test]
     fn a_copy_made_in_place_grows_when_its_original_would() {
         let filled = |items: u32| {
             let mut table = Table::new();
             (0..items).for_each(|slot| {
-                table.insert(table.find(slot, |_| false).unwrap_err(), slot, slot);
+                table.insert(table.find(slot, |_| false).unwrap_err(), slot, slot, ());
             });
             table
         };
         let mut copy = filled(1000);
         copy.clone_from(&filled(3));
         for slot in 3..100 {
-            copy.insert(copy.find(slot, |_| false).unwrap_err(), slot, slot);
+            copy.insert(copy.find(slot, |_| false).unwrap_err(), slot, slot, ());
             copy.check();
         }
     }
@@ -273,13 +370,13 @@ mod tests {
         for slot in 0..ITEMS {
             let hash = slot.wrapping_mul(0x85EB_CA6B) ^ slot >> 7;
             let at = table.find(hash, |_| false).unwrap_err();
-            table.insert(at, hash, slot);
+            table.insert(at, hash, slot, ());
             assert!(table.homes <= 2 * (table.len + LEAST), "{} for {slot}", table.homes);
         }
         table.check();
         assert!(table.places.capacity() < 2 * ITEMS as usize);
-        let displaced = |(at, place): (usize, &u64)| at - table.home((place >> 32) as u32);
-        let standing = table.places.iter().enumerate().filter(|(_, place)| **place != EMPTY);
+        let displaced = |(at, place): (usize, &Place<()>)| at - table.home(place.spread());
+        let standing = table.places.iter().enumerate().filter(|(_, place)| !place.is_empty());
         let in_all: usize = standing.map(displaced).sum();
         assert!(in_all < 3 * ITEMS as usize, "{in_all} places in all");
     }

@@ -67,6 +67,7 @@ impl Plain {
         inside.update_indices(old.as_ref(), &object);
     }
 
+    #[inline(always)] // as ours
     pub(crate) fn get(&self, key: &Key) -> Option<Arc<Object>> {
         self.inside.read().items.get(key).cloned()
     }

@@ -7,9 +7,16 @@ use super::index::{Index, Values};
 use super::slots::{Entry, Slots, Snapshot};
 use super::writer::{Change, Span};
 
+/// Keys and handles that are needed no more, to drop outside the lock.
+pub(super) type Left<K, O> = (K, [Option<O>; 2], Option<Entry<K, O>>);
+
+/// Where a key is, or where it would be; good until the next change.
+pub(super) type Place = Result<usize, usize>;
+
 pub(super) struct Content<K: Key, O: Handle> {
-    /// The slot of every key. Nothing else lies in here, so that it stays in the cache.
-    table: Table,
+    /// The slot of every key, and another handle to its object at hand: whoever wants that waits for
+    /// it and for the slot, where the key is compared, at the same time and not one after the other.
+    table: Table<Option<O>>,
     slots: Slots<K, O>,
     /// Slots whose object was deleted.
     free: Vec<u32>,
@@ -19,9 +26,10 @@ pub(super) struct Content<K: Key, O: Handle> {
 }
 
 impl<K: Key, O: Handle> Content<K, O> {
-    pub(super) fn new() -> Self {
+    /// Makes a store's content, empty, with room for so many objects.
+    pub(super) fn with_room(objects: usize) -> Self {
         Self {
-            table: Table::new(),
+            table: Table::with_room(objects),
             slots: Slots::new(),
             free: Vec::new(),
             indices: Vec::new(),
@@ -33,24 +41,22 @@ impl<K: Key, O: Handle> Content<K, O> {
         self.table.len()
     }
 
-    /// Returns the slot of a key that has this hash, or the place in the table where it would be.
-    #[inline]
-    fn find(&self, key: &K, hash: u32) -> Result<u32, usize> {
-        let same = |slot| self.slots.get(slot).is_some_and(|entry| entry.key == *key);
-        self.table.find(hash, same)
+    /// Returns the object with a key that has this hash.
+    #[inline(always)]
+    pub(super) fn get(&self, key: &K, hash: u32) -> Option<&O> {
+        self.at(self.place(key, hash))
     }
 
-    /// Returns the object with a key that has this hash.
-    #[inline]
-    pub(super) fn get(&self, key: &K, hash: u32) -> Option<&O> {
-        let mut found = None;
-        let same = |slot| {
-            found = self.slots.get(slot).filter(|entry| entry.key == *key);
-            found.is_some()
-        };
-        // What was compared is what is returned: the way to a slot has four steps.
-        self.table.find(hash, same).ok()?;
-        found.map(|entry| &entry.object)
+    /// Returns the place of a key that has this hash.
+    #[inline(always)]
+    pub(super) fn place(&self, key: &K, hash: u32) -> Place {
+        self.table.place(hash, |slot| self.slots.get(slot).is_some_and(|entry| entry.key == *key))
+    }
+
+    /// Returns the object whose key is in a place.
+    #[inline(always)]
+    pub(super) fn at(&self, place: Place) -> Option<&O> {
+        self.table.at(place.ok()?).1.as_ref()
     }
 
     pub(super) fn snapshot(&self) -> Snapshot<K, O> {
@@ -65,15 +71,23 @@ impl<K: Key, O: Handle> Content<K, O> {
         self.indices.iter().find(|index| *index.name == *name)
     }
 
-    /// Stores an object. Returns its slot, and the object that was there.
+    /// Stores an object whose key has this place. Returns its slot, and what that leaves behind.
     #[inline]
-    pub(super) fn put(&mut self, key: Hashed<K>, object: O) -> (u32, Option<O>) {
-        let place = match self.find(key.key(), key.hash()) {
+    pub(super) fn put(
+        &mut self,
+        place: Place,
+        key: Hashed<K>,
+        object: O,
+    ) -> (u32, Option<Left<K, O>>) {
+        let copy = Some(object.clone());
+        let place = match place {
             Err(place) => place,
-            Ok(slot) => {
+            Ok(place) => {
+                let (slot, at_hand) = self.table.at_mut(place);
+                let twin = std::mem::replace(at_hand, copy);
                 let entry = self.slots.slot_mut(slot).as_mut();
                 let before = entry.map(|entry| std::mem::replace(&mut entry.object, object));
-                return (slot, before);
+                return (slot, Some((key.into_key(), [before, twin], None)));
             }
         };
         let slot = self.free.pop().unwrap_or_else(|| {
@@ -81,41 +95,41 @@ impl<K: Key, O: Handle> Content<K, O> {
         });
         let hash = key.hash();
         *self.slots.slot_mut(slot) = Some(Entry { key: key.into_key(), object });
-        self.table.insert(place, hash, slot);
+        self.table.insert(place, hash, slot, copy);
         (slot, None)
     }
 
-    /// Removes an object. Returns its slot and what was in it.
-    fn remove(&mut self, key: &Hashed<K>) -> Option<(u32, Entry<K, O>)> {
-        let slot = self.find(key.key(), key.hash()).ok()?;
-        self.table.remove(key.hash(), slot);
+    /// Removes the object in a place. Returns its slot, and what that leaves behind.
+    fn remove(&mut self, place: usize, key: Hashed<K>) -> (u32, Left<K, O>) {
+        let (slot, _) = self.table.at(place);
+        let twin = self.table.remove_at(place);
         self.free.push(slot);
-        Some((slot, self.slots.slot_mut(slot).take()?))
+        (slot, (key.into_key(), [None, twin], self.slots.slot_mut(slot).take()))
     }
 
-    /// Carries out a change whose values are known. Returns what it leaves behind, to drop outside
-    /// the lock.
+    /// Carries out a change of the key that has this place, and whose values are known. Returns
+    /// what it leaves behind, to drop outside the lock.
     #[inline]
     pub(super) fn apply(
         &mut self,
+        place: Place,
         change: Change<K, O>,
         spans: &[Span],
         values: &Values,
-    ) -> Option<(Option<K>, O)> {
-        let (slot, left) = match change.object {
-            Some(object) => {
-                let (slot, before) = self.put(change.key, object);
-                (slot, before.map(|object| (None, object)))
+    ) -> Option<Left<K, O>> {
+        let (slot, left) = match (change.object, place) {
+            (Some(object), place) => self.put(place, change.key, object),
+            (None, Ok(place)) => {
+                let (slot, left) = self.remove(place, change.key);
+                (slot, Some(left))
             }
-            None => {
-                let (slot, entry) = self.remove(&change.key)?;
-                (slot, Some((Some(entry.key), entry.object)))
-            }
+            (None, Err(_)) => return Some((change.key.into_key(), [None, None], None)),
         };
         for (index, span) in self.indices.iter_mut().zip(spans) {
             let (old, new) = (values.range(span.before()), values.range(span.after()));
             // Nothing changes if, and only if, both lists are the same (IX-4).
-            if values.range(span.before()).eq(values.range(span.after())) {
+            let unchanged = || values.range(span.before()).eq(values.range(span.after()));
+            if old.len() == new.len() && unchanged() {
                 continue;
             }
             old.for_each(|value| index.remove(value, slot));
@@ -131,8 +145,9 @@ impl<K: Key, O: Handle> Content<K, O> {
         let used = self.slots.iter().map(|(slot, _)| slot);
         assert!(used.eq(slots), "every key has a slot, and every object a key");
         for (slot, entry) in self.slots.iter() {
-            let found = self.find(&entry.key, hasher.hash(&entry.key));
-            assert_eq!(found, Ok(slot), "{:?} is found by its key", entry.key);
+            let place = self.place(&entry.key, hasher.hash(&entry.key)).ok();
+            let found = place.map(|place| self.table.at(place).0);
+            assert_eq!(found, Some(slot), "{:?} is found by its key", entry.key);
         }
         for &slot in &self.free {
             assert!(self.slots.get(slot).is_none(), "a free slot holds no object");

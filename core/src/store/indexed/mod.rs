@@ -64,8 +64,8 @@ pub fn metadata_version<O: Described>(object: &O) -> Option<&str> {
 
 /// A store of objects with views by value. Shared by reference or in an `Arc`.
 ///
-/// `K` is the key, `O` the handle to an object (normally an `Arc`), `R` the runtime. Keys are
-/// cloned where a snapshot is alive: `Arc<str>` is better than `String`.
+/// `K` is the key, `O` the handle to an object (normally an `Arc`, of which the store holds two),
+/// `R` the runtime. Keys are cloned where a snapshot is alive: `Arc<str>` is better than `String`.
 pub struct IndexedStore<K: Key, O: Handle, R: Runtime = System> {
     runtime: R,
     intake: Intake<K, O>,
@@ -106,7 +106,7 @@ impl<K: Key, O: Handle, R: Runtime> IndexedStore<K, O, R> {
     ) -> Self {
         Self {
             writer: runtime.mutex(Writer::new(intake.hasher().clone())),
-            content: runtime.mutex(Content::new()),
+            content: runtime.mutex(Content::with_room(0)),
             runtime: runtime.clone(),
             intake,
             version_of,
@@ -172,7 +172,11 @@ impl<K: Key, O: Handle, R: Runtime> IndexedStore<K, O, R> {
     /// Carries out one change.
     fn write(&self, change: Change<K, O>, sets: Sets<'_>) -> Result<(), StoreError> {
         let mut writer = self.runtime.lock(&self.writer);
-        let before = self.stored(&self.runtime.lock(&self.content), &change);
+        let (place, before) = {
+            let content = self.runtime.lock(&self.content);
+            let place = content.place(change.key.key(), change.key.hash());
+            (place, content.at(place).cloned())
+        };
         writer.plan(slice::from_ref(&change), slice::from_ref(&before))?;
         let sets_version = self.note_version(&mut writer, Some(&change), sets);
         let left = {
@@ -180,7 +184,7 @@ impl<K: Key, O: Handle, R: Runtime> IndexedStore<K, O, R> {
             if sets_version {
                 content.version.clone_from(&writer.version);
             }
-            content.apply(change, &writer.spans, &writer.values)
+            content.apply(place, change, &writer.spans, &writer.values)
         };
         drop(writer);
         drop((left, before)); // outside the locks: objects may run foreign code when they go
@@ -192,7 +196,8 @@ impl<K: Key, O: Handle, R: Runtime> IndexedStore<K, O, R> {
         let mut writer = self.runtime.lock(&self.writer);
         let before: Vec<Option<O>> = {
             let content = self.runtime.lock(&self.content);
-            changes.iter().map(|change| self.stored(&content, change)).collect()
+            let stored = |key: &Hashed<K>| content.get(key.key(), key.hash()).cloned();
+            changes.iter().map(|change| stored(&change.key)).collect()
         };
         writer.plan(&changes, &before)?;
         let sets_version = self.note_version(&mut writer, changes.last(), sets);
@@ -201,7 +206,8 @@ impl<K: Key, O: Handle, R: Runtime> IndexedStore<K, O, R> {
             let mut content = self.runtime.lock(&self.content);
             for (number, change) in changes.into_iter().enumerate() {
                 let spans = &writer.spans[number * indices..][..indices];
-                left.push(content.apply(change, spans, &writer.values));
+                let place = content.place(change.key.key(), change.key.hash());
+                left.push(content.apply(place, change, spans, &writer.values));
             }
             if sets_version {
                 content.version.clone_from(&writer.version);
@@ -210,10 +216,6 @@ impl<K: Key, O: Handle, R: Runtime> IndexedStore<K, O, R> {
         drop(writer);
         drop((left, before));
         Ok(())
-    }
-
-    fn stored(&self, content: &Content<K, O>, change: &Change<K, O>) -> Option<O> {
-        content.get(change.key.key(), change.key.hash()).cloned()
     }
 
     /// Writes the version that a write sets into the writer's buffer; false if it sets none.
@@ -252,10 +254,11 @@ impl<K: Key, O: Handle, R: Runtime> IndexedStore<K, O, R> {
             return Err(refused.into());
         }
         let mut writer = self.runtime.lock(&self.writer);
-        let mut content = Content::new();
+        let mut content = Content::with_room(listed.objects.len());
         let mut doubles = Vec::new();
         for keyed in listed.objects {
-            doubles.extend(content.put(keyed.key, keyed.object).1);
+            let place = content.place(keyed.key.key(), keyed.key.hash());
+            doubles.extend(content.put(place, keyed.key, keyed.object).1);
         }
         for (name, function) in writer.functions().to_vec() {
             content.indices.push(writer.index(name, function, content.slots())?);

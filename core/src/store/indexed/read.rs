@@ -27,7 +27,7 @@ enum Found<K, O, T> {
 
 impl<K: Key, O: Handle, R: Runtime> IndexedStore<K, O, R> {
     /// Returns an object.
-    #[inline]
+    #[inline(always)]
     pub fn get(&self, key: &K) -> Option<O> {
         let hash = self.intake.hasher().hash(key);
         self.runtime.lock(&self.content).get(key, hash).cloned()

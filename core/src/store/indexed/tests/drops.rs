@@ -1,12 +1,14 @@
 //! Objects that ask and change the store that they leave, from another thread, as they are dropped.
 
 use std::fmt;
+use std::hash::{Hash, Hasher};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use super::*;
 use crate::runtime::Ambient;
+use crate::store::KeyHasher;
 
 /// How long somebody who was dropped under a lock waits in vain.
 const PATIENCE: Duration = Duration::from_secs(3);
@@ -68,4 +70,49 @@ fn objects_that_leave_are_dropped_without_a_lock() {
     assert_eq!(answered(), 5, "the one before the list, and the earlier of two in it");
     store.replace(vec![], "").unwrap();
     assert_eq!((answered(), store.len()), (7, 0));
+}
+
+/// A key or a handle that counts how many of its kind were dropped.
+#[derive(Clone, Debug)]
+struct Counted(u32, Arc<AtomicUsize>);
+
+impl PartialEq for Counted {
+    fn eq(&self, other: &Self) -> bool {
+        self.0 == other.0
+    }
+}
+
+impl Eq for Counted {}
+
+impl Hash for Counted {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.0.hash(state);
+    }
+}
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        self.1.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+#[test]
+fn no_key_and_no_handle_is_dropped_under_the_readers_lock() {
+    let (hasher, dropped) = (KeyHasher::fixed(0), Arc::<AtomicUsize>::default());
+    let new = || Counted(1, Arc::clone(&dropped));
+    let mut content = Content::<Counted, Counted>::with_room(0);
+    let mut apply = |object: Option<Counted>| {
+        let change = Change { key: hasher.hashed(new()), object };
+        let before = dropped.load(Ordering::Relaxed);
+        let place = content.place(change.key.key(), change.key.hash());
+        let left = content.apply(place, change, &[], &Values::new(hasher.clone()));
+        assert_eq!(dropped.load(Ordering::Relaxed), before, "it is left to be dropped later");
+        drop(left);
+        content.check(&hasher);
+        dropped.load(Ordering::Relaxed) - before
+    };
+    assert_eq!(apply(Some(new())), 0, "a key and two handles are kept");
+    assert_eq!(apply(Some(new())), 3, "the key that was there already, and two handles");
+    assert_eq!(apply(None), 4, "two keys and two handles");
+    assert_eq!(apply(None), 1, "the key of nothing");
 }
