@@ -98,6 +98,14 @@ impl<T: Default> Chunked<T> {
     }
 }
 
+#[cfg(test)]
+impl<T> Chunked<T> {
+    /// How many elements there is memory for.
+    pub(crate) fn room(&self) -> usize {
+        self.chunks.len() * CHUNK
+    }
+}
+
 impl<T: Clone> Clone for Chunked<T> {
     fn clone(&self) -> Self {
         Self { chunks: self.chunks.clone(), len: self.len }
@@ -157,6 +165,32 @@ mod tests {
         assert_eq!((numbers.len(), numbers[5 * CHUNK as u32]), (5 * CHUNK + 1, 7));
         *numbers.reach(CHUNK as u32) += 1;
         assert_eq!((numbers.len(), numbers[CHUNK as u32]), (5 * CHUNK + 1, CHUNK as u32 + 8));
+    }
+
+    #[test]
+    fn what_is_taken_away_leaves_defaults_and_one_chunk_to_spare() {
+        let mut numbers = Chunked::new();
+        (0..3 * CHUNK as u32).for_each(|n| numbers.push(n + 1));
+        for n in (0..3 * CHUNK as u32).rev() {
+            assert_eq!(numbers.pop(), Some(n + 1));
+            assert_eq!(numbers.get(n), numbers.chunks.get(n as usize / CHUNK).map(|_| &0));
+            let needed = numbers.len().div_ceil(CHUNK);
+            assert!((needed..=needed + 1).contains(&numbers.chunks.len()), "{n}");
+        }
+        assert_eq!((numbers.pop(), numbers.len()), (None, 0));
+        let spare = numbers.chunks.len();
+        (0..CHUNK as u32).for_each(|n| assert_eq!(numbers.extend_by_one(), n));
+        assert_eq!(numbers.chunks.len(), spare, "what is spare is used");
+        assert!(numbers.iter().all(|number| *number == 0));
+    }
+
+    #[test]
+    fn a_run_lies_in_one_chunk() {
+        let mut numbers = Chunked::new();
+        (0..2 * CHUNK as u32).for_each(|n| numbers.push(n));
+        let first = CHUNK as u32;
+        assert_eq!(numbers.run::<2>(first), Some(&[first, first + 1]));
+        assert_eq!((numbers.run::<2>(first - 1), numbers.run::<2>(2 * first)), (None, None));
     }
 
     #[test]

@@ -21,10 +21,10 @@ fn parent(at: u32) -> u32 {
     at / CHILDREN as u32 + (FIRST - 1)
 }
 
-/// Returns where the first child of a node stands; the others follow.
+/// Returns where the first child of a node stands, if it may have any; the others follow.
 #[inline(always)]
-fn first_child(at: u32) -> u32 {
-    (at - (FIRST - 1)) * CHILDREN as u32
+fn first_child(at: u32) -> Option<u32> {
+    (at - (FIRST - 1)).checked_mul(CHILDREN as u32)
 }
 
 impl<P: Ord + Copy + Default> Heap<P> {
@@ -146,7 +146,7 @@ impl<P: Ord + Copy + Default> Heap<P> {
     /// Returns the child of a node that comes first, and where it stands.
     #[inline(always)]
     fn least_child(&self, at: u32) -> Option<(u32, P)> {
-        let first = first_child(at);
+        let first = first_child(at)?;
         let there = self.0.len().checked_sub(first as usize + 1)?;
         let children = self.0.run::<CHILDREN>(first)?;
         let least = |(one, other): (usize, usize)| {
@@ -239,11 +239,21 @@ mod tests {
         let mut heap = Heap::new();
         (0..1_000).for_each(|node| heap.push(node, |_, _| ()));
         for at in FIRST..FIRST + 100 {
-            let first = first_child(at);
+            let first = first_child(at).unwrap();
             assert!((first..first + CHILDREN as u32).all(|child| parent(child) == at));
             let siblings = heap.0.run::<CHILDREN>(first).unwrap();
             assert!((first..).zip(siblings).all(|(child, node)| heap.get(child) == Some(node)));
         }
+        assert_eq!(first_child(u32::MAX / 2), None, "no node has so high a number");
+    }
+
+    #[test]
+    fn a_heap_that_was_emptied_keeps_little() {
+        let mut heap = Heap::new();
+        (0..1_000).for_each(|node| heap.push(node, |_, _| ()));
+        while heap.pop(|_, _| ()).is_some() {}
+        assert_eq!((heap.len(), heap.is_empty(), heap.first()), (0, true, None));
+        assert!(heap.0.room() < 200, "{}", heap.0.room());
     }
 
     #[test]

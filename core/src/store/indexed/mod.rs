@@ -172,6 +172,7 @@ impl<K: Key, O: Handle, R: Runtime> IndexedStore<K, O, R> {
     /// Carries out one change.
     fn write(&self, change: Change<K, O>, sets: Sets<'_>) -> Result<(), StoreError> {
         let mut writer = self.runtime.lock(&self.writer);
+        // The place is good until the end: only who has the writers' lock changes the content.
         let (place, before) = {
             let content = self.runtime.lock(&self.content);
             let place = content.place(change.key.key(), change.key.hash());
