@@ -50,7 +50,8 @@ impl<P: Ord + Copy + Default> Heap<P> {
     /// Returns the node that stands somewhere.
     #[inline]
     pub(crate) fn get(&self, at: u32) -> Option<&P> {
-        self.0.get(at).filter(|_| (FIRST as usize..self.0.len()).contains(&(at as usize)))
+        debug_assert!(at >= FIRST, "nothing stands before the first");
+        self.0.get(at).filter(|_| (at as usize) < self.0.len())
     }
 
     /// Goes through the nodes: where they stand, and themselves.
