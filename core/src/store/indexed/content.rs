@@ -146,8 +146,9 @@ impl<K: Key, O: Handle> Content<K, O> {
         assert!(used.eq(slots), "every key has a slot, and every object a key");
         for (slot, entry) in self.slots.iter() {
             let place = self.place(&entry.key, hasher.hash(&entry.key)).ok();
-            let found = place.map(|place| self.table.at(place).0);
+            let (found, at_hand) = place.map(|place| self.table.at(place)).unzip();
             assert_eq!(found, Some(slot), "{:?} is found by its key", entry.key);
+            assert!(at_hand.is_some_and(Option::is_some), "{:?} is at hand", entry.key);
         }
         for &slot in &self.free {
             assert!(self.slots.get(slot).is_none(), "a free slot holds no object");
@@ -177,5 +178,34 @@ impl<K: Key, O: Handle> Content<K, O> {
             places += members.len();
         });
         assert_eq!(places, expected, "an index shows nothing else");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::machine::by_hand::each_is_noticed;
+
+    type Numbers = Content<u32, u32>;
+
+    #[test]
+    fn a_content_that_is_wrong_is_noticed() {
+        let hasher = KeyHasher::fixed(0);
+        let full = || {
+            let mut content = Numbers::with_room(0);
+            for key in 0..3 {
+                let key = hasher.hashed(key);
+                content.put(content.place(key.key(), key.hash()), key, 7);
+            }
+            content
+        };
+        let place = full().place(&1, hasher.hash(&1)).unwrap();
+        let breaks: [&dyn Fn(&mut Numbers); 4] = [
+            &|content| *content.table.at_mut(place).1 = None,
+            &|content| _ = content.table.remove_at(place),
+            &|content| *content.slots.slot_mut(1) = None,
+            &|content| content.free.push(1),
+        ];
+        each_is_noticed(full, breaks, |content| content.check(&hasher));
     }
 }
