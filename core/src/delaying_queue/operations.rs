@@ -92,6 +92,11 @@ impl<K: Key, S: Storage<K>> Operation<Delaying<K, S>> for Add<K> {
         machine.move_due(cx);
         Operation::<Queue<K, S>>::step(self, &mut machine.queue, cx)
     }
+
+    #[inline(always)]
+    fn leave(self) {
+        drop(self.key);
+    }
 }
 
 impl<K: Key, S: Storage<K>> Operation<Delaying<K, S>> for AddAfter<K> {
@@ -100,6 +105,11 @@ impl<K: Key, S: Storage<K>> Operation<Delaying<K, S>> for AddAfter<K> {
         let now = self.called.unwrap_or_else(|| cx.now());
         machine.add_after(&mut self.key, self.hash, now, self.delay, cx);
         Step::Done(())
+    }
+
+    #[inline(always)]
+    fn leave(self) {
+        drop(self.key);
     }
 }
 

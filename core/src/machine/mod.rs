@@ -123,6 +123,13 @@ pub trait Operation<M: Machine>: Embed<M> {
     fn cancel(&mut self, machine: &mut M, cx: &mut Cx<'_>) {
         let _ = (machine, cx);
     }
+
+    /// Drops what is left of the call when it has ended and the lock is released.
+    ///
+    /// A call that many make one after the other says what that is, a key say: whatever drops the
+    /// whole needs the whole, put together in memory.
+    #[inline(always)]
+    fn leave(self) {}
 }
 
 /// An operation as a value of the machine's enum; written by [`operations!`](crate::operations).

@@ -90,7 +90,7 @@ impl<M: Machine, R: Runtime, H: Host<M>> Monitor<M, R, H> {
                 let ret = ManuallyDrop::new(ret);
                 self.unlock(guard, cx.wakes);
                 // What is left of it drops after the guard: dropping a key runs foreign code.
-                drop(ManuallyDrop::into_inner(op));
+                ManuallyDrop::into_inner(op).leave();
                 ManuallyDrop::into_inner(ret)
             }
             Step::Wait { on, until } => {

@@ -84,6 +84,11 @@ impl<K: Key, L: Limiter<K>, O: Observer> Operation<Prioritized<K, L, O>> for Add
         queue.add(item, &self.options, self.called, cx);
         Step::Done(())
     }
+
+    #[inline(always)]
+    fn leave(self) {
+        drop(self.key);
+    }
 }
 
 impl<K: Key, L: Limiter<K>, O: Observer> Operation<Prioritized<K, L, O>> for AddBatch<K> {

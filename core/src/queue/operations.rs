@@ -127,6 +127,11 @@ impl<K: Key, S: Storage<K>> Operation<Queue<K, S>> for Add<K> {
         queue.add(&mut self.key, self.hash, cx);
         Step::Done(())
     }
+
+    #[inline(always)]
+    fn leave(self) {
+        drop(self.key);
+    }
 }
 
 impl<K: Key, S: Storage<K>> Operation<Queue<K, S>> for Get {
