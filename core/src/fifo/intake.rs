@@ -11,7 +11,7 @@ use super::EnqueueError;
 use super::marker::{Mark, Marker};
 
 /// Names an object. Deterministic and without side effects (`cache:KY-1`).
-pub type KeyFunction<K, O> = Arc<dyn Fn(&O) -> Result<K, Cause> + Send + Sync>;
+pub type KeyFunction<K, O> = Box<dyn Fn(&O) -> Result<K, Cause> + Send + Sync>;
 
 /// Changes an object before anybody else sees it (`cache:DF-23`). It must not change the key.
 pub type Transform<O> = Arc<dyn Fn(O) -> Result<O, Cause> + Send + Sync>;
@@ -19,7 +19,9 @@ pub type Transform<O> = Arc<dyn Fn(O) -> Result<O, Cause> + Send + Sync>;
 /// The key function, the transformer and the hash function of one queue.
 #[derive(Clone)]
 pub struct Intake<K, O> {
-    key_of: KeyFunction<K, O>,
+    /// In a box of its own: what an `Arc` keeps has its place computed in every call, if nobody
+    /// knows how large it is.
+    key_of: Arc<KeyFunction<K, O>>,
     transform: Option<Transform<O>>,
     hasher: KeyHasher,
     marker: Marker,
@@ -58,7 +60,7 @@ impl<K: Key, O: Handle> Intake<K, O> {
         key_of: impl Fn(&O) -> Result<K, Cause> + Send + Sync + 'static,
     ) -> Self {
         let marker = Marker::new(&hasher);
-        Self { key_of: Arc::new(key_of), transform: None, hasher, marker }
+        Self { key_of: Arc::new(Box::new(key_of)), transform: None, hasher, marker }
     }
 
     /// Adds a transformer.
@@ -88,37 +90,19 @@ impl<K: Key, O: Handle> Intake<K, O> {
         }
     }
 
-    /// Checks that an object has a key.
+    /// Returns the key of an object, without its hash.
     ///
     /// # Errors
     /// The key function refused it.
     #[inline]
-    pub(crate) fn check(&self, object: &O) -> Result<(), KeyError> {
-        match (self.key_of)(object) {
-            Ok(_) => Ok(()),
-            Err(cause) => Err(KeyError::new(object, cause)),
-        }
+    pub(crate) fn name(&self, object: &O) -> Result<K, KeyError> {
+        (self.key_of)(object).map_err(|cause| KeyError::new(object, cause))
     }
 
     /// Returns the mark of a key.
     #[inline]
     pub(crate) fn mark_of(&self, key: &K) -> Mark {
         self.marker.mark(key)
-    }
-
-    /// Returns the mark of an object's key, where the key itself is not kept.
-    ///
-    /// Always in its caller: a producer that hands over one object after the other waits for their
-    /// keys, and the processor looks for the next ones meanwhile, as far as it gets to see them.
-    ///
-    /// # Errors
-    /// The key function refused it.
-    #[inline(always)]
-    pub(crate) fn mark_of_object(&self, object: &O) -> Result<Mark, KeyError> {
-        match (self.key_of)(object) {
-            Ok(key) => Ok(self.mark_of(&key)),
-            Err(cause) => Err(KeyError::new(object, cause)),
-        }
     }
 
     /// Returns the key of a deleted object; a tombstone's is the one it names (`cache:KY-10`).

@@ -13,85 +13,100 @@ const CHUNK: usize = 1024;
 /// for every write before it.
 #[derive(Clone, Debug)]
 pub(super) struct Chunked<E> {
-    /// What is in front of the last chunk. No chunk is empty, all but the first are full.
-    chunks: VecDeque<Chunk<E>>,
-    /// The last chunk. It grows on demand, so a small queue is small; it is a ring, so a short
-    /// queue stays in it.
+    /// What is taken out next.
+    first: VecDeque<ManuallyDrop<E>>,
+    /// The chunks between: none is empty.
+    full: VecDeque<Chunk<E>>,
+    /// What was pushed last. It grows on demand, so a small queue is small; whoever pushes looks at
+    /// its end alone. A short queue is in it and in `first`, which change places when one is empty.
     last: Chunk<E>,
-    len: usize,
 }
 
-type Chunk<E> = VecDeque<ManuallyDrop<E>>;
+type Chunk<E> = Vec<ManuallyDrop<E>>;
 
 impl<E> Chunked<E> {
     pub(super) fn new() -> Self {
-        Self { chunks: VecDeque::new(), last: VecDeque::new(), len: 0 }
+        Self { first: VecDeque::new(), full: VecDeque::new(), last: Vec::new() }
     }
 
     #[inline]
     pub(super) fn len(&self) -> usize {
-        self.len
+        self.first.len() + self.full.len() * CHUNK + self.last.len()
     }
 
     #[inline]
     pub(super) fn is_empty(&self) -> bool {
-        self.len == 0
+        self.first.is_empty() && self.last.is_empty() && self.full.is_empty()
     }
 
     #[inline(always)]
     pub(super) fn push_back(&mut self, entry: E) {
         let entry = ManuallyDrop::new(entry);
-        if self.last.len() >= CHUNK {
-            self.begin_chunk();
+        if self.last.len() == self.last.capacity() {
+            self.make_room();
         }
-        self.last.push_back(entry);
-        self.len += 1;
+        self.last.push(entry);
     }
 
     #[cold]
     #[inline(never)]
-    fn begin_chunk(&mut self) {
-        let full = mem::replace(&mut self.last, VecDeque::with_capacity(CHUNK));
-        self.chunks.push_back(full);
+    fn make_room(&mut self) {
+        if self.last.len() < CHUNK {
+            self.last.reserve_exact(self.last.len().clamp(4, CHUNK - self.last.len()));
+        } else {
+            self.full.push_back(mem::replace(&mut self.last, Vec::with_capacity(CHUNK)));
+        }
     }
 
     #[inline]
     pub(super) fn pop_front(&mut self) -> Option<E> {
-        let entry = match self.chunks.front_mut() {
-            None => self.last.pop_front()?,
-            Some(first) => {
-                let entry = first.pop_front()?;
-                if first.is_empty() {
-                    self.chunks.pop_front();
-                }
-                entry
-            }
-        };
-        self.len -= 1;
-        Some(ManuallyDrop::into_inner(entry))
+        if self.first.is_empty() {
+            self.turn_to_next();
+        }
+        self.first.pop_front().map(ManuallyDrop::into_inner)
+    }
+
+    /// Makes the chunk that is next the first. The last one leaves its place to the empty one.
+    fn turn_to_next(&mut self) {
+        if let Some(next) = self.full.pop_front() {
+            self.first = next.into();
+        } else if !self.last.is_empty() {
+            let empty = mem::take(&mut self.first);
+            self.first = mem::replace(&mut self.last, empty.into()).into();
+        }
     }
 
     pub(super) fn get(&self, at: usize) -> Option<&E> {
-        let mut chunks = self.chunks.iter().chain([&self.last]);
-        let first = chunks.next()?;
-        let entry = match at.checked_sub(first.len()) {
-            None => first.get(at)?,
-            Some(behind) => chunks.nth(behind / CHUNK)?.get(behind % CHUNK)?,
+        let entry = match at.checked_sub(self.first.len()) {
+            None => self.first.get(at),
+            Some(at) => self.behind().nth(at / CHUNK)?.get(at % CHUNK),
         };
-        Some(entry)
+        entry.map(|entry| &**entry)
+    }
+
+    pub(super) fn get_mut(&mut self, at: usize) -> Option<&mut E> {
+        let entry = match at.checked_sub(self.first.len()) {
+            None => self.first.get_mut(at),
+            Some(at) => {
+                let mut behind = self.full.iter_mut().chain([&mut self.last]);
+                behind.nth(at / CHUNK)?.get_mut(at % CHUNK)
+            }
+        };
+        entry.map(|entry| &mut **entry)
     }
 
     pub(super) fn iter(&self) -> impl Iterator<Item = &E> {
-        self.chunks.iter().chain([&self.last]).flatten().map(|entry| &**entry)
+        self.first.iter().chain(self.behind().flatten()).map(|entry| &**entry)
+    }
+
+    /// Goes through all chunks but the first.
+    fn behind(&self) -> impl Iterator<Item = &Chunk<E>> {
+        self.full.iter().chain([&self.last])
     }
 
     pub(super) fn check(&self) {
-        assert_eq!(self.iter().count(), self.len, "the entries are counted");
-        assert!(self.chunks.iter().all(|chunk| !chunk.is_empty()), "no chunk is empty");
-        let chunks = || self.chunks.iter().chain([&self.last]);
-        assert!(chunks().all(|chunk| chunk.len() <= CHUNK), "no chunk is too long");
-        let full = self.chunks.iter().skip(1);
-        assert!(full.into_iter().all(|chunk| chunk.len() == CHUNK), "inner chunks are full");
+        assert!(self.full.iter().all(|chunk| chunk.len() == CHUNK), "chunks between are full");
+        assert!(self.last.len() <= CHUNK, "no chunk is too long");
     }
 }
 
@@ -152,21 +167,10 @@ mod tests {
 
     #[test]
     fn a_queue_that_is_wrong_is_noticed() {
-        let breaks: [fn(&mut Chunked<usize>); 5] = [
-            |queue| queue.len += 1,
-            |queue| queue.chunks.push_front(VecDeque::new()),
-            |queue| {
-                queue.chunks[0].push_front(ManuallyDrop::new(0));
-                queue.len += 1;
-            },
-            |queue| {
-                queue.last.extend(vec![ManuallyDrop::new(0); CHUNK]);
-                queue.len += CHUNK;
-            },
-            |queue| {
-                queue.chunks[1].pop_front();
-                queue.len -= 1;
-            },
+        let breaks: [fn(&mut Chunked<usize>); 3] = [
+            |queue| queue.full.push_front(Vec::new()),
+            |queue| queue.full[1].truncate(CHUNK - 1),
+            |queue| queue.last.extend(vec![ManuallyDrop::new(0); CHUNK]),
         ];
         each_is_noticed(
             || {
@@ -184,8 +188,8 @@ mod tests {
         let mut queue = Chunked::new();
         (0..100_000).for_each(|number| queue.push_back(number));
         while queue.pop_front().is_some() {}
-        assert!(queue.chunks.is_empty());
-        assert!(queue.last.capacity() <= 2 * CHUNK);
+        assert!(queue.full.is_empty());
+        assert!(queue.first.capacity() + queue.last.capacity() <= 2 * CHUNK);
     }
 
     #[test]

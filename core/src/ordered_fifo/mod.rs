@@ -28,10 +28,11 @@
 //! only a queue that has grown long is processed under the lock, which is the back-pressure that
 //! bounds it (`cache:RF-31`).
 
+mod batch;
 mod chunked;
 mod contract;
+mod entry;
 mod event;
-mod marked;
 mod newest;
 mod operations;
 mod options;
@@ -50,14 +51,14 @@ use crate::monitor::Monitor;
 use crate::runtime::{Runtime, System};
 use crate::store::{Cause, Handle, Hashed, Key, KeyError, KnownObjects, LastState, NothingKnown};
 
+pub use batch::Batch;
 pub use event::{Bookmark, Event, Snapshot};
-pub use marked::Marked;
 pub use operations::{
     Close, Delete, HasSynced, IsClosed, Len, List, Mark, Op, Pop, PopBatch, Processed, Put,
     Replace, ReplaceAll, Resync, Ret, WaitForSync,
 };
 pub use options::{Mode, Options};
-pub use state::{Batch, OrderedQueue, POPPERS, Popped, SYNC};
+pub use state::{OrderedQueue, POPPERS, Popped, SYNC};
 
 /// The queue of events. Shared by reference or in an `Arc`.
 ///
@@ -74,8 +75,6 @@ pub struct OrderedFifo<
     monitor: Monitor<OrderedQueue<K, O, N>, R, H>,
     intake: Intake<K, O>,
     atomic: bool,
-    /// Whether events are marked for those who put batches together: batches of one need no marks.
-    marks: bool,
     on_slow: Option<SlowHook>,
 }
 
@@ -95,8 +94,7 @@ impl<K: Key, O: Handle, N: KnownObjects<K, O>, R: Runtime> OrderedFifo<K, O, N, 
         let Options { mode, batch_size, on_slow } = options;
         let atomic = mode.is_atomic();
         let state = OrderedQueue::new(intake.clone(), mode, batch_size.get());
-        let queue = Self::with_host(runtime, intake, atomic, on_slow, state);
-        Self { marks: batch_size.get() > 1, ..queue }
+        Self::with_host(runtime, intake, atomic, on_slow, state)
     }
 }
 
@@ -116,7 +114,7 @@ where
         on_slow: Option<SlowHook>,
         host: H,
     ) -> Self {
-        Self { monitor: Monitor::new(runtime, host), intake, atomic, marks: true, on_slow }
+        Self { monitor: Monitor::new(runtime, host), intake, atomic, on_slow }
     }
 
     /// Queues [`Delta::Added`](crate::delta_fifo::Delta::Added).
@@ -143,22 +141,18 @@ where
     /// of the key among it: it would wait for the key's cache line.
     #[inline]
     fn put(&self, verb: Verb, object: O) -> Result<(), EnqueueError> {
-        match self.intake.mark(&object, self.marks) {
-            Ok(mark) if !self.intake.transforms() => {
-                self.monitor.call(Put { verb, object: Some(Ok(Marked::new(object, mark))) })
+        match self.intake.name(&object) {
+            Ok(key) if !self.intake.transforms() => {
+                self.monitor.call(Put { verb, object: Some(Ok(object)), key: Some(key) })
             }
-            Ok(_) => self.put_any(verb, self.intake.transformed(object, self.marks)),
+            Ok(_) => self.put_any(verb, self.intake.transform(object)),
             Err(refused) => self.put_any(verb, Err(refused.into())),
         }
     }
 
     #[inline(never)]
-    fn put_any(
-        &self,
-        verb: Verb,
-        object: Result<Marked<O>, EnqueueError>,
-    ) -> Result<(), EnqueueError> {
-        self.monitor.call(Put { verb, object: Some(object) })
+    fn put_any(&self, verb: Verb, object: Result<O, EnqueueError>) -> Result<(), EnqueueError> {
+        self.monitor.call(Put { verb, object: Some(object), key: None })
     }
 
     /// Queues [`Delta::Deleted`](crate::delta_fifo::Delta::Deleted) with the last state as the
@@ -175,8 +169,15 @@ where
     /// # Errors
     /// As [`add`](Self::add). A tombstone is never refused.
     pub fn delete_last_state(&self, last: LastState<K, O>) -> Result<(), EnqueueError> {
-        let last = self.intake.marked_last_state(last);
-        self.monitor.call(Delete { last: Some(last) })
+        let (last, key) = match last {
+            LastState::Final(object) => match self.intake.name(&object) {
+                Ok(key) if !self.intake.transforms() => (Ok(LastState::Final(object)), Some(key)),
+                Ok(_) => (self.intake.transform(object).map(LastState::Final), None),
+                Err(refused) => (Err(refused.into()), None),
+            },
+            tombstone @ LastState::Tombstone(_) => (Ok(tombstone), None),
+        };
+        self.monitor.call(Delete { last: Some(last), key })
     }
 
     /// Queues a complete list that was read at a version.
@@ -208,7 +209,7 @@ where
         let (mut accepted, mut keys) = (Vec::with_capacity(objects.len()), keys.into_iter());
         for object in objects {
             match self.intake.transform(object) {
-                Ok(object) => accepted.extend(keys.next().map(|key| self.listed_as(key, object))),
+                Ok(object) => accepted.extend(keys.next().map(|key| Keyed { key, object })),
                 Err(error) => {
                     let behind = keys.collect();
                     return Replace { objects: accepted, behind, refused: Some(error) };
@@ -216,14 +217,6 @@ where
             }
         }
         Replace { objects: accepted, behind: Vec::new(), refused: None }
-    }
-
-    fn listed_as(&self, key: Hashed<K>, object: O) -> Keyed<K, Marked<O>> {
-        let object = match self.intake.transforms() {
-            true => self.intake.marked_again(object),
-            false => self.intake.marked_with(object, &key),
-        };
-        Keyed { key, object }
     }
 
     /// Shows what the consumer has once more: one event in atomic mode; in plain mode, one per
@@ -268,6 +261,9 @@ where
 
     /// As [`pop`](Self::pop), for as many events as may be processed together: changes of
     /// different objects up to the batch size, or one event of another kind (`cache:RF-19`).
+    ///
+    /// Objects are told by their keys. From the first call on, the queue notes a hash of every key
+    /// that comes in; where it has none, or two are equal, it asks for keys here, under its lock.
     ///
     /// # Errors
     /// The queue is closed and empty.

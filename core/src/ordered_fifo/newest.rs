@@ -2,12 +2,13 @@
 
 use hashbrown::HashTable;
 
-use crate::delta_fifo::Delta;
 use crate::store::{Hashed, spread};
+
+use super::entry::Entry;
 
 /// Newest changes, in the order in which their keys first appeared.
 pub(super) struct Newest<'a, K, O> {
-    changes: Vec<(Hashed<K>, &'a Delta<K, O>)>,
+    changes: Vec<(Hashed<K>, &'a Entry<K, O>)>,
     places: HashTable<usize>,
 }
 
@@ -24,18 +25,18 @@ impl<'a, K: Eq, O> Newest<'a, K, O> {
         self.place(key).is_some()
     }
 
-    pub(super) fn insert(&mut self, key: Hashed<K>, delta: &'a Delta<K, O>) {
+    pub(super) fn insert(&mut self, key: Hashed<K>, change: &'a Entry<K, O>) {
         if let Some(at) = self.place(&key) {
-            self.changes[at].1 = delta;
+            self.changes[at].1 = change;
             return;
         }
         let changes = &self.changes;
         let hash_of = |&at: &usize| spread(changes[at].0.hash());
         self.places.insert_unique(spread(key.hash()), changes.len(), hash_of);
-        self.changes.push((key, delta));
+        self.changes.push((key, change));
     }
 
-    pub(super) fn iter(&self) -> impl Iterator<Item = (&Hashed<K>, &'a Delta<K, O>)> {
-        self.changes.iter().map(|(key, delta)| (key, *delta))
+    pub(super) fn iter(&self) -> impl Iterator<Item = (&Hashed<K>, &'a Entry<K, O>)> {
+        self.changes.iter().map(|(key, change)| (key, *change))
     }
 }

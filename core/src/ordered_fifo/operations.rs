@@ -7,31 +7,35 @@ use crate::fifo::{EnqueueError, Keyed};
 use crate::machine::{Cx, Operation, Step};
 use crate::store::{Handle, Hashed, Key, KnownObjects, LastState};
 
-use super::state::{Batch, OrderedQueue, POPPERS, Popped, SYNC};
-use super::{Bookmark, Event, Marked, Snapshot};
+use super::state::{OrderedQueue, POPPERS, Popped, SYNC};
+use super::{Batch, Bookmark, Event, Snapshot};
 
 /// Queues a new state of an object.
 #[derive(Clone, Debug)]
-pub struct Put<O> {
+pub struct Put<K, O> {
     /// What the caller says of it.
     pub verb: Verb,
     /// The object, or why it was refused: even then the queue counts as written to
     /// (`cache:RF-6`).
-    pub object: Option<Result<Marked<O>, EnqueueError>>,
+    pub object: Option<Result<O, EnqueueError>>,
+    /// Its key, if that is known: an object that was transformed may have lost it.
+    pub key: Option<K>,
 }
 
 /// Queues a deletion.
 #[derive(Clone, Debug)]
 pub struct Delete<K, O> {
     /// The last state of the object, or why it was refused.
-    pub last: Option<Result<Marked<LastState<K, O>>, EnqueueError>>,
+    pub last: Option<Result<LastState<K, O>, EnqueueError>>,
+    /// Its key, if that is known.
+    pub key: Option<K>,
 }
 
 /// Queues a complete list, object by object.
 #[derive(Clone, Debug)]
 pub struct Replace<K, O> {
     /// The objects.
-    pub objects: Vec<Keyed<K, Marked<O>>>,
+    pub objects: Vec<Keyed<K, O>>,
     /// The keys of an object that the transformer refused, and of those behind it.
     pub behind: Vec<Hashed<K>>,
     /// Why it was refused: what is in front is queued, and no more (`cache:RF-9`).
@@ -90,7 +94,7 @@ pub struct Len;
 
 crate::operations! {
     [K: Key, O: Handle, N: KnownObjects<K, O>; K: Key, O: Handle] OrderedQueue<K, O, N>: Op, Ret {
-        Put(Put<O>) -> Result<(), EnqueueError>,
+        Put(Put<K, O>) -> Result<(), EnqueueError>,
         Delete(Delete<K, O>) -> Result<(), EnqueueError>,
         Replace(Replace<K, O>) -> Result<(), EnqueueError>,
         ReplaceAll(ReplaceAll<O>) -> (),
@@ -111,22 +115,29 @@ crate::operations! {
 type Queue<K, O, N> = OrderedQueue<K, O, N>;
 type Queued = Step<Result<(), EnqueueError>>;
 
-impl<K: Key, O: Handle, N: KnownObjects<K, O>> Operation<Queue<K, O, N>> for Put<O> {
+impl<K: Key, O: Handle, N: KnownObjects<K, O>> Operation<Queue<K, O, N>> for Put<K, O> {
     #[inline(always)]
     fn step(&mut self, queue: &mut Queue<K, O, N>, cx: &mut Cx<'_>) -> Queued {
         queue.populate(&mut cx.wakes);
+        let mark = queue.mark_of(self.key.as_ref());
         Step::Done(match self.object.take() {
             None => Ok(()),
             Some(Err(refused)) => Err(refused),
             Some(Ok(object)) => {
-                let change = |object| match self.verb {
+                let change = match self.verb {
                     Verb::Add => Delta::Added(object),
                     Verb::Update => Delta::Updated(object),
                 };
-                queue.push(object.map(|object| change(object).into()), &mut cx.wakes);
+                queue.push_marked(change, mark, &mut cx.wakes);
                 Ok(())
             }
         })
+    }
+
+    #[inline(always)]
+    fn leave(self) {
+        drop(self.object); // none is left, and that is known only here
+        drop(self.key);
     }
 }
 
@@ -134,11 +145,12 @@ impl<K: Key, O: Handle, N: KnownObjects<K, O>> Operation<Queue<K, O, N>> for Del
     #[inline]
     fn step(&mut self, queue: &mut Queue<K, O, N>, cx: &mut Cx<'_>) -> Queued {
         queue.populate(&mut cx.wakes);
+        let mark = queue.mark_of(self.key.as_ref());
         Step::Done(match self.last.take() {
             None => Ok(()),
             Some(Err(refused)) => Err(refused),
             Some(Ok(last)) => {
-                queue.push(last.map(|last| Delta::Deleted(last).into()), &mut cx.wakes);
+                queue.push_marked(Delta::Deleted(last), mark, &mut cx.wakes);
                 Ok(())
             }
         })
@@ -154,7 +166,7 @@ impl<K: Key, O: Handle, N: KnownObjects<K, O>> Operation<Queue<K, O, N>> for Rep
 
 impl<K: Key, O: Handle, N: KnownObjects<K, O>> Operation<Queue<K, O, N>> for ReplaceAll<O> {
     fn step(&mut self, queue: &mut Queue<K, O, N>, cx: &mut Cx<'_>) -> Step<()> {
-        queue.push(Marked::not(Event::ReplacedAll(Arc::clone(&self.0))), &mut cx.wakes);
+        queue.push(Event::ReplacedAll(Arc::clone(&self.0)), &mut cx.wakes);
         queue.populate_with_list(&mut cx.wakes);
         Step::Done(())
     }
@@ -169,7 +181,7 @@ impl<K: Key, O: Handle, N: KnownObjects<K, O>> Operation<Queue<K, O, N>> for Res
 impl<K: Key, O: Handle, N: KnownObjects<K, O>> Operation<Queue<K, O, N>> for Mark {
     fn step(&mut self, queue: &mut Queue<K, O, N>, cx: &mut Cx<'_>) -> Step<()> {
         if queue.emits_bookmarks() {
-            queue.push(Marked::not(Event::Bookmark(Arc::clone(&self.0))), &mut cx.wakes);
+            queue.push(Event::Bookmark(Arc::clone(&self.0)), &mut cx.wakes);
         }
         Step::Done(())
     }
@@ -201,6 +213,7 @@ impl<K: Key, O: Handle, N: KnownObjects<K, O>> Operation<Queue<K, O, N>> for Pop
 
 impl<K: Key, O: Handle, N: KnownObjects<K, O>> Operation<Queue<K, O, N>> for PopBatch {
     fn step(&mut self, queue: &mut Queue<K, O, N>, _: &mut Cx<'_>) -> Step<Option<Batch<K, O>>> {
+        queue.expect_batches();
         let found = if queue.is_ready() { queue.pop_batch() } else { None };
         taken(queue, found)
     }
@@ -245,7 +258,7 @@ impl<K: Key, O: Handle, N: KnownObjects<K, O>> Operation<Queue<K, O, N>> for Wai
 
 impl<K: Key, O: Handle, N: KnownObjects<K, O>> Operation<Queue<K, O, N>> for List {
     fn step(&mut self, queue: &mut Queue<K, O, N>, _: &mut Cx<'_>) -> Step<Vec<Event<K, O>>> {
-        Step::Done(queue.iter().cloned().collect())
+        Step::Done(queue.iter().collect())
     }
 }
 

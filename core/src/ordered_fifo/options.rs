@@ -51,8 +51,7 @@ impl<N> Mode<N> {
 pub struct Options<N> {
     /// How lists and resyncs go through the queue.
     pub mode: Mode<N>,
-    /// How many events are processed together at most. Whoever takes them one by one asks for one:
-    /// then adding an object costs no hash of its key.
+    /// How many events are processed together at most.
     pub batch_size: NonZeroUsize,
     /// Who is told of slow processing.
     pub on_slow: Option<SlowHook>,

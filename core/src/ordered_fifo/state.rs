@@ -13,17 +13,15 @@
 
 use std::fmt;
 
-use hashbrown::HashTable;
-use hashbrown::hash_table::Entry;
-
 use crate::delta_fifo::Delta;
 use crate::fifo::{EnqueueError, Intake, Keyed, Mark, SyncLatch};
 use crate::machine::{Channel, Wakes};
 use crate::store::{Handle, Hashed, Key, KeyError, KeySet, KnownObjects, LastState, NothingKnown};
 
 use super::chunked::Chunked;
+use super::entry::Entry;
 use super::newest::Newest;
-use super::{Event, Marked, Mode};
+use super::{Event, Mode};
 
 /// Where callers of `pop` sleep.
 pub const POPPERS: Channel = 0;
@@ -33,12 +31,14 @@ pub const SYNC: Channel = 1;
 /// The state of an ordered FIFO, without its lock.
 #[derive(Clone)]
 pub struct OrderedQueue<K: Key, O: Handle, N: KnownObjects<K, O> = NothingKnown> {
-    events: Chunked<Marked<Event<K, O>>>,
+    pub(super) events: Chunked<Entry<K, O>>,
     mode: Mode<N>,
-    batch_size: usize,
+    pub(super) batch_size: usize,
+    /// Whether batches are taken. Who takes events one by one needs no marks.
+    pub(super) batches: bool,
     /// Names the objects of queued events, which carry no key.
-    intake: Intake<K, O>,
-    latch: SyncLatch,
+    pub(super) intake: Intake<K, O>,
+    pub(super) latch: SyncLatch,
     in_process: Option<InProcess>,
     closed: bool,
 }
@@ -64,18 +64,6 @@ pub struct Popped<K, O> {
     pub left: usize,
 }
 
-/// Events that were taken out of the queue together. If there is more than one, all are changes,
-/// of different objects (`cache:RF-22`).
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Batch<K, O> {
-    /// What happened, in order of arrival; at least one.
-    pub events: Vec<Event<K, O>>,
-    /// Whether the first list was not yet processed when these events were taken.
-    pub initial: bool,
-    /// How many events were left in the queue.
-    pub left: usize,
-}
-
 impl<K: Key, O: Handle, N: KnownObjects<K, O>> OrderedQueue<K, O, N> {
     /// Makes an empty, open queue. A batch has one event at least.
     pub fn new(intake: Intake<K, O>, mode: Mode<N>, batch_size: usize) -> Self {
@@ -83,6 +71,7 @@ impl<K: Key, O: Handle, N: KnownObjects<K, O>> OrderedQueue<K, O, N> {
             events: Chunked::new(),
             mode,
             batch_size: batch_size.max(1),
+            batches: false,
             intake,
             latch: SyncLatch::default(),
             in_process: None,
@@ -98,8 +87,20 @@ impl<K: Key, O: Handle, N: KnownObjects<K, O>> OrderedQueue<K, O, N> {
 
     /// Appends an event.
     #[inline]
-    pub(super) fn push(&mut self, event: Marked<Event<K, O>>, wakes: &mut Wakes) {
-        self.events.push_back(event);
+    pub(super) fn push(&mut self, event: impl Into<Event<K, O>>, wakes: &mut Wakes) {
+        self.events.push_back(Entry::new(event.into(), None));
+        wakes.one(POPPERS);
+    }
+
+    /// Appends a change with its mark, if it has one yet.
+    #[inline]
+    pub(super) fn push_marked(
+        &mut self,
+        change: Delta<K, O>,
+        mark: Option<Mark>,
+        wakes: &mut Wakes,
+    ) {
+        self.events.push_back(Entry::new(change.into(), mark));
         wakes.one(POPPERS);
     }
 
@@ -108,18 +109,19 @@ impl<K: Key, O: Handle, N: KnownObjects<K, O>> OrderedQueue<K, O, N> {
     /// refused and of those behind it.
     pub(super) fn replace(
         &mut self,
-        listed: Vec<Keyed<K, Marked<O>>>,
+        listed: Vec<Keyed<K, O>>,
         behind: &[Hashed<K>],
         wakes: &mut Wakes,
     ) {
         let gone = self.unlisted(&listed, behind);
         for (key, object) in gone {
-            let mark = self.intake.marked_with((), &key);
-            let tombstone = LastState::unknown(key.into_key(), object);
-            self.push(mark.map(|()| Delta::Deleted(tombstone).into()), wakes);
+            self.push(Delta::Deleted(LastState::unknown(key.into_key(), object)), wakes);
         }
         for keyed in listed {
-            self.push(keyed.object.map(|object| Delta::Replaced(object).into()), wakes);
+            // What was transformed may not have the key that it had.
+            let key = (!self.intake.transforms()).then(|| keyed.key.key());
+            let mark = self.mark_of(key);
+            self.push_marked(Delta::Replaced(keyed.object), mark, wakes);
         }
         if behind.is_empty() {
             self.populate_with_list(wakes);
@@ -133,7 +135,7 @@ impl<K: Key, O: Handle, N: KnownObjects<K, O>> OrderedQueue<K, O, N> {
 
     fn unlisted(
         &self,
-        listed: &[Keyed<K, Marked<O>>],
+        listed: &[Keyed<K, O>],
         behind: &[Hashed<K>],
     ) -> Vec<(Hashed<K>, Option<O>)> {
         let known = self.known_keys();
@@ -160,18 +162,19 @@ impl<K: Key, O: Handle, N: KnownObjects<K, O>> OrderedQueue<K, O, N> {
     /// object of which nothing is queued (`cache:RF-12`, `RF-13`).
     pub(super) fn resync(&mut self, wakes: &mut Wakes) -> Result<(), EnqueueError> {
         if self.mode.is_atomic() {
-            self.push(Marked::not(Event::SyncAll), wakes);
+            self.push(Event::SyncAll, wakes);
             return Ok(());
         }
         let (idle, refused) = self.idle();
-        for object in idle {
-            self.push(object.map(|object| Delta::Sync(object).into()), wakes);
+        for (key, object) in idle {
+            let mark = self.mark_of(Some(&key));
+            self.push_marked(Delta::Sync(object), mark, wakes);
         }
         refused.map_or(Ok(()), |error| Err(EnqueueError::Key(error)))
     }
 
     /// Finds the known objects of which nothing is queued, up to the first that has no key.
-    fn idle(&self) -> (Vec<Marked<O>>, Option<KeyError>) {
+    fn idle(&self) -> (Vec<(K, O)>, Option<KeyError>) {
         let known = self.known_keys();
         let queued = self.newest();
         let mut shown = KeySet::with_capacity(known.len());
@@ -181,8 +184,8 @@ impl<K: Key, O: Handle, N: KnownObjects<K, O>> OrderedQueue<K, O, N> {
                 continue;
             }
             let Some(object) = self.look_up(key) else { continue };
-            match self.intake.key(&object) {
-                Ok(key) => idle.push(self.intake.marked_with(object, &key)),
+            match self.intake.name(&object) {
+                Ok(key) => idle.push((key, object)),
                 Err(error) => return (idle, Some(error)),
             }
         }
@@ -202,9 +205,9 @@ impl<K: Key, O: Handle, N: KnownObjects<K, O>> OrderedQueue<K, O, N> {
     /// belongs to no object that a list could name.
     fn newest(&self) -> Newest<'_, K, O> {
         let mut newest = Newest::new();
-        for delta in self.iter().filter_map(Event::delta) {
-            if let Ok(key) = self.intake.key_of_delta(delta) {
-                newest.insert(key, delta);
+        for change in self.events.iter() {
+            if let Some(key) = change.key(&self.intake) {
+                newest.insert(key, change);
             }
         }
         newest
@@ -224,54 +227,13 @@ impl<K: Key, O: Handle, N: KnownObjects<K, O>> OrderedQueue<K, O, N> {
     /// Takes the first event (`cache:RF-15`).
     #[inline]
     pub(super) fn pop(&mut self) -> Option<Popped<K, O>> {
-        let event = self.events.pop_front()?.content;
+        let event = self.events.pop_front()?.into_event();
         let initial = self.begin(1);
         Some(Popped { event, initial, left: self.events.len() })
     }
 
-    /// Takes the first events that may be processed together.
-    pub(super) fn pop_batch(&mut self) -> Option<Batch<K, O>> {
-        let taken = self.batch_length();
-        if taken == 0 {
-            return None;
-        }
-        let mut events = Vec::with_capacity(taken);
-        let next = || self.events.pop_front().map(|event| event.content);
-        events.extend(std::iter::from_fn(next).take(taken));
-        let initial = self.begin(taken);
-        Some(Batch { events, initial, left: self.events.len() })
-    }
-
-    /// Counts the events of the next batch (`cache:RF-19`): at most the batch size, not across the
-    /// end of the initial batch, changes only, and of different objects. A change whose key cannot
-    /// be computed is the last (`cache:RF-20`).
-    fn batch_length(&self) -> usize {
-        let left = self.latch.left();
-        let limit = if left > 0 { self.batch_size.min(left) } else { self.batch_size };
-        // Keys are computed only where two marks are equal.
-        let mut seen = HashTable::with_capacity(limit.min(self.events.len()));
-        for (length, event) in self.events.iter().take(limit).enumerate() {
-            let Some(delta) = event.content.delta() else { return length.max(1) };
-            let Some(mark) = event.mark() else { return length + 1 };
-            let same = |&(other, at): &(Mark, usize)| other == mark && self.is_of_object(at, delta);
-            let hash_of = |&(mark, _): &(Mark, usize)| mark.get();
-            match seen.entry(mark.get(), same, hash_of) {
-                Entry::Occupied(_) => return length,
-                Entry::Vacant(place) => place.insert((mark, length)),
-            };
-        }
-        limit.min(self.events.len())
-    }
-
-    /// Tells whether a queued event is of the same object as a change.
-    fn is_of_object(&self, at: usize, delta: &Delta<K, O>) -> bool {
-        let other = self.events.get(at).and_then(|event| event.content.delta());
-        let key = |delta| self.intake.key_of_delta(delta).ok();
-        other.and_then(key).is_some_and(|other| key(delta) == Some(other))
-    }
-
     /// Notes that events were taken; tells whether the first list is not yet processed.
-    fn begin(&mut self, taken: usize) -> bool {
+    pub(super) fn begin(&mut self, taken: usize) -> bool {
         assert!(self.in_process.is_none(), "one consumer processes at a time");
         let short = self.events.len() < self.batch_size.saturating_mul(2);
         let unlocked = short && self.mode.unlocks();
@@ -334,9 +296,9 @@ impl<K: Key, O: Handle, N: KnownObjects<K, O>> OrderedQueue<K, O, N> {
         self.mode.known()
     }
 
-    /// Goes through the events that wait, oldest first.
-    pub fn iter(&self) -> impl Iterator<Item = &Event<K, O>> {
-        self.events.iter().map(|event| &event.content)
+    /// Goes through copies of the events that wait, oldest first.
+    pub fn iter(&self) -> impl Iterator<Item = Event<K, O>> {
+        self.events.iter().map(|event| event.clone().into_event())
     }
 
     /// Checks the count of the initial batch, and who may hold the lock.

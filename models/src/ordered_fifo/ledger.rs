@@ -174,17 +174,16 @@ impl Ledger {
             Op::Put(put) => {
                 let show = if put.verb == Verb::Add { Delta::Added } else { Delta::Updated };
                 let object = put.object.as_ref().and_then(|object| object.as_ref().ok());
-                spec.put(object.map(|object| show(object.content)));
+                spec.put(object.map(|object| show(*object)));
             }
             Op::Delete(delete) => {
                 let last = delete.last.as_ref().and_then(|last| last.as_ref().ok());
-                spec.put(last.map(|last| Delta::Deleted(last.content.clone())));
+                spec.put(last.map(|last| Delta::Deleted(last.clone())));
             }
             Op::Replace(list) => {
                 let keys = list.objects.iter().map(|keyed| &keyed.key).chain(&list.behind);
                 let keys: Vec<u8> = keys.map(|key| *key.key()).collect();
-                let accepted: Vec<_> =
-                    list.objects.iter().map(|keyed| keyed.object.content).collect();
+                let accepted: Vec<_> = list.objects.iter().map(|keyed| keyed.object).collect();
                 spec.replace(&keys, &accepted, list.refused.is_some(), "");
             }
             Op::ReplaceAll(list) => {
@@ -230,12 +229,12 @@ impl Ledger {
         match op {
             Op::Put(put) => {
                 if let Some(Ok(object)) = put.object {
-                    self.view.insert(object.content.0, object.content);
+                    self.view.insert(object.0, object);
                 }
             }
             Op::Delete(delete) => {
                 if let Some(Ok(last)) = &delete.last {
-                    let key = key_of_change(&Delta::Deleted(last.content.clone()));
+                    let key = key_of_change(&Delta::Deleted(last.clone()));
                     key.map(|key| self.view.remove(&key));
                 }
             }
@@ -243,8 +242,7 @@ impl Ledger {
                 if list.refused.is_none() {
                     self.view.clear();
                 }
-                let listed =
-                    list.objects.iter().map(|keyed| (*keyed.key.key(), keyed.object.content));
+                let listed = list.objects.iter().map(|keyed| (*keyed.key.key(), keyed.object));
                 self.view.extend(listed);
             }
             Op::ReplaceAll(list) => self.view = by_key(&list.0.objects),

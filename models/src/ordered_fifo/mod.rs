@@ -174,16 +174,16 @@ fn describe(op: &MachineOp, ret: Option<&MachineRet>) -> String {
         (Queued::Put(put), _) => {
             let verb = if put.verb == Verb::Add { "add" } else { "update" };
             match &put.object {
-                Some(Ok(object)) => format!("{verb} {}", named([&object.content])),
+                Some(Ok(object)) => format!("{verb} {}", named([object])),
                 _ => format!("{verb}: refused"),
             }
         }
         (Queued::Delete(delete), _) => match &delete.last {
-            Some(Ok(last)) => format!("delete {}", named_last(&last.content)),
+            Some(Ok(last)) => format!("delete {}", named_last(last)),
             _ => "delete: refused".to_owned(),
         },
         (Queued::Replace(list), _) => {
-            format!("list {}", named(list.objects.iter().map(|keyed| &keyed.object.content)))
+            format!("list {}", named(list.objects.iter().map(|keyed| &keyed.object)))
         }
         (Queued::ReplaceAll(list), _) => format!("list {}", named(&list.0.objects)),
         (Queued::Resync(_), _) => "resync".to_owned(),

@@ -125,7 +125,7 @@ impl State {
 
 impl Shown<Page> for Rules {
     fn shown(&self, config: &Config) -> State {
-        State::of(self.iter().cloned().collect(), config)
+        State::of(self.iter().collect(), config)
     }
 }
 

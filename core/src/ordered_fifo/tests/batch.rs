@@ -1,5 +1,7 @@
 //! What is processed together.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
 use super::*;
 use crate::store::tests::Colliding;
 
@@ -114,37 +116,112 @@ fn a_tombstone_has_the_key_that_it_names() {
 #[test]
 fn an_event_that_lost_its_key_is_the_last_of_its_batch() {
     let queue = transforming(&Store::of(&[]));
-    for object in [("a", 1), ("b", 14), ("c", 1)] {
-        queue.add(object).unwrap();
+    for _ in ["nobody has taken a batch yet", "somebody has"] {
+        queue.add(("a", 1)).unwrap();
+        queue.update(("b", 14)).unwrap();
+        queue.delete(("c", 14)).unwrap();
+        queue.add(("d", 1)).unwrap();
+        assert_eq!(batch(&queue).0, ["a", ""], "RF-20");
+        assert_eq!(batch(&queue).0, [""]);
+        assert_eq!(batch(&queue).0, ["d"]);
     }
-    assert_eq!(batch(&queue).0, ["a", ""], "RF-20");
-    assert_eq!(batch(&queue).0, ["c"]);
 }
 
 #[test]
 fn a_listed_object_that_lost_its_key_is_the_last_of_its_batch() {
     let queue = transforming(&Store::of(&[]));
-    queue.replace(vec![("a", 1), ("b", 14), ("c", 1)], "1").unwrap();
-    assert_eq!(batch(&queue).0, ["a", ""], "RF-20");
-    assert_eq!(batch(&queue).0, ["c"]);
+    for version in ["1", "2"] {
+        queue.replace(vec![("a", 1), ("b", 14), ("c", 1)], version).unwrap();
+        assert_eq!(batch(&queue).0, ["a", ""], "RF-20");
+        assert_eq!(batch(&queue).0, ["c"]);
+    }
 }
 
-#[test]
-fn a_batch_of_different_objects_asks_for_no_key() {
+/// Makes a queue that counts how often keys are asked for.
+fn counting(store: &Arc<Store>) -> (Plain, Arc<Mutex<u32>>) {
     let asked = Arc::new(Mutex::new(0));
     let counted = Arc::clone(&asked);
-    let queue = OrderedFifo::new(&System::new(), move |object: &Object| {
+    let intake = Intake::new(&System::new(), move |object: &Object| {
         *counted.lock() += 1;
         key_of(object)
     });
-    for object in [("a", 1), ("b", 1), ("c", 1), ("a", 2)] {
+    let options = Options::plain(Arc::clone(store));
+    (OrderedFifo::with_options(&System::new(), intake, options), asked)
+}
+
+#[test]
+fn who_takes_batches_has_keys_asked_for_on_the_way_in() {
+    let (queue, asked) = counting(&Store::of(&[]));
+    let add = |objects: &[Object]| objects.iter().for_each(|object| queue.add(*object).unwrap());
+    add(&[("a", 1), ("b", 1), ("c", 1), ("a", 2)]);
+    assert_eq!(*asked.lock(), 4, "on the way in: an object without a key is refused");
+    assert_eq!(batch(&queue).0, ["a", "b", "c"]);
+    assert_eq!(*asked.lock(), 10, "nobody had taken a batch; and of two the marks are equal");
+    assert_eq!(batch(&queue).0, ["a"]);
+    assert_eq!(*asked.lock(), 10, "one that is alone is not compared");
+    add(&[("a", 3), ("b", 2), ("c", 2)]);
+    queue.delete(("d", 1)).unwrap();
+    assert_eq!(*asked.lock(), 14, "on the way in");
+    assert_eq!(batch(&queue).0, ["a", "b", "c", "d"]);
+    assert_eq!(*asked.lock(), 14, "marked on the way in");
+}
+
+#[test]
+fn who_takes_batches_has_keys_of_lists_and_known_objects_asked_for_once() {
+    let (queue, asked) = counting(&Store::of(&[("a", 1), ("b", 1), ("c", 1)]));
+    queue.add(("x", 1)).unwrap();
+    batch(&queue);
+    *asked.lock() = 0;
+    queue.resync().unwrap();
+    assert_eq!(batch(&queue).0, ["a", "b", "c"]);
+    assert_eq!(*asked.lock(), 3);
+    queue.replace(vec![("a", 2), ("b", 2), ("c", 2)], "1").unwrap();
+    assert_eq!(batch(&queue).0, ["a", "b", "c"]);
+    assert_eq!(*asked.lock(), 6);
+}
+
+#[test]
+fn who_takes_events_one_by_one_has_no_key_asked_for_twice() {
+    let (queue, asked) = counting(&Store::of(&[]));
+    for object in [("a", 1), ("b", 1), ("a", 2)] {
         queue.add(object).unwrap();
     }
-    assert_eq!(*asked.lock(), 4, "once on the way in");
-    assert_eq!(batch(&queue).0, ["a", "b", "c"]);
-    assert_eq!(*asked.lock(), 6, "of the two whose hashes are equal");
-    assert_eq!(batch(&queue).0, ["a"]);
-    assert_eq!(*asked.lock(), 6);
+    while !queue.is_empty() {
+        queue.pop(|_| ()).unwrap();
+    }
+    assert_eq!(*asked.lock(), 3);
+}
+
+#[test]
+fn a_key_function_that_panics_leaves_the_batch_in_the_queue() {
+    let panics = Arc::new(Mutex::new(false));
+    let told = Arc::clone(&panics);
+    let queue = OrderedFifo::new(&System::new(), move |object: &Object| {
+        assert!(!*told.lock(), "as it is told");
+        key_of(object)
+    });
+    for object in [("a", 1), ("b", 1), ("a", 2)] {
+        queue.add(object).unwrap();
+    }
+    *panics.lock() = true;
+    let taken = AssertUnwindSafe(|| queue.pop_batch(|_| ()));
+    assert!(catch_unwind(taken).is_err());
+    *panics.lock() = false;
+    assert_eq!(queue.len(), 3);
+    assert_eq!(batch(&queue).0, ["a", "b"]);
+}
+
+#[test]
+fn a_long_queue_is_marked_as_far_as_a_batch_may_reach() {
+    let queue = in_batches(20);
+    let add = |number: u32| {
+        let name = ["a", "b", "c", "d", "e", "f", "g"][number as usize % 7];
+        queue.add((name, number)).unwrap();
+    };
+    (0..700).for_each(add);
+    while !queue.is_empty() {
+        assert_eq!(batch(&queue).0, ["a", "b", "c", "d", "e", "f", "g"]);
+    }
 }
 
 #[test]

@@ -19,14 +19,14 @@ fn atomic_machine(unlock_while_processing: bool) -> Machine {
     OrderedQueue::new(intake(), mode, 2)
 }
 
-fn put(name: &'static str) -> Put<Object> {
-    Put { verb: Verb::Update, object: Some(intake().marked((name, 1))) }
+fn put(name: &'static str) -> Put<&'static str, Object> {
+    Put { verb: Verb::Update, object: Some(Ok((name, 1))), key: Some(name) }
 }
 
 fn list(names: &[&'static str]) -> Replace<&'static str, Object> {
     let keyed = |name: &&'static str| {
         let object = (*name, 1);
-        Keyed { key: intake().key(&object).unwrap(), object: intake().marked(object).unwrap() }
+        Keyed { key: intake().key(&object).unwrap(), object }
     };
     Replace { objects: names.iter().map(keyed).collect(), behind: vec![], refused: None }
 }
@@ -57,8 +57,7 @@ fn every_event_wakes_one_popper() {
     assert_eq!(woken(&mut machine, Resync), (2, 0));
     assert_eq!(woken(&mut machine, list(&["known", "a", "b"])), (4, 0), "gone has a tombstone");
     assert_eq!(woken(&mut machine, put("a")), (1, 0));
-    let last = intake().marked_last_state(LastState::Final(("a", 1)));
-    let delete = Delete { last: Some(last) };
+    let delete = Delete { last: Some(Ok(LastState::Final(("a", 1)))), key: Some("a") };
     assert_eq!(woken(&mut machine, delete), (1, 0));
     let mut machine = atomic_machine(true);
     assert_eq!(woken(&mut machine, Resync), (1, 0));

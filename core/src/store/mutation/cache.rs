@@ -67,7 +67,7 @@ impl<K: Key, O: Handle + Described, R: Runtime> MutationCache<K, O, R> {
             overlay: runtime.mutex(LruCache::new(options.capacity)),
             runtime: runtime.clone(),
             backing,
-            key_of: Arc::new(key_of),
+            key_of: Box::new(key_of),
             hasher: KeyHasher::new(runtime),
             options,
         }

@@ -332,19 +332,19 @@ impl Machine for EventList {
 
     fn step(&mut self, op: &mut Self::Op, cx: &mut Cx<'_>) -> Step<Self::Ret> {
         Step::Done(match op {
-            Op::Put(Put { verb, object }) => {
+            Op::Put(Put { verb, object, .. }) => {
                 let show = if *verb == Verb::Add { Delta::Added } else { Delta::Updated };
                 let Some(object) = object.take() else { return Step::Done(Ret::Put(Ok(()))) };
-                Ret::Put(self.put(object.map(|object| show(object.content)), cx))
+                Ret::Put(self.put(object.map(show), cx))
             }
-            Op::Delete(Delete { last }) => {
+            Op::Delete(Delete { last, .. }) => {
                 let Some(last) = last.take() else { return Step::Done(Ret::Delete(Ok(()))) };
-                Ret::Delete(self.put(last.map(|last| Delta::Deleted(last.content)), cx))
+                Ret::Delete(self.put(last.map(Delta::Deleted), cx))
             }
             Op::Replace(Replace { objects, behind, refused }) => {
                 let keys = objects.iter().map(|keyed| &keyed.key).chain(&*behind);
                 let keys: Vec<u8> = keys.map(|key| *key.key()).collect();
-                let accepted = objects.iter().map(|keyed| keyed.object.content).collect();
+                let accepted = objects.iter().map(|keyed| keyed.object).collect();
                 let (refused_any, version) = (refused.is_some(), String::new());
                 self.replace(&List { keys, accepted, refused: refused_any, version }, cx);
                 Ret::Replace(refused.take().map_or(Ok(()), Err))
