@@ -15,8 +15,10 @@ const CHUNK: usize = 1024;
 pub(super) struct Chunked<E> {
     /// What is taken out next.
     first: VecDeque<ManuallyDrop<E>>,
-    /// The chunks between: none is empty.
+    /// The chunks between, none of which is empty.
     full: VecDeque<Chunk<E>>,
+    /// How many entries are in them.
+    between: usize,
     /// What was pushed last. It grows on demand, so a small queue is small; whoever pushes looks at
     /// its end alone. A short queue is in it and in `first`, which change places when one is empty.
     last: Chunk<E>,
@@ -26,17 +28,17 @@ type Chunk<E> = Vec<ManuallyDrop<E>>;
 
 impl<E> Chunked<E> {
     pub(super) fn new() -> Self {
-        Self { first: VecDeque::new(), full: VecDeque::new(), last: Vec::new() }
+        Self { first: VecDeque::new(), full: VecDeque::new(), between: 0, last: Vec::new() }
     }
 
     #[inline]
     pub(super) fn len(&self) -> usize {
-        self.first.len() + self.full.len() * CHUNK + self.last.len()
+        self.first.len() + self.between + self.last.len()
     }
 
     #[inline]
     pub(super) fn is_empty(&self) -> bool {
-        self.first.is_empty() && self.last.is_empty() && self.full.is_empty()
+        self.len() == 0
     }
 
     #[inline(always)]
@@ -52,8 +54,9 @@ impl<E> Chunked<E> {
     #[inline(never)]
     fn make_room(&mut self) {
         if self.last.len() < CHUNK {
-            self.last.reserve_exact(self.last.len().clamp(4, CHUNK - self.last.len()));
+            self.last.reserve(1);
         } else {
+            self.between += self.last.len();
             self.full.push_back(mem::replace(&mut self.last, Vec::with_capacity(CHUNK)));
         }
     }
@@ -69,6 +72,7 @@ impl<E> Chunked<E> {
     /// Makes the chunk that is next the first. The last one leaves its place to the empty one.
     fn turn_to_next(&mut self) {
         if let Some(next) = self.full.pop_front() {
+            self.between -= next.len();
             self.first = next.into();
         } else if !self.last.is_empty() {
             let empty = mem::take(&mut self.first);
@@ -77,22 +81,29 @@ impl<E> Chunked<E> {
     }
 
     pub(super) fn get(&self, at: usize) -> Option<&E> {
-        let entry = match at.checked_sub(self.first.len()) {
-            None => self.first.get(at),
-            Some(at) => self.behind().nth(at / CHUNK)?.get(at % CHUNK),
+        let Some(mut at) = at.checked_sub(self.first.len()) else {
+            return self.first.get(at).map(|entry| &**entry);
         };
-        entry.map(|entry| &**entry)
+        for chunk in self.behind() {
+            match at.checked_sub(chunk.len()) {
+                None => return chunk.get(at).map(|entry| &**entry),
+                Some(behind) => at = behind,
+            }
+        }
+        None
     }
 
     pub(super) fn get_mut(&mut self, at: usize) -> Option<&mut E> {
-        let entry = match at.checked_sub(self.first.len()) {
-            None => self.first.get_mut(at),
-            Some(at) => {
-                let mut behind = self.full.iter_mut().chain([&mut self.last]);
-                behind.nth(at / CHUNK)?.get_mut(at % CHUNK)
-            }
+        let Some(mut at) = at.checked_sub(self.first.len()) else {
+            return self.first.get_mut(at).map(|entry| &mut **entry);
         };
-        entry.map(|entry| &mut **entry)
+        for chunk in self.full.iter_mut().chain([&mut self.last]) {
+            match at.checked_sub(chunk.len()) {
+                None => return chunk.get_mut(at).map(|entry| &mut **entry),
+                Some(behind) => at = behind,
+            }
+        }
+        None
     }
 
     pub(super) fn iter(&self) -> impl Iterator<Item = &E> {
@@ -105,8 +116,9 @@ impl<E> Chunked<E> {
     }
 
     pub(super) fn check(&self) {
-        assert!(self.full.iter().all(|chunk| chunk.len() == CHUNK), "chunks between are full");
-        assert!(self.last.len() <= CHUNK, "no chunk is too long");
+        let between: usize = self.full.iter().map(Vec::len).sum();
+        assert_eq!(between, self.between, "the entries between are counted");
+        assert!(self.full.iter().all(|chunk| !chunk.is_empty()), "no chunk between is empty");
     }
 }
 
@@ -155,7 +167,13 @@ mod tests {
             assert!(queue.iter().copied().eq(expected..next));
             let got = (0..queue.len()).map_while(|at| queue.get(at).copied());
             assert!(got.eq(expected..next));
-            assert_eq!(queue.get(queue.len()), None);
+            let (mut copy, len) = (queue.clone(), queue.len());
+            let got = (0..len).map_while(|at| copy.get_mut(at).copied());
+            assert!(got.eq(expected..next));
+            assert_eq!(
+                (queue.get(len), copy.get_mut(len), queue.iter().count()),
+                (None, None, len)
+            );
         }
         while let Some(entry) = queue.pop_front() {
             assert_eq!(entry, expected);
@@ -170,7 +188,7 @@ mod tests {
         let breaks: [fn(&mut Chunked<usize>); 3] = [
             |queue| queue.full.push_front(Vec::new()),
             |queue| queue.full[1].truncate(CHUNK - 1),
-            |queue| queue.last.extend(vec![ManuallyDrop::new(0); CHUNK]),
+            |queue| queue.between += 1,
         ];
         each_is_noticed(
             || {
