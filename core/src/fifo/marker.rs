@@ -6,14 +6,15 @@ use std::num::NonZeroU32;
 use crate::store::KeyHasher;
 
 /// The mark of a key. Small, because every event carries one: of a thousand different keys two have
-/// the same mark once in ten thousand times, and then the keys themselves are compared.
+/// the same mark once in four thousand times, and then the keys themselves are compared.
 pub(crate) type Mark = NonZeroU32;
 
 /// Marks keys. Objects are named by strangers, who must not be able to give many the same mark, so
 /// it is keyed, and all bytes of a key count.
 ///
-/// A mark is computed in every call of a producer that computes nothing else, so it is two or
-/// three multiplications and no call: tables have a better hash, which costs three times as much.
+/// Where batches are taken, a mark is computed in every call of a producer, under the lock. So it is
+/// two or three multiplications and no call: tables have a better hash, which costs three times as
+/// much.
 #[derive(Clone, Copy)]
 pub(crate) struct Marker([u64; 2]);
 

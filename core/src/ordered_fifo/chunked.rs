@@ -119,6 +119,7 @@ impl<E> Chunked<E> {
         let between: usize = self.full.iter().map(Vec::len).sum();
         assert_eq!(between, self.between, "the entries between are counted");
         assert!(self.full.iter().all(|chunk| !chunk.is_empty()), "no chunk between is empty");
+        assert!(self.behind().all(|chunk| chunk.len() < 2 * CHUNK), "no chunk is too long");
     }
 }
 
@@ -185,10 +186,11 @@ mod tests {
 
     #[test]
     fn a_queue_that_is_wrong_is_noticed() {
-        let breaks: [fn(&mut Chunked<usize>); 3] = [
+        let breaks: [fn(&mut Chunked<usize>); 4] = [
             |queue| queue.full.push_front(Vec::new()),
             |queue| queue.full[1].truncate(CHUNK - 1),
             |queue| queue.between += 1,
+            |queue| queue.last.extend(vec![ManuallyDrop::new(0); 2 * CHUNK]),
         ];
         each_is_noticed(
             || {

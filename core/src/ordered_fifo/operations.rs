@@ -118,8 +118,8 @@ type Queued = Step<Result<(), EnqueueError>>;
 impl<K: Key, O: Handle, N: KnownObjects<K, O>> Operation<Queue<K, O, N>> for Put<K, O> {
     #[inline(always)]
     fn step(&mut self, queue: &mut Queue<K, O, N>, cx: &mut Cx<'_>) -> Queued {
-        queue.populate(&mut cx.wakes);
         let mark = queue.mark_of(self.key.as_ref());
+        queue.populate(&mut cx.wakes);
         Step::Done(match self.object.take() {
             None => Ok(()),
             Some(Err(refused)) => Err(refused),
@@ -144,8 +144,8 @@ impl<K: Key, O: Handle, N: KnownObjects<K, O>> Operation<Queue<K, O, N>> for Put
 impl<K: Key, O: Handle, N: KnownObjects<K, O>> Operation<Queue<K, O, N>> for Delete<K, O> {
     #[inline]
     fn step(&mut self, queue: &mut Queue<K, O, N>, cx: &mut Cx<'_>) -> Queued {
-        queue.populate(&mut cx.wakes);
         let mark = queue.mark_of(self.key.as_ref());
+        queue.populate(&mut cx.wakes);
         Step::Done(match self.last.take() {
             None => Ok(()),
             Some(Err(refused)) => Err(refused),

@@ -88,19 +88,18 @@ impl<K: Key, O: Handle, N: KnownObjects<K, O>> OrderedQueue<K, O, N> {
     /// Appends an event.
     #[inline]
     pub(super) fn push(&mut self, event: impl Into<Event<K, O>>, wakes: &mut Wakes) {
-        self.events.push_back(Entry::new(event.into(), None));
-        wakes.one(POPPERS);
+        self.push_marked(event, None, wakes);
     }
 
-    /// Appends a change with its mark, if it has one yet.
+    /// Appends an event with its mark, if it has one yet.
     #[inline]
     pub(super) fn push_marked(
         &mut self,
-        change: Delta<K, O>,
+        event: impl Into<Event<K, O>>,
         mark: Option<Mark>,
         wakes: &mut Wakes,
     ) {
-        self.events.push_back(Entry::new(change.into(), mark));
+        self.events.push_back(Entry::new(event.into(), mark));
         wakes.one(POPPERS);
     }
 
@@ -114,14 +113,12 @@ impl<K: Key, O: Handle, N: KnownObjects<K, O>> OrderedQueue<K, O, N> {
         wakes: &mut Wakes,
     ) {
         let gone = self.unlisted(&listed, behind);
+        let listed: Vec<_> = listed.into_iter().map(|keyed| self.marked(keyed)).collect();
         for (key, object) in gone {
             self.push(Delta::Deleted(LastState::unknown(key.into_key(), object)), wakes);
         }
-        for keyed in listed {
-            // What was transformed may not have the key that it had.
-            let key = (!self.intake.transforms()).then(|| keyed.key.key());
-            let mark = self.mark_of(key);
-            self.push_marked(Delta::Replaced(keyed.object), mark, wakes);
+        for (mark, object) in listed {
+            self.push_marked(Delta::Replaced(object), mark, wakes);
         }
         if behind.is_empty() {
             self.populate_with_list(wakes);
@@ -131,6 +128,12 @@ impl<K: Key, O: Handle, N: KnownObjects<K, O>> OrderedQueue<K, O, N> {
     /// Makes what is queued the initial batch, if nothing was written before (`cache:RF-11`).
     pub(super) fn populate_with_list(&mut self, wakes: &mut Wakes) {
         self.latch.populate(self.events.len(), wakes, SYNC);
+    }
+
+    /// Marks a listed object. One that was transformed may not have the key that it had.
+    fn marked(&self, keyed: Keyed<K, O>) -> (Option<Mark>, O) {
+        let key = (!self.intake.transforms()).then(|| keyed.key.key());
+        (self.mark_of(key), keyed.object)
     }
 
     fn unlisted(
@@ -166,15 +169,14 @@ impl<K: Key, O: Handle, N: KnownObjects<K, O>> OrderedQueue<K, O, N> {
             return Ok(());
         }
         let (idle, refused) = self.idle();
-        for (key, object) in idle {
-            let mark = self.mark_of(Some(&key));
+        for (mark, object) in idle {
             self.push_marked(Delta::Sync(object), mark, wakes);
         }
         refused.map_or(Ok(()), |error| Err(EnqueueError::Key(error)))
     }
 
     /// Finds the known objects of which nothing is queued, up to the first that has no key.
-    fn idle(&self) -> (Vec<(K, O)>, Option<KeyError>) {
+    fn idle(&self) -> (Vec<(Option<Mark>, O)>, Option<KeyError>) {
         let known = self.known_keys();
         let queued = self.newest();
         let mut shown = KeySet::with_capacity(known.len());
@@ -185,7 +187,7 @@ impl<K: Key, O: Handle, N: KnownObjects<K, O>> OrderedQueue<K, O, N> {
             }
             let Some(object) = self.look_up(key) else { continue };
             match self.intake.name(&object) {
-                Ok(key) => idle.push((key, object)),
+                Ok(key) => idle.push((self.mark_of(Some(&key)), object)),
                 Err(error) => return (idle, Some(error)),
             }
         }

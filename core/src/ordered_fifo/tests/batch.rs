@@ -1,8 +1,12 @@
 //! What is processed together.
 
+use std::cell::Cell;
+use std::hash::{Hash, Hasher};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use super::*;
+use crate::machine::{Cx, Operation, Step};
+use crate::store::KeyHasher;
 use crate::store::tests::Colliding;
 
 fn names(batch: &Batch<&'static str, Object>) -> Vec<&'static str> {
@@ -209,6 +213,70 @@ fn a_key_function_that_panics_leaves_the_batch_in_the_queue() {
     *panics.lock() = false;
     assert_eq!(queue.len(), 3);
     assert_eq!(batch(&queue).0, ["a", "b"]);
+}
+
+thread_local! {
+    /// How many names are still hashed before one panics.
+    static FUSE: Cell<u32> = const { Cell::new(u32::MAX) };
+}
+
+/// A name that panics when it is hashed, as soon as the fuse has burnt down.
+#[derive(Clone, PartialEq, Eq, Debug)]
+struct Fused(&'static str);
+
+impl Hash for Fused {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        let left = FUSE.get().checked_sub(1).expect("as it is told");
+        FUSE.set(left);
+        self.0.hash(state);
+    }
+}
+
+/// A store of two objects.
+struct Two;
+
+impl KnownObjects<Fused, Object> for Two {
+    fn keys(&self) -> Vec<Fused> {
+        vec![Fused("a"), Fused("b")]
+    }
+
+    fn get(&self, key: &Fused) -> Result<Option<Object>, LookupFailed> {
+        Ok(Some((key.0, 1)))
+    }
+}
+
+/// Makes a call on an empty queue whose consumer takes batches, again and again: the first name that
+/// is hashed panics, the second, and so on, until none does. Returns how many did.
+fn panics(call: impl Operation<OrderedQueue<Fused, Object, Two>>) -> u32 {
+    for hashed in 0.. {
+        let intake =
+            Intake::with_hasher(KeyHasher::fixed(0), |object: &Object| Ok(Fused(object.0)));
+        let mut queue = OrderedQueue::new(intake, Mode::Plain { known: Two }, 3);
+        let (system, mut call) = (System::new(), call.clone());
+        let mut cx = Cx::new(&system);
+        assert!(matches!(PopBatch.step(&mut queue, &mut cx), Step::Wait { .. }));
+        FUSE.set(hashed);
+        let ended = catch_unwind(AssertUnwindSafe(|| drop(call.step(&mut queue, &mut cx))));
+        FUSE.set(u32::MAX);
+        if ended.is_ok() {
+            assert!(!queue.is_empty(), "the call was made");
+            return hashed;
+        }
+        assert!(queue.is_empty() && !queue.latch().is_populated(), "as it was");
+    }
+    unreachable!("a call ends")
+}
+
+#[test]
+fn a_key_that_panics_when_it_is_hashed_leaves_the_queue_as_it_was() {
+    let key = || Some(Fused("a"));
+    assert_eq!(panics(Put { verb: Verb::Add, object: Some(Ok(("a", 1))), key: key() }), 1);
+    assert_eq!(panics(Delete { last: Some(Ok(LastState::Final(("a", 1)))), key: key() }), 1);
+    assert_eq!(panics(Resync), 4, "each known name is looked up, and marked");
+    let hasher = KeyHasher::fixed(0);
+    let keyed = |name| Keyed { key: hasher.hashed(Fused(name)), object: (name, 2) };
+    let objects = vec![keyed("b"), keyed("c")];
+    assert_eq!(panics(Replace { objects, behind: vec![], refused: None }), 4);
 }
 
 #[test]
