@@ -4,7 +4,9 @@
 //! quarters full is nearly a sorted list: whoever is displaced stands a few places behind. A search
 //! ends at the first greater hash. It touches one cache line, where a table of the usual kind has
 //! tags in one and numbers in another, and looks at an item only if all of its hash is right.
-//! Growing reads and writes from the front to the back and looks at no item at all.
+//! Growing goes through memory in order and looks at no item at all.
+
+use std::hint::black_box;
 
 /// Stands where nothing does. Greater than all that can stand there: no slot has that number.
 const EMPTY: u64 = u64::MAX;
@@ -88,6 +90,9 @@ fn standing(spread: u32, slot: u32) -> u64 {
 }
 
 impl<T: Default> Table<T> {
+    /// It grows by this part of itself: seldom if more than a number has to be moved.
+    const PART: usize = if size_of::<T>() == 0 { 2 } else { 1 };
+
     pub(crate) const fn new() -> Self {
         Self { places: Vec::new(), homes: 0, len: 0, most: 0 }
     }
@@ -107,13 +112,18 @@ impl<T: Default> Table<T> {
 
     /// Returns the slot with this hash that is the same, or the place where it would stand.
     #[inline(always)]
-    pub(crate) fn find(&self, hash: u32, same: impl FnMut(u32) -> bool) -> Result<u32, usize> {
-        self.place(hash, same).map(|at| self.places[at].slot())
+    pub(crate) fn find(&self, hash: u32, mut same: impl FnMut(u32) -> bool) -> Result<u32, usize> {
+        self.place(hash, |slot, _| same(slot)).map(|at| self.places[at].slot())
     }
 
     /// As [`find`](Self::find), and returns the place in both cases; good until the next change.
+    /// Whether a slot is the same can be told by what is at hand with it.
     #[inline(always)]
-    pub(crate) fn place(&self, hash: u32, same: impl FnMut(u32) -> bool) -> Result<usize, usize> {
+    pub(crate) fn place(
+        &self,
+        hash: u32,
+        same: impl FnMut(u32, &T) -> bool,
+    ) -> Result<usize, usize> {
         self.search(spread(hash), same)
     }
 
@@ -137,6 +147,12 @@ impl<T: Default> Table<T> {
         self.places.get(self.home(spread(hash))).map_or(0, |place| place.standing)
     }
 
+    /// As [`look`](Self::look), for several that are wanted soon: a processor waits for all of them
+    /// at the same time, and for nothing that is done with one in between.
+    pub(crate) fn look_at(&self, hashes: impl Iterator<Item = u32>) {
+        black_box(hashes.fold(0, |seen, hash| seen ^ self.look(hash)));
+    }
+
     /// Goes through the slots, in no particular order.
     pub(crate) fn slots(&self) -> impl Iterator<Item = u32> {
         self.places.iter().filter(|place| !place.is_empty()).map(Place::slot)
@@ -148,15 +164,16 @@ impl<T: Default> Table<T> {
         let spread = spread(hash);
         if self.len >= self.most {
             self.grow();
-            at = self.search(spread, |_| false).unwrap_or_else(|at| at);
+            at = self.search(spread, |_, _| false).unwrap_or_else(|at| at);
         }
         self.displace(at, Place { standing: standing(spread, slot), with });
+        self.len += 1;
     }
 
     /// Takes a slot out.
     #[inline(always)]
     pub(crate) fn remove(&mut self, hash: u32, slot: u32) {
-        let found = self.search(spread(hash), |other| other == slot);
+        let found = self.search(spread(hash), |other, _| other == slot);
         debug_assert!(found.is_ok(), "only a slot that is there is removed");
         if let Ok(at) = found {
             self.remove_at(at);
@@ -188,13 +205,13 @@ impl<T: Default> Table<T> {
     /// Returns where a slot with this hash that is the same stands, or the first place that is
     /// empty or whose hash is greater.
     #[inline(always)]
-    fn search(&self, spread: u32, mut same: impl FnMut(u32) -> bool) -> Result<usize, usize> {
+    fn search(&self, spread: u32, mut same: impl FnMut(u32, &T) -> bool) -> Result<usize, usize> {
         let mut at = self.home(spread);
         let (first, end) = (standing(spread, 0), standing(spread, u32::MAX));
         while let Some(other) = self.places.get(at)
             && other.standing < end
         {
-            if other.standing >= first && same(other.slot()) {
+            if other.standing >= first && same(other.slot(), &other.with) {
                 return Ok(at);
             }
             at += 1;
@@ -205,7 +222,6 @@ impl<T: Default> Table<T> {
     /// Puts somebody into a place; those from there to the next empty place move back.
     #[inline(always)]
     fn displace(&mut self, mut at: usize, mut moved: Place<T>) {
-        self.len += 1;
         while let Some(place) = self.places.get_mut(at) {
             let before = std::mem::replace(place, moved);
             if before.is_empty() {
@@ -226,31 +242,39 @@ impl<T: Default> Table<T> {
         self.places.push(moved);
     }
 
-    /// Makes half as many places more.
+    /// Makes more places, behind the others: the greater table may take over the memory of the
+    /// smaller, and pages that were written once are not fetched anew.
     #[cold]
     #[inline(never)]
     fn grow(&mut self) {
-        let before = std::mem::take(&mut self.places);
-        self.make_places(self.homes + self.homes / 2 + LEAST);
-        let mut next = 0;
-        for moved in before {
-            if moved.is_empty() {
-                continue;
+        let before = self.places.len();
+        self.make_places((self.homes + self.homes / Self::PART + LEAST).max(before));
+        // All to the end, in order. Between them and who has not moved yet all is empty, so to move
+        // who is empty does no harm: to guess wrong who is takes longer than to move.
+        let mut from = self.places.len();
+        for at in (0..before).rev() {
+            self.places.swap(at, from - 1);
+            from -= usize::from(!self.places[from - 1].is_empty());
+        }
+        // From there to the first place that is free.
+        let mut to = 0;
+        while from < self.places.len() {
+            to = self.home(self.places[from].spread()).max(to);
+            if to > from {
+                // So many are displaced from the last place that there is no room for them.
+                self.places.splice(from..from, (from..to).map(|_| Place::default()));
+                from = to;
             }
-            next = self.home(moved.spread()).max(next);
-            match self.places.get_mut(next) {
-                Some(place) => *place = moved,
-                None => self.append(moved),
-            }
-            next += 1;
+            self.places.swap(from, to);
+            (from, to) = (from + 1, to + 1);
         }
     }
 
-    /// Makes empty places, so many to want to stand at, and room for some behind them.
+    /// Makes empty places until there are so many to want to stand at, and room for some more.
     fn make_places(&mut self, homes: usize) {
         self.homes = homes.min(u32::MAX as usize);
         self.most = (self.homes * TAKEN).div_ceil(OF);
-        self.places = Vec::with_capacity(self.homes + TAIL);
+        self.places.reserve_exact((self.homes + TAIL).saturating_sub(self.places.len()));
         self.places.resize_with(self.homes, Place::default);
     }
 }
@@ -290,7 +314,7 @@ mod tests {
         for (slot, remove) in calls {
             let (slot, hash) = (u32::from(slot), hash(slot.into()));
             let with = at_hand_with(slot);
-            match table.place(hash, |other| other == slot) {
+            match table.place(hash, |other, at_hand| other == slot && *at_hand == with) {
                 Ok(at) => {
                     assert!(there[slot as usize]);
                     assert_eq!(table.find(hash, |other| other == slot), Ok(slot));
