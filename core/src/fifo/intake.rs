@@ -163,8 +163,10 @@ impl<K: Key, O: Handle> Intake<K, O> {
     }
 
     /// Computes the keys of a list and transforms its objects, up to the first that is refused.
-    pub fn list(&self, objects: Vec<O>) -> Listed<K, O> {
-        let mut listed = Listed { objects: Vec::with_capacity(objects.len()), refused: None };
+    pub fn list(&self, objects: impl IntoIterator<Item = O>) -> Listed<K, O> {
+        let objects = objects.into_iter();
+        let room = Vec::with_capacity(objects.size_hint().0);
+        let mut listed = Listed { objects: room, refused: None };
         for object in objects {
             let key = self.key(&object).map_err(EnqueueError::Key);
             match key.and_then(|key| Ok(Keyed { key, object: self.transform(object)? })) {

@@ -1,5 +1,6 @@
 //! What lies under the readers' lock. No foreign code runs in here but clones of keys and handles.
 
+use crate::fifo::Keyed;
 use crate::slab::Table;
 use crate::store::{Handle, Hashed, Key, KeyHasher};
 
@@ -8,15 +9,15 @@ use super::slots::{Entry, Slots, Snapshot};
 use super::writer::{Change, Span};
 
 /// Keys and handles that are needed no more, to drop outside the lock.
-pub(super) type Left<K, O> = (K, [Option<O>; 2], Option<Entry<K, O>>);
+pub(super) type Left<K, O> = (K, [Option<O>; 2], [Option<Entry<K, O>>; 2]);
 
 /// Where a key is, or where it would be; good until the next change.
 pub(super) type Place = Result<usize, usize>;
 
 pub(super) struct Content<K: Key, O: Handle> {
-    /// The slot of every key, and another handle to its object at hand: whoever wants that waits for
-    /// it and for the slot, where the key is compared, at the same time and not one after the other.
-    table: Table<Option<O>>,
+    /// The slot of every key, and the entry of that slot once more, at hand: whoever wants an object
+    /// by its key need not go to the slot. That is one place less in memory to wait for, of four.
+    table: Table<Option<Entry<K, O>>>,
     slots: Slots<K, O>,
     /// Slots whose object was deleted.
     free: Vec<u32>,
@@ -50,13 +51,13 @@ impl<K: Key, O: Handle> Content<K, O> {
     /// Returns the place of a key that has this hash.
     #[inline(always)]
     pub(super) fn place(&self, key: &K, hash: u32) -> Place {
-        self.table.place(hash, |slot| self.slots.get(slot).is_some_and(|entry| entry.key == *key))
+        self.table.place(hash, |_, at_hand| at_hand.as_ref().is_some_and(|entry| entry.key == *key))
     }
 
     /// Returns the object whose key is in a place.
     #[inline(always)]
     pub(super) fn at(&self, place: Place) -> Option<&O> {
-        self.table.at(place.ok()?).1.as_ref()
+        self.table.at(place.ok()?).1.as_ref().map(|entry| &entry.object)
     }
 
     pub(super) fn snapshot(&self) -> Snapshot<K, O> {
@@ -79,32 +80,44 @@ impl<K: Key, O: Handle> Content<K, O> {
         key: Hashed<K>,
         object: O,
     ) -> (u32, Option<Left<K, O>>) {
-        let copy = Some(object.clone());
-        let place = match place {
-            Err(place) => place,
+        match place {
             Ok(place) => {
                 let (slot, at_hand) = self.table.at_mut(place);
-                let twin = std::mem::replace(at_hand, copy);
-                let entry = self.slots.slot_mut(slot).as_mut();
-                let before = entry.map(|entry| std::mem::replace(&mut entry.object, object));
-                return (slot, Some((key.into_key(), [before, twin], None)));
+                let twins = [(at_hand, object.clone()), (self.slots.slot_mut(slot), object)];
+                let before = twins.map(|(entry, object)| {
+                    entry.as_mut().map(|entry| std::mem::replace(&mut entry.object, object))
+                });
+                (slot, Some((key.into_key(), before, [None, None])))
             }
-        };
-        let slot = self.free.pop().unwrap_or_else(|| {
-            u32::try_from(self.table.len()).expect("a store holds fewer than 2^32 objects")
-        });
-        let hash = key.hash();
-        *self.slots.slot_mut(slot) = Some(Entry { key: key.into_key(), object });
-        self.table.insert(place, hash, slot, copy);
-        (slot, None)
+            Err(place) => {
+                let hash = key.hash();
+                let entry = Entry { key: key.into_key(), object };
+                let at_hand = Some(entry.clone());
+                let slot = self.free.pop().unwrap_or_else(|| {
+                    u32::try_from(self.table.len()).expect("a store holds fewer than 2^32 objects")
+                });
+                *self.slots.slot_mut(slot) = Some(entry);
+                self.table.insert(place, hash, slot, at_hand);
+                (slot, None)
+            }
+        }
+    }
+
+    /// Stores objects of a list, and notes what that leaves behind.
+    pub(super) fn put_all(&mut self, objects: Vec<Keyed<K, O>>, left: &mut Vec<Left<K, O>>) {
+        self.table.look_at(objects.iter().map(|keyed| keyed.key.hash()));
+        for Keyed { key, object } in objects {
+            let place = self.place(key.key(), key.hash());
+            left.extend(self.put(place, key, object).1);
+        }
     }
 
     /// Removes the object in a place. Returns its slot, and what that leaves behind.
     fn remove(&mut self, place: usize, key: Hashed<K>) -> (u32, Left<K, O>) {
         let (slot, _) = self.table.at(place);
-        let twin = self.table.remove_at(place);
+        let twins = [self.slots.slot_mut(slot).take(), self.table.remove_at(place)];
         self.free.push(slot);
-        (slot, (key.into_key(), [None, twin], self.slots.slot_mut(slot).take()))
+        (slot, (key.into_key(), [None, None], twins))
     }
 
     /// Carries out a change of the key that has this place, and whose values are known. Returns
@@ -123,7 +136,7 @@ impl<K: Key, O: Handle> Content<K, O> {
                 let (slot, left) = self.remove(place, change.key);
                 (slot, Some(left))
             }
-            (None, Err(_)) => return Some((change.key.into_key(), [None, None], None)),
+            (None, Err(_)) => return Some((change.key.into_key(), [None, None], [None, None])),
         };
         for (index, span) in self.indices.iter_mut().zip(spans) {
             let (old, new) = (values.range(span.before()), values.range(span.after()));

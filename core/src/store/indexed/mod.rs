@@ -54,6 +54,9 @@ pub use error::{AddIndexersError, IndexError, IndexFailed, StoreError, Transacti
 pub use index::{IndexFunction, NotOneValue, Values, index_by, key_by_index};
 pub use slots::Snapshot;
 
+/// So many objects of a list are stored together: about as many as a processor waits for at once.
+const TOGETHER: usize = 16;
+
 /// Reads the resource version of an object, `None` if it has none.
 pub type VersionOf<O> = Arc<dyn for<'a> Fn(&'a O) -> Option<&'a str> + Send + Sync>;
 
@@ -64,8 +67,9 @@ pub fn metadata_version<O: Described>(object: &O) -> Option<&str> {
 
 /// A store of objects with views by value. Shared by reference or in an `Arc`.
 ///
-/// `K` is the key, `O` the handle to an object (normally an `Arc`, of which the store holds two),
-/// `R` the runtime. Keys are cloned where a snapshot is alive: `Arc<str>` is better than `String`.
+/// `K` is the key, `O` the handle to an object, `R` the runtime. Of a key and of a handle the store
+/// holds two, and clones them where a snapshot is alive: an object is normally in an `Arc`, and as a
+/// key `Arc<str>` is better than `String`.
 pub struct IndexedStore<K: Key, O: Handle, R: Runtime = System> {
     runtime: R,
     intake: Intake<K, O>,
@@ -250,17 +254,16 @@ impl<K: Key, O: Handle, R: Runtime> IndexedStore<K, O, R> {
     /// An object has no key, or the transformer or an index function refused it. Nothing has
     /// changed.
     pub fn replace(&self, objects: Vec<O>, resource_version: &str) -> Result<(), StoreError> {
-        let listed = self.intake.list(objects);
-        if let Some(refused) = listed.refused {
-            return Err(refused.into());
+        let mut content = Content::with_room(objects.len());
+        let (mut objects, mut doubles) = (objects.into_iter(), Vec::new());
+        while objects.len() > 0 {
+            let listed = self.intake.list(objects.by_ref().take(TOGETHER));
+            if let Some(refused) = listed.refused {
+                return Err(refused.into());
+            }
+            content.put_all(listed.objects, &mut doubles);
         }
         let mut writer = self.runtime.lock(&self.writer);
-        let mut content = Content::with_room(listed.objects.len());
-        let mut doubles = Vec::new();
-        for keyed in listed.objects {
-            let place = content.place(keyed.key.key(), keyed.key.hash());
-            doubles.extend(content.put(place, keyed.key, keyed.object).1);
-        }
         for (name, function) in writer.functions().to_vec() {
             content.indices.push(writer.index(name, function, content.slots())?);
         }

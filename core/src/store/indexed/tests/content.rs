@@ -35,6 +35,50 @@ fn a_list_becomes_the_content_and_of_a_double_the_last_counts() {
     store.assert_valid();
 }
 
+/// Lists are stored in groups; where one ends says nothing.
+#[test]
+fn of_a_list_of_any_length_all_is_stored_or_nothing() {
+    let key_of = |object: &(u32, u32)| match object.0 {
+        13_000 => Err(Arc::new(NoMetadata) as Cause),
+        number => Ok(number),
+    };
+    for count in [0, 1, 15, 16, 17, 32, 40] {
+        let store = IndexedStore::new(&System::new(), key_of);
+        let list = |object| (0..count).map(|number| (number, object)).collect::<Vec<_>>();
+        let twice = [list(1), list(2)].concat();
+        store.replace(twice, "").unwrap();
+        let mut stored = store.list();
+        stored.sort_unstable();
+        assert_eq!(stored, list(2));
+        store.assert_valid();
+        let refused = [list(3), vec![(13_000, 0)], list(4)].concat();
+        assert!(matches!(store.replace(refused, ""), Err(StoreError::Key(_))));
+        assert!((0..count).all(|number| store.get(&number) == Some((number, 2))));
+        assert_eq!(store.len(), count as usize);
+    }
+}
+
+#[test]
+fn a_key_that_panics_when_it_is_cloned_leaves_the_store_as_it_was() {
+    #[derive(PartialEq, Eq, Hash, Debug)]
+    struct Unlucky(u32);
+    impl Clone for Unlucky {
+        fn clone(&self) -> Self {
+            assert_ne!(self.0, 13);
+            Self(self.0)
+        }
+    }
+    let store = IndexedStore::new(&System::new(), |object: &u32| Ok(Unlucky(*object)));
+    (0..3).for_each(|number| store.add(number).unwrap());
+    store.delete(&1).unwrap();
+    let add = std::panic::AssertUnwindSafe(|| store.add(13));
+    assert!(std::panic::catch_unwind(add).is_err());
+    store.assert_valid();
+    store.add(4).unwrap();
+    store.assert_valid();
+    assert_eq!((store.len(), store.get(&Unlucky(13))), (3, None));
+}
+
 #[test]
 fn slots_are_used_again() {
     let store = IndexedStore::new(&System::new(), |object: &u32| Ok(*object));

@@ -111,8 +111,8 @@ fn no_key_and_no_handle_is_dropped_under_the_readers_lock() {
         content.check(&hasher);
         dropped.load(Ordering::Relaxed) - before
     };
-    assert_eq!(apply(Some(new())), 0, "a key and two handles are kept");
+    assert_eq!(apply(Some(new())), 0, "two keys and two handles are kept");
     assert_eq!(apply(Some(new())), 3, "the key that was there already, and two handles");
-    assert_eq!(apply(None), 4, "two keys and two handles");
+    assert_eq!(apply(None), 5, "the key that names them, two keys and two handles");
     assert_eq!(apply(None), 1, "the key of nothing");
 }
