@@ -8,8 +8,7 @@
 
 use std::hint::black_box;
 
-/// Stands where nothing does. Greater than all that can stand there: no slot has that number.
-const EMPTY: u64 = u64::MAX;
+use super::place::{Place, spread, standing};
 
 /// Of so many places...
 const OF: usize = 5;
@@ -35,36 +34,6 @@ pub(crate) struct Table<T = ()> {
     most: usize,
 }
 
-#[derive(Clone, Copy, Debug)]
-struct Place<T> {
-    /// A spread hash above and a slot below, or [`EMPTY`].
-    standing: u64,
-    with: T,
-}
-
-impl<T: Default> Default for Place<T> {
-    fn default() -> Self {
-        Self { standing: EMPTY, with: T::default() }
-    }
-}
-
-impl<T> Place<T> {
-    #[inline(always)]
-    fn is_empty(&self) -> bool {
-        self.standing == EMPTY
-    }
-
-    #[inline(always)]
-    fn slot(&self) -> u32 {
-        self.standing as u32
-    }
-
-    #[inline(always)]
-    fn spread(&self) -> u32 {
-        (self.standing >> 32) as u32
-    }
-}
-
 impl<T: Clone> Clone for Table<T> {
     fn clone(&self) -> Self {
         Self { places: self.places.clone(), ..*self }
@@ -75,18 +44,6 @@ impl<T: Clone> Clone for Table<T> {
         places.clone_from(&source.places);
         (*homes, *len, *most) = (source.homes, source.len, source.most);
     }
-}
-
-/// Spreads a folded hash over all of its bits; different ones stay different.
-#[inline(always)]
-fn spread(hash: u32) -> u32 {
-    hash.wrapping_mul(0x9E37_79B1)
-}
-
-/// Returns what stands for a slot with a spread hash.
-#[inline(always)]
-fn standing(spread: u32, slot: u32) -> u64 {
-    (u64::from(spread) << 32) | u64::from(slot)
 }
 
 impl<T: Default> Table<T> {
