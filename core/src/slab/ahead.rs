@@ -13,7 +13,7 @@ use std::hint::black_box;
 use super::{Slab, Slot};
 
 /// How many items are looked at together: about as many as a processor waits for at once.
-const TOGETHER: u32 = 16;
+pub(crate) const TOGETHER: u32 = 16;
 /// From how many items on. Fewer are still near, because they came not long ago.
 const MANY: usize = 64;
 

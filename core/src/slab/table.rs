@@ -327,6 +327,19 @@ mod tests {
         }
     }
 
+    /// So many stand behind the last place that half as many places more are fewer than there are.
+    #[test]
+    fn nobody_behind_the_last_place_is_lost_when_a_table_grows() {
+        let mut table = Table::<()>::new();
+        for slot in 0..300 {
+            let hash = 0x9E37_79B1_u32.wrapping_pow((1 << 30) - 1).wrapping_neg();
+            assert_eq!(spread(hash), u32::MAX);
+            table.insert(table.find(hash, |_| false).unwrap_err(), hash, slot, ());
+            table.check();
+            (0..=slot).for_each(|slot| assert_eq!(table.find(hash, |at| at == slot), Ok(slot)));
+        }
+    }
+
     #[test]
     fn a_copy_made_in_place_grows_when_its_original_would() {
         let filled = |items: u32| {

@@ -93,10 +93,11 @@ impl<K: Key, O: Handle> Content<K, O> {
                 let hash = key.hash();
                 let entry = Entry { key: key.into_key(), object };
                 let at_hand = Some(entry.clone());
-                let slot = self.free.pop().unwrap_or_else(|| {
+                let slot = self.free.last().copied().unwrap_or_else(|| {
                     u32::try_from(self.table.len()).expect("a store holds fewer than 2^32 objects")
                 });
                 *self.slots.slot_mut(slot) = Some(entry);
+                self.free.pop(); // not before: a slot that is copied for a snapshot may panic
                 self.table.insert(place, hash, slot, at_hand);
                 (slot, None)
             }

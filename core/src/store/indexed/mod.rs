@@ -43,6 +43,7 @@ use std::sync::Arc;
 
 use crate::fifo::Intake;
 use crate::runtime::{Runtime, System};
+use crate::slab::ahead::TOGETHER;
 
 use super::{Cause, Described, Handle, Hashed, Key, KeyError, LastState};
 
@@ -53,9 +54,6 @@ use writer::{Change, Writer};
 pub use error::{AddIndexersError, IndexError, IndexFailed, StoreError, TransactionError};
 pub use index::{IndexFunction, NotOneValue, Values, index_by, key_by_index};
 pub use slots::Snapshot;
-
-/// So many objects of a list are stored together: about as many as a processor waits for at once.
-const TOGETHER: usize = 16;
 
 /// Reads the resource version of an object, `None` if it has none.
 pub type VersionOf<O> = Arc<dyn for<'a> Fn(&'a O) -> Option<&'a str> + Send + Sync>;
@@ -186,10 +184,11 @@ impl<K: Key, O: Handle, R: Runtime> IndexedStore<K, O, R> {
         let sets_version = self.note_version(&mut writer, Some(&change), sets);
         let left = {
             let mut content = self.runtime.lock(&self.content);
+            let left = content.apply(place, change, &writer.spans, &writer.values);
             if sets_version {
                 content.version.clone_from(&writer.version);
             }
-            content.apply(place, change, &writer.spans, &writer.values)
+            left
         };
         drop(writer);
         drop((left, before)); // outside the locks: objects may run foreign code when they go
@@ -257,7 +256,7 @@ impl<K: Key, O: Handle, R: Runtime> IndexedStore<K, O, R> {
         let mut content = Content::with_room(objects.len());
         let (mut objects, mut doubles) = (objects.into_iter(), Vec::new());
         while objects.len() > 0 {
-            let listed = self.intake.list(objects.by_ref().take(TOGETHER));
+            let listed = self.intake.list(objects.by_ref().take(TOGETHER as usize));
             if let Some(refused) = listed.refused {
                 return Err(refused.into());
             }

@@ -1,5 +1,7 @@
 //! Objects by key.
 
+use std::cell::Cell;
+
 use super::*;
 use crate::store::{ExplicitKey, KnownObjects};
 
@@ -58,25 +60,49 @@ fn of_a_list_of_any_length_all_is_stored_or_nothing() {
     }
 }
 
+thread_local! {
+    /// Which key panics when it is cloned.
+    static UNLUCKY: Cell<u32> = const { Cell::new(u32::MAX) };
+}
+
+#[derive(PartialEq, Eq, Hash, Debug)]
+struct Fragile(u32);
+
+impl Clone for Fragile {
+    fn clone(&self) -> Self {
+        assert_ne!(self.0, UNLUCKY.get());
+        Self(self.0)
+    }
+}
+
+/// The key of what is written, or one beside it that is copied because a snapshot is alive.
 #[test]
 fn a_key_that_panics_when_it_is_cloned_leaves_the_store_as_it_was() {
-    #[derive(PartialEq, Eq, Hash, Debug)]
-    struct Unlucky(u32);
-    impl Clone for Unlucky {
-        fn clone(&self) -> Self {
-            assert_ne!(self.0, 13);
-            Self(self.0)
-        }
+    let version_of: VersionOf<&str> = Arc::new(|version| Some(*version));
+    let key_of = |object: &&str| Ok(Fragile(object.len() as u32));
+    let intake = Intake::new(&System::new(), key_of);
+    let store = IndexedStore::with_intake(&System::new(), intake, Some(version_of));
+    let [one, two, three, four] = ["1", "22", "333", "4444"];
+    [one, two, three].into_iter().for_each(|object| store.add(object).unwrap());
+    store.delete(&two).unwrap();
+    let snapshot = store.snapshot();
+    let (add, update) = (|| store.add(four), || store.update("!!!"));
+    let delete = || store.delete(&three);
+    let writes: [&dyn Fn() -> _; 4] = [&add, &add, &update, &delete];
+    for (unlucky, write) in [4, 1, 1, 1].into_iter().zip(writes) {
+        UNLUCKY.set(unlucky);
+        let panics = std::panic::catch_unwind(std::panic::AssertUnwindSafe(write)).is_err();
+        UNLUCKY.set(u32::MAX);
+        assert!(panics);
+        store.assert_valid();
+        assert_eq!(store.list(), [one, three]);
+        assert_eq!((store.get(&Fragile(3)), store.get(&Fragile(4))), (Some(three), None));
+        assert_eq!(store.last_resource_version(), two, "of the last that succeeded");
     }
-    let store = IndexedStore::new(&System::new(), |object: &u32| Ok(Unlucky(*object)));
-    (0..3).for_each(|number| store.add(number).unwrap());
-    store.delete(&1).unwrap();
-    let add = std::panic::AssertUnwindSafe(|| store.add(13));
-    assert!(std::panic::catch_unwind(add).is_err());
+    drop(snapshot);
+    [two, four].into_iter().for_each(|object| store.add(object).unwrap());
     store.assert_valid();
-    store.add(4).unwrap();
-    store.assert_valid();
-    assert_eq!((store.len(), store.get(&Unlucky(13))), (3, None));
+    assert_eq!(store.len(), 4);
 }
 
 #[test]
