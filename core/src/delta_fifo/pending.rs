@@ -77,7 +77,7 @@ impl<K: Eq, O> Pending<K, O> {
     where
         K: Hash,
     {
-        self.items.take_ahead(self.order.len(), self.order.iter().copied());
+        self.items.take_ahead(self.order.len(), || self.order.iter().copied());
         let slot = self.order.pop_front()?;
         let deltas = std::mem::take(self.items.value_mut(slot));
         Some((self.items.remove(slot)?, deltas))

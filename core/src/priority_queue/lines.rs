@@ -106,12 +106,11 @@ impl Lines {
     pub(super) fn pop(&mut self) -> Option<Ready> {
         let Some(at) = self.taken.checked_ilog2() else { return self.others.pop() };
         let line = &mut self.lines[at as usize];
-        let place = self.nodes[line.first].place;
+        let node = &mut self.nodes[line.first];
+        let Node { place, after, .. } = *node;
         if self.others.first().is_some_and(|other| *other < place) {
             return self.others.pop();
         }
-        let node = &mut self.nodes[line.first];
-        let after = node.after;
         node.place.slot = Slot(NONE);
         line.first = after;
         match after {

@@ -269,7 +269,7 @@ impl<K: Key, L: Limiter<K>, O: Observer> Prioritized<K, L, O> {
     /// Hands out the first of the ready, with its priority (`workqueue:PQ-22`, `PQ-24`).
     #[inline(always)]
     pub(super) fn hand_out(&mut self, cx: &mut Cx<'_>) -> Option<(Token, K, i32)> {
-        self.items.take_ahead(self.ready.len(), self.ready.upcoming());
+        self.items.take_ahead(self.ready.len(), || self.ready.upcoming());
         let place = self.ready.pop()?;
         self.locked += 1;
         self.observer.handed_out(place.slot, cx);
@@ -282,18 +282,15 @@ impl<K: Key, L: Limiter<K>, O: Observer> Prioritized<K, L, O> {
     pub(super) fn finish(&mut self, slot: Slot, cx: &mut Cx<'_>) -> Option<K> {
         self.locked -= 1;
         self.observer.done(slot, cx);
-        let (_, mark) = self.items.marked(slot);
-        *mark &= !PROCESSING;
-        if !is_held(*mark) {
-            return self.items.remove(slot);
-        }
-        if *mark & DIRTY != 0 {
-            let at = self.parked.iter().position(|place| place.slot == slot);
-            let place = self.parked.swap_remove(at.expect("a ready entry has a place"));
-            self.ready.push(place);
-            cx.wakes.one(GETTERS);
-        }
-        None
+        self.items.leave(slot, |_, mark| {
+            *mark &= !PROCESSING;
+            if *mark & DIRTY != 0 {
+                let at = self.parked.iter().position(|place| place.slot == slot);
+                let place = self.parked.swap_remove(at.expect("a ready entry has a place"));
+                self.ready.push(place);
+                cx.wakes.one(GETTERS);
+            }
+        })
     }
 
     pub(super) fn begin_shutdown(&mut self, cx: &mut Cx<'_>) {

@@ -35,8 +35,7 @@ impl<K: Key, S: Storage<K>> Queue<K, S> {
     /// Ends the waiting of a kept item without adding it (`workqueue:DQ-19`). Returns the item if
     /// it left the queue.
     pub(crate) fn let_go(&mut self, slot: Slot) -> Option<K> {
-        *self.items.marked(slot).1 &= !DELAYED;
-        if self.items.state(slot) == 0 { self.items.remove(slot) } else { None }
+        self.items.leave(slot, |_, mark| *mark &= !DELAYED)
     }
 
     /// Tells whether ending this delivery puts its item behind others that wait, so that those

@@ -82,11 +82,14 @@ impl<K: Eq> Items<K> {
         self.0.intern_both(key, hash)
     }
 
-    /// Removes an item that is in no set any more; returns its key.
+    /// Changes the mark of an item: sets and clears the bits of sets in it, and nothing else. One
+    /// that is in no set any more is removed; returns its key then.
     #[inline(always)]
-    pub(crate) fn remove(&mut self, slot: Slot) -> Option<K> {
-        debug_assert_eq!(self.state(slot), 0, "an item in a set stays");
-        self.0.remove(slot)
+    pub(crate) fn leave(&mut self, slot: Slot, change: impl FnOnce(&K, &mut u32)) -> Option<K> {
+        self.0.remove_unless(slot, |key, mark| {
+            change(key, mark);
+            is_held(*mark)
+        })
     }
 
     /// Returns an item as a limiter wants it.
@@ -108,8 +111,11 @@ impl<K: Eq> Items<K> {
 
     /// Says that an item is about to be handed out.
     #[inline(always)]
-    pub(crate) fn take_ahead(&mut self, waiting: usize, upcoming: impl Iterator<Item = Slot>)
-    where
+    pub(crate) fn take_ahead<I: Iterator<Item = Slot>>(
+        &mut self,
+        waiting: usize,
+        upcoming: impl FnOnce() -> I,
+    ) where
         K: Hash,
     {
         self.0.take_ahead(waiting, upcoming);

@@ -16,7 +16,7 @@ use crate::metrics::{Meter, Metrics};
 use crate::runtime::Instant;
 use crate::slab::Slot;
 
-use super::items::{DELAYED, DIRTY, Items, PROCESSING, Token};
+use super::items::{DIRTY, Items, PROCESSING, Token};
 use super::storage::{Fifo, Storage};
 
 /// Where callers of `get` sleep.
@@ -135,7 +135,7 @@ impl<K: Key, S: Storage<K>> Queue<K, S> {
         if self.waiting.is_empty() {
             return None;
         }
-        self.items.take_ahead(self.waiting.len(), self.waiting.upcoming());
+        self.items.take_ahead(self.waiting.len(), || self.waiting.upcoming());
         let slot = self.waiting.pop().expect("a storage that holds items hands one out (ST-4)");
         self.in_flight += 1;
         if let Some(meter) = &mut self.meter {
@@ -151,18 +151,14 @@ impl<K: Key, S: Storage<K>> Queue<K, S> {
         if let Some(meter) = &mut self.meter {
             meter.done(slot, cx.now());
         }
-        let (key, mark) = self.items.marked(slot);
-        *mark &= !PROCESSING;
-        let left = if *mark & DIRTY != 0 {
-            self.reprocess -= 1;
-            self.waiting.push(slot, key); // also while shutting down (WQ-17)
-            cx.wakes.one(GETTERS);
-            None
-        } else if *mark & DELAYED != 0 {
-            None
-        } else {
-            self.items.remove(slot)
-        };
+        let left = self.items.leave(slot, |key, mark| {
+            *mark &= !PROCESSING;
+            if *mark & DIRTY != 0 {
+                self.reprocess -= 1;
+                self.waiting.push(slot, key); // also while shutting down (WQ-17)
+                cx.wakes.one(GETTERS);
+            }
+        });
         if self.in_flight == 0 && self.shutting_down {
             cx.wakes.all(DRAINS); // every drain, in both branches (WQ-18)
         }
@@ -312,6 +308,7 @@ impl<K: Key, S: Storage<K>> fmt::Debug for Queue<K, S> {
 mod tests {
     use super::*;
     use crate::machine::by_hand::{ByHand, each_is_noticed};
+    use crate::queue::items::DELAYED;
     use crate::queue::{Add, Get};
     use crate::slab::ahead::tests::{Seen, looks_ahead};
 

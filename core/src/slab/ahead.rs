@@ -36,12 +36,16 @@ impl<K: Eq + Hash, V: Default> Slab<K, V> {
     /// Says that an item is about to be taken, of so many that wait. Every sixteenth time the items
     /// that are `upcoming` are looked at, this one among them; it does not matter which they are.
     #[inline(always)]
-    pub(crate) fn take_ahead(&mut self, waiting: usize, upcoming: impl Iterator<Item = Slot>) {
+    pub(crate) fn take_ahead<I: Iterator<Item = Slot>>(
+        &mut self,
+        waiting: usize,
+        upcoming: impl FnOnce() -> I,
+    ) {
         if self.ahead > 0 {
             self.ahead -= 1;
         } else if waiting >= MANY {
             self.ahead = TOGETHER - 1;
-            self.look_at(upcoming.take(TOGETHER as usize));
+            self.look_at(upcoming().take(TOGETHER as usize));
         }
     }
 
@@ -100,7 +104,7 @@ pub(crate) mod tests {
         }
         let mut next = 0..80;
         looks_ahead(|| {
-            slab.take_ahead(next.len(), next.clone().map(Slot));
+            slab.take_ahead(next.len(), || next.clone().map(Slot));
             next.next();
         });
     }
@@ -108,11 +112,11 @@ pub(crate) mod tests {
     #[test]
     fn a_slot_that_nobody_has_is_passed_over() {
         let mut slab = Slab::<u32, ()>::new();
-        slab.take_ahead(MANY, [Slot(7)].into_iter());
+        slab.take_ahead(MANY, || [Slot(7)].into_iter());
         let freed = slab.intern(&mut Some(1), 1).unwrap();
         slab.remove(freed);
         slab.ahead = 0;
-        slab.take_ahead(MANY, [freed, Slot(u32::MAX)].into_iter());
+        slab.take_ahead(MANY, || [freed, Slot(u32::MAX)].into_iter());
         assert_eq!(slab.ahead, TOGETHER - 1);
     }
 

@@ -180,10 +180,23 @@ impl<K: Eq, V: Default> Slab<K, V> {
     /// Removes an item; returns its key, to drop outside the lock. Its value stays in the slot.
     #[inline(always)]
     pub(crate) fn remove(&mut self, slot: Slot) -> Option<K> {
+        self.remove_unless(slot, |_, _| false)
+    }
+
+    /// As [`remove`](Self::remove), but for an item of which `stays` says that it is still needed:
+    /// one look at the slab to change its value and to decide.
+    #[inline(always)]
+    pub(crate) fn remove_unless(
+        &mut self,
+        slot: Slot,
+        stays: impl FnOnce(&K, &mut V) -> bool,
+    ) -> Option<K> {
         let entry = &mut self.entries[slot.0];
-        let (key, hash) = (entry.key.take(), entry.hash);
-        debug_assert!(key.is_some(), "only a slot in use can be freed");
-        entry.hash = self.free;
+        if stays(entry.key.as_ref().expect("a slot in use has a key"), &mut entry.value) {
+            return None;
+        }
+        let hash = std::mem::replace(&mut entry.hash, self.free);
+        let key = entry.key.take();
         self.free = slot.0;
         self.table.remove(hash, slot.0);
         key

@@ -127,12 +127,17 @@ impl<T: Default> Table<T> {
         self.len += 1;
     }
 
-    /// Takes a slot out.
+    /// Takes a slot out that is there. What stands for it is known, so nothing else need be asked.
     #[inline(always)]
     pub(crate) fn remove(&mut self, hash: u32, slot: u32) {
-        let found = self.search(spread(hash), |other, _| other == slot);
-        debug_assert!(found.is_ok(), "only a slot that is there is removed");
-        if let Ok(at) = found {
+        let spread = spread(hash);
+        let gone = standing(spread, slot);
+        let mut at = self.home(spread);
+        while self.places.get(at).is_some_and(|other| other.standing != gone) {
+            at += 1;
+        }
+        debug_assert!(at < self.places.len(), "only a slot that is there is removed");
+        if at < self.places.len() {
             self.remove_at(at);
         }
     }
@@ -163,12 +168,15 @@ impl<T: Default> Table<T> {
     /// empty or whose hash is greater.
     #[inline(always)]
     fn search(&self, spread: u32, mut same: impl FnMut(u32, &T) -> bool) -> Result<usize, usize> {
-        let mut at = self.home(spread);
         let (first, end) = (standing(spread, 0), standing(spread, u32::MAX));
+        let mut at = self.home(spread);
+        while self.places.get(at).is_some_and(|other| other.standing < first) {
+            at += 1;
+        }
         while let Some(other) = self.places.get(at)
             && other.standing < end
         {
-            if other.standing >= first && same(other.slot(), &other.with) {
+            if same(other.slot(), &other.with) {
                 return Ok(at);
             }
             at += 1;
