@@ -285,10 +285,12 @@ mod tests {
                     assert_eq!(table.find(hash, |other| other == slot), Ok(slot));
                     assert_eq!(table.at(at), (slot, &with));
                     assert_eq!(*table.at_mut(at).1, with);
-                    if remove {
+                    if remove && slot % 3 == 0 {
+                        table.remove(hash, slot);
+                    } else if remove {
                         assert_eq!(table.remove_at(at), with);
-                        there[slot as usize] = false;
                     }
+                    there[slot as usize] = !remove;
                 }
                 Err(at) => {
                     assert!(!there[slot as usize]);

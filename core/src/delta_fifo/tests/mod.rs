@@ -70,9 +70,13 @@ fn key_of(object: &Object) -> Result<&'static str, Cause> {
     }
 }
 
-/// Refuses version 13 and adds 100 to every other.
+/// Refuses version 13, panics at version 66 and adds 100 to every other.
 fn add_hundred(object: Object) -> Result<Object, Cause> {
-    if object.1 == 13 { Err(Arc::new(NoMetadata)) } else { Ok((object.0, object.1 + 100)) }
+    match object.1 {
+        13 => Err(Arc::new(NoMetadata)),
+        66 => panic!("the transformer has a bug"),
+        version => Ok((object.0, version + 100)),
+    }
 }
 
 fn plain() -> DeltaFifo<&'static str, Object> {

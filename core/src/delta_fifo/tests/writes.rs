@@ -143,6 +143,21 @@ fn what_the_transformer_refuses_is_not_queued() {
 }
 
 #[test]
+fn a_panicking_transformer_leaves_the_queue_as_it_was() {
+    let queue = transforming(&Store::of(&[("a", 1), ("b", 1)]));
+    queue.add(("a", 2)).unwrap();
+    let calls: [&dyn Fn(&Queue); 3] = [
+        &|queue| drop(queue.update(("a", 66))),
+        &|queue| drop(queue.delete(("b", 66))),
+        &|queue| drop(queue.replace(vec![("b", 2), ("a", 66)])),
+    ];
+    for call in calls {
+        assert!(catch_unwind(AssertUnwindSafe(|| call(&queue))).is_err());
+    }
+    assert_eq!(drain(&queue), [vec![Delta::Added(("a", 102))]]);
+}
+
+#[test]
 fn a_resync_shows_what_is_known_and_not_pending() {
     let queue = with_store(&Store::of(&[("a", 1), ("b", 1), ("lost", 1)]));
     queue.update(("a", 2)).unwrap();

@@ -53,10 +53,12 @@ fn key_of(object: &Object) -> Result<&'static str, Cause> {
     if object.0.is_empty() { Err(Arc::new(NoMetadata)) } else { Ok(object.0) }
 }
 
-/// Refuses version 13, takes the name from version 14, and adds 100 to every other.
+/// Refuses version 13, panics at version 66, takes the name from version 14, and adds 100 to every
+/// other.
 fn transform(object: Object) -> Result<Object, Cause> {
     match object.1 {
         13 => Err(Arc::new(NoMetadata)),
+        66 => panic!("the transformer has a bug"),
         14 => Ok(("", 14)),
         version => Ok((object.0, version + 100)),
     }

@@ -54,6 +54,21 @@ fn objects_are_transformed_and_tombstones_are_not() {
 }
 
 #[test]
+fn a_panicking_transformer_leaves_the_queue_as_it_was() {
+    let queue = transforming(&Store::of(&[("a", 1), ("b", 1)]));
+    queue.add(("a", 2)).unwrap();
+    let calls: [&dyn Fn(&Plain); 3] = [
+        &|queue| drop(queue.update(("a", 66))),
+        &|queue| drop(queue.delete(("b", 66))),
+        &|queue| drop(queue.replace(vec![("b", 2), ("a", 66)], "")),
+    ];
+    for call in calls {
+        assert!(catch_unwind(AssertUnwindSafe(|| call(&queue))).is_err());
+    }
+    assert_eq!(queue.list(), [added(("a", 102))]);
+}
+
+#[test]
 fn a_plain_resync_shows_what_is_known_and_not_queued() {
     let queue = plain(&Store::of(&[("a", 1), ("b", 1), ("lost", 1)]));
     queue.update(("a", 2)).unwrap();

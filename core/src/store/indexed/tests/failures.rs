@@ -78,6 +78,26 @@ fn an_index_function_that_panics() {
 }
 
 #[test]
+fn a_key_function_or_transformer_that_panics() {
+    let runtime = System::new();
+    let key_of = |object: &(u8, u8)| if object.0 == 13 { panic!("a bug") } else { Ok(object.0) };
+    let transform = |object: (u8, u8)| if object.1 == 13 { panic!("a bug") } else { Ok(object) };
+    let intake = Intake::new(&runtime, key_of).with_transform(transform);
+    let store = IndexedStore::with_intake(&runtime, intake, None);
+    store.add((1, 1)).unwrap();
+    for bomb in [(13, 0), (1, 13)] {
+        let attempts: [&dyn Fn(); 2] =
+            [&|| drop(store.update(bomb)), &|| drop(store.replace(vec![(2, 2), bomb], ""))];
+        for attempt in attempts {
+            assert!(catch_unwind(AssertUnwindSafe(attempt)).is_err());
+            store.assert_valid();
+        }
+    }
+    store.add((2, 1)).unwrap();
+    assert_eq!(store.list(), [(1, 1), (2, 1)]);
+}
+
+#[test]
 fn errors_lead_to_their_cause() {
     fn of(error: &dyn std::error::Error) -> String {
         error.source().map_or_else(|| "nothing".to_owned(), ToString::to_string)
