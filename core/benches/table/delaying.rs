@@ -9,7 +9,7 @@ use seatrial_core::limiter::Exponential;
 use seatrial_core::runtime::{Ambient as _, Manual};
 
 use crate::limiter::Failures;
-use crate::measure::{Key, Random, bytes_per_item, emptying_duel, filling_duel, keys};
+use crate::measure::{Key, Random, bytes_per_item, emptying_duel, filling_duel, keys, per_item};
 use crate::plain::delaying::Plain;
 use crate::{Measure, Row};
 
@@ -53,7 +53,11 @@ fn into(part: &'static str, row: &'static str) -> Row {
         || fill_plain(&runtime, &keys, &delays),
     );
     let filled = bytes_per_item(|keys| fill_ours(&runtime, keys, &delays));
-    Row::new(part, row, times).gate(2.0).bytes(filled - size_of::<Key>() as f64).most_bytes(56.0)
+    Row::new(part, row, times)
+        .goal(per_item(3.2))
+        .gate(2.0)
+        .bytes(filled - size_of::<Key>() as f64)
+        .most_bytes(56.0)
 }
 
 fn out(part: &'static str, row: &'static str) -> Row {
@@ -82,7 +86,7 @@ fn out(part: &'static str, row: &'static str) -> Row {
         }
     };
     let times = emptying_duel(ITEMS, (fill_ours, ours), (fill_plain, plain));
-    Row::new(part, row, times).gate(2.0)
+    Row::new(part, row, times).goal(per_item(1.1)).gate(2.0)
 }
 
 fn rate_limited(part: &'static str, row: &'static str) -> Row {
@@ -106,5 +110,6 @@ fn rate_limited(part: &'static str, row: &'static str) -> Row {
         }
         (queue, failures)
     };
-    Row::new(part, row, filling_duel(KEYS * TIMES, ours, plain)).gate(1.5)
+    let times = filling_duel(KEYS * TIMES, ours, plain);
+    Row::new(part, row, times).goal(per_item(2.3)).gate(1.5)
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use seatrial_core::delta_fifo::DeltaFifo;
 use seatrial_core::runtime::System;
 
-use crate::measure::{Key, bytes_of, emptying_duel, filling_duel};
+use crate::measure::{Key, bytes_of, emptying_duel, filling_duel, per_item};
 use crate::objects::{Object, objects};
 use crate::plain::delta_fifo::Plain;
 use crate::{Measure, Row};
@@ -45,7 +45,7 @@ fn add(part: &'static str, row: &'static str) -> Row {
     // A slot holds the key and one object.
     let held = (size_of::<Key>() + size_of::<Arc<Object>>()) as f64;
     let bytes = bytes_of(objects, fill_ours) - held;
-    Row::new(part, row, times).gate(2.0).bytes(bytes).most_bytes(75.0)
+    Row::new(part, row, times).goal(per_item(3.3)).gate(2.0).bytes(bytes).most_bytes(75.0)
 }
 
 fn pop(part: &'static str, row: &'static str) -> Row {
@@ -65,7 +65,7 @@ fn pop(part: &'static str, row: &'static str) -> Row {
         }
     };
     let times = emptying_duel(OBJECTS, (|| fill_ours(&all), ours), (|| fill_plain(&all), plain));
-    Row::new(part, row, times).gate(2.0)
+    Row::new(part, row, times).goal(per_item(2.4)).gate(2.0)
 }
 
 /// Both copy the handles of a list: the producer keeps it.
@@ -81,5 +81,6 @@ fn replace(part: &'static str, row: &'static str) -> Row {
         plain.replace(&all);
         plain
     };
-    Row::new(part, row, filling_duel(all.len(), listed, plain)).gate(2.0)
+    let times = filling_duel(all.len(), listed, plain);
+    Row::new(part, row, times).goal(150.0).gate(2.0)
 }

@@ -57,5 +57,9 @@ fn when(part: &'static str, row: &'static str) -> Row {
         }
         limiter
     });
-    Row::new(part, row, times).gate(1.5).bytes(filled - size_of::<Key>() as f64).most_bytes(28.0)
+    Row::new(part, row, times)
+        .goal(24.0)
+        .gate(1.5)
+        .bytes(filled - size_of::<Key>() as f64)
+        .most_bytes(28.0)
 }

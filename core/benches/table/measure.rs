@@ -65,6 +65,11 @@ impl Random {
     }
 }
 
+/// Returns the nanoseconds that an item takes at so many million items a second.
+pub(crate) fn per_item(millions: f64) -> f64 {
+    1_000.0 / millions
+}
+
 /// Returns how long this thread runs for something.
 pub(crate) fn timed(work: impl FnOnce()) -> Duration {
     let now = || {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use seatrial_core::ordered_fifo::OrderedFifo;
 use seatrial_core::runtime::System;
 
-use crate::measure::{Key, bytes_of, emptying_duel, filling_duel};
+use crate::measure::{Key, bytes_of, emptying_duel, filling_duel, per_item};
 use crate::objects::{Object, objects};
 use crate::plain::ordered_fifo::Plain;
 use crate::{Measure, Row};
@@ -63,7 +63,7 @@ fn add(part: &'static str, row: &'static str) -> Row {
     let all = objects(OBJECTS);
     let times = filling_duel(OBJECTS, || fill_ours(&all), || fill_plain(&all));
     let bytes = bytes_of(objects, fill_ours) - size_of::<Arc<Object>>() as f64;
-    Row::new(part, row, times).gate(1.0).bytes(bytes).most_bytes(20.0)
+    Row::new(part, row, times).goal(per_item(20.0)).gate(1.0).bytes(bytes).most_bytes(20.0)
 }
 
 /// With marks, which make a pop in batches many times as fast: the row without gate that belongs to
@@ -74,17 +74,16 @@ fn add_for_batches(part: &'static str, row: &'static str) -> Row {
     Row::new(part, row, times)
 }
 
-/// Measures the way out of both queues.
+/// Measures the way out of both queues; the goal is so many million events a second.
 fn drained(
-    part: &'static str,
-    row: &'static str,
+    (part, row, millions): (&'static str, &'static str, f64),
     fill: impl Fn(&[Arc<Object>]) -> Ours,
     ours: impl Fn(&Ours),
     plain: impl Fn(&Plain),
 ) -> Row {
     let all = objects(OBJECTS);
     let times = emptying_duel(OBJECTS, (|| fill(&all), ours), (|| fill_plain(&all), plain));
-    Row::new(part, row, times).gate(2.0)
+    Row::new(part, row, times).goal(per_item(millions)).gate(2.0)
 }
 
 fn pop(part: &'static str, row: &'static str) -> Row {
@@ -102,7 +101,7 @@ fn pop(part: &'static str, row: &'static str) -> Row {
             drop(black_box(queue.pop(|deltas| deltas.last().map(|it| it.object.payload[0]))));
         }
     };
-    drained(part, row, fill_ours, ours, plain)
+    drained((part, row, 5.5), fill_ours, ours, plain)
 }
 
 fn pop_batch(part: &'static str, row: &'static str) -> Row {
@@ -119,5 +118,5 @@ fn pop_batch(part: &'static str, row: &'static str) -> Row {
             left -= queue.pop_batch(|batch| batch.len());
         }
     };
-    drained(part, row, fill_for_batches, ours, plain)
+    drained((part, row, 16.0), fill_for_batches, ours, plain)
 }

@@ -3,7 +3,7 @@
 use seatrial_core::priority_queue::{AddOptions, PriorityQueue};
 use seatrial_core::runtime::System;
 
-use crate::measure::{Key, bytes_per_item, duel, keys, prepared_duel, wall};
+use crate::measure::{Key, bytes_per_item, duel, keys, per_item, prepared_duel, wall};
 use crate::plain::priority::Plain;
 use crate::queue::{Contestant, four_by_four, in_and_out, one_by_one};
 use crate::{Measure, Row};
@@ -72,7 +72,7 @@ fn queue() -> PriorityQueue<Key> {
 fn singly(part: &'static str, row: &'static str) -> Row {
     let (ours, plain, keys) = (queue(), Plain::default(), keys(1_000));
     let times = duel(OPERATIONS, || one_by_one(&keys, &ours), || one_by_one(&keys, &plain));
-    Row::new(part, row, times).gate(2.0)
+    Row::new(part, row, times).goal(400.0).gate(2.0)
 }
 
 fn backlog(part: &'static str, row: &'static str) -> Row {
@@ -90,5 +90,6 @@ fn many_threads(part: &'static str, row: &'static str) -> Row {
     let keys = keys(300_000);
     let ours = || wall(|| four_by_four(&keys, &queue()));
     let plain = || wall(|| four_by_four(&keys, &Plain::default()));
-    Row::new(part, row, prepared_duel(keys.len(), ours, plain)).gate(2.0)
+    let times = prepared_duel(keys.len(), ours, plain);
+    Row::new(part, row, times).goal(per_item(1.1)).gate(2.0)
 }

@@ -8,7 +8,8 @@ use seatrial_core::machine::{Cx, Operation as _, Step};
 use seatrial_core::queue::{Add, Done, GETTERS, Get, Queue, Token, WorkQueue};
 use seatrial_core::runtime::System;
 
-use crate::measure::{Key, bytes_per_item, duel, keys, prepared_duel, single_duel, timed, wall};
+use crate::measure::{Key, bytes_per_item, duel, keys, lock_pair, per_item};
+use crate::measure::{prepared_duel, single_duel, timed, wall};
 use crate::plain::queue::Plain;
 use crate::{MEMORY, Measure, Row};
 
@@ -161,7 +162,7 @@ fn by_hand(part: &'static str, row: &'static str) -> Row {
 fn one_in_flight(part: &'static str, row: &'static str) -> Row {
     let (ours, plain, keys) = (queue(), Plain::default(), keys(1_000));
     let times = duel(OPERATIONS, || one_by_one(&keys, &ours), || one_by_one(&keys, &plain));
-    Row::new(part, row, times).gate(1.5)
+    Row::new(part, row, times).goal(3.0 * lock_pair() + 20.0).gate(1.5)
 }
 
 fn backlog(part: &'static str, row: &'static str) -> Row {
@@ -172,7 +173,11 @@ fn backlog(part: &'static str, row: &'static str) -> Row {
         keys.iter().for_each(|key| queue.add(key.clone()));
         queue
     });
-    Row::new(part, row, times).gate(2.0).bytes(filled - size_of::<Key>() as f64).most_bytes(37.0)
+    Row::new(part, row, times)
+        .goal(80.0)
+        .gate(2.0)
+        .bytes(filled - size_of::<Key>() as f64)
+        .most_bytes(37.0)
 }
 
 fn batches(part: &'static str, row: &'static str) -> Row {
@@ -194,7 +199,7 @@ fn many_threads(part: &'static str, row: &'static str) -> Row {
     let keys = keys(ITEMS);
     let ours = || wall(|| four_by_four(&keys, &queue()));
     let plain = || wall(|| four_by_four(&keys, &Plain::default()));
-    Row::new(part, row, prepared_duel(ITEMS, ours, plain)).gate(2.0)
+    Row::new(part, row, prepared_duel(ITEMS, ours, plain)).goal(per_item(6.0)).gate(2.0)
 }
 
 /// Four threads add the items, four take and end them.

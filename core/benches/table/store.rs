@@ -8,8 +8,11 @@ use std::time::Duration;
 use seatrial_core::runtime::System;
 use seatrial_core::store::{IndexedStore, index_by};
 
-use crate::measure::{Key, bytes_of, duel, filling_duel, prepared_duel, shuffle, timed, wall};
+use crate::measure::{
+    Key, bytes_of, duel, filling_duel, per_item, prepared_duel, shuffle, timed, wall,
+};
 use crate::objects::{Object, objects};
+use crate::plain::HashMap;
 use crate::plain::store::Plain;
 use crate::{Measure, Row};
 
@@ -20,7 +23,9 @@ pub(crate) const ROWS: &[Measure] = &[
     ("store", "by index, 100 found", by_index),
     ("store", "replace of 100,000", replace),
     ("store", "get, one key", get_hot),
+    ("store", "get, one key", get_hot_bare),
     ("store", "get, shuffled keys", get_shuffled),
+    ("store", "get, shuffled keys", get_shuffled_bare),
     ("store", "get beside a writer at full speed", get_beside_writer),
     ("store", "the same, 1 of 100 takes longer", slowest_beside_writer),
     ("store", "get beside a writer of whole lists", get_beside_lists),
@@ -74,7 +79,7 @@ fn add(part: &'static str, row: &'static str) -> Row {
     let times = filling_duel(OBJECTS, || fill_ours(&all), || fill_plain(&all));
     let held = (size_of::<Key>() + size_of::<Arc<Object>>()) as f64;
     let bytes = bytes_of(objects, fill_ours) - held;
-    Row::new(part, row, times).gate(2.0).bytes(bytes).most_bytes(91.0)
+    Row::new(part, row, times).goal(per_item(4.0)).gate(2.0).bytes(bytes).most_bytes(91.0)
 }
 
 /// What a controller wants a list for: to look at every object. A snapshot needs no vector.
@@ -87,7 +92,7 @@ fn list_read(part: &'static str, row: &'static str) -> Row {
         || read(ours.snapshot().iter().map(|(_, object)| looked_at(object)).sum()),
         || read(plain.list().iter().map(looked_at).sum()),
     );
-    Row::new(part, row, times).gate(2.0)
+    Row::new(part, row, times).goal(5.0).gate(2.0)
 }
 
 /// Reads something of an object; returns one.
@@ -102,7 +107,7 @@ fn list(part: &'static str, row: &'static str) -> Row {
         || assert_eq!(black_box(ours.list()).len(), OBJECTS),
         || assert_eq!(black_box(plain.list()).len(), OBJECTS),
     );
-    Row::new(part, row, times).gate(2.0)
+    Row::new(part, row, times).goal(5.0).gate(2.0)
 }
 
 fn by_index(part: &'static str, row: &'static str) -> Row {
@@ -115,7 +120,7 @@ fn by_index(part: &'static str, row: &'static str) -> Row {
         || nodes.iter().for_each(|node| found(ours.by_index("node", node).unwrap_or_default())),
         || nodes.iter().for_each(|node| found(plain.by_index("node", node))),
     );
-    Row::new(part, row, times).gate(2.0)
+    Row::new(part, row, times).goal(2_000.0).gate(2.0)
 }
 
 fn replace(part: &'static str, row: &'static str) -> Row {
@@ -128,7 +133,7 @@ fn replace(part: &'static str, row: &'static str) -> Row {
         },
         || timed(|| plain.replace(&all)),
     );
-    Row::new(part, row, times).gate(2.0)
+    Row::new(part, row, times).goal(280.0).gate(2.0)
 }
 
 const READS: usize = 300_000;
@@ -142,6 +147,22 @@ fn get_hot(part: &'static str, row: &'static str) -> Row {
         || (0..READS).for_each(|_| assert!(black_box(plain.get(black_box(key))).is_some())),
     );
     Row::new(part, row, times).gate(1.0)
+}
+
+/// Returns the objects in a map without a lock, what nobody can look up faster than.
+fn bare(all: &[Arc<Object>]) -> HashMap<Key, Arc<Object>> {
+    all.iter().map(|object| (Arc::clone(&object.key), Arc::clone(object))).collect()
+}
+
+fn get_hot_bare(part: &'static str, row: &'static str) -> Row {
+    let (all, ours, _) = filled();
+    let (bare, key) = (bare(&all), &all[0].key);
+    let times = duel(
+        READS,
+        || (0..READS).for_each(|_| assert!(black_box(ours.get(black_box(key))).is_some())),
+        || (0..READS).for_each(|_| assert!(black_box(bare.get(black_box(key)).cloned()).is_some())),
+    );
+    Row::new(part, row, times).against("a bare map")
 }
 
 fn shuffled(all: &[Arc<Object>]) -> Vec<Key> {
@@ -160,6 +181,17 @@ fn get_shuffled(part: &'static str, row: &'static str) -> Row {
         || keys.iter().for_each(|key| assert!(black_box(plain.get(key)).is_some())),
     );
     Row::new(part, row, times).gate(1.0)
+}
+
+fn get_shuffled_bare(part: &'static str, row: &'static str) -> Row {
+    let (all, ours, _) = filled();
+    let (bare, keys) = (bare(&all), shuffled(&all));
+    let times = duel(
+        keys.len(),
+        || keys.iter().for_each(|key| assert!(black_box(ours.get(key)).is_some())),
+        || keys.iter().for_each(|key| assert!(black_box(bare.get(key).cloned()).is_some())),
+    );
+    Row::new(part, row, times).against("a bare map")
 }
 
 /// Reads while another thread writes again and again.
