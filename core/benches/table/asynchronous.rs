@@ -5,8 +5,9 @@ use std::sync::Arc;
 use seatrial_core::queue::WorkQueue;
 use seatrial_core::runtime::System;
 
+use crate::Measure;
 use crate::measure::{Key, keys, prepared_duel, wall};
-use crate::{Measure, Row};
+use crate::row::Row;
 
 pub(crate) const ROWS: &[Measure] = &[("async", "one producer, one consumer", one_and_one)];
 

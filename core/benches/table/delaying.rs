@@ -8,10 +8,11 @@ use seatrial_core::limited_queue::LimitedQueue;
 use seatrial_core::limiter::Exponential;
 use seatrial_core::runtime::{Ambient as _, Manual};
 
+use crate::Measure;
 use crate::limiter::Failures;
 use crate::measure::{Key, Random, bytes_per_item, emptying_duel, filling_duel, keys, per_item};
 use crate::plain::delaying::Plain;
-use crate::{Measure, Row};
+use crate::row::Row;
 
 pub(crate) const ROWS: &[Measure] = &[
     ("delaying", "add_after, 1,000,000 random times", into),

@@ -6,10 +6,11 @@ use std::sync::Arc;
 use seatrial_core::delta_fifo::DeltaFifo;
 use seatrial_core::runtime::System;
 
+use crate::Measure;
 use crate::measure::{Key, bytes_of, emptying_duel, filling_duel, per_item};
 use crate::objects::{Object, objects};
 use crate::plain::delta_fifo::Plain;
-use crate::{Measure, Row};
+use crate::row::Row;
 
 pub(crate) const ROWS: &[Measure] = &[
     ("delta_fifo", "add, 1,000,000 objects", add),

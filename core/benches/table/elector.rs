@@ -8,8 +8,9 @@ use seatrial_core::elector::{
 };
 use seatrial_core::runtime::{Ambient, Instant, System};
 
+use crate::Measure;
 use crate::measure::duel;
-use crate::{Measure, Row};
+use crate::row::Row;
 
 pub(crate) const ROWS: &[Measure] =
     &[("elector", "attempt, renewing", renewing), ("elector", "attempt, following", following)];

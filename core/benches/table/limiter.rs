@@ -7,9 +7,10 @@ use parking_lot::Mutex;
 use seatrial_core::limiter::{Exponential, RateLimiter};
 use seatrial_core::runtime::System;
 
+use crate::Measure;
 use crate::measure::{Key, bytes_per_item, duel, keys};
 use crate::plain::HashMap;
-use crate::{Measure, Row};
+use crate::row::Row;
 
 pub(crate) const ROWS: &[Measure] = &[("limiter", "when, exponential", when)];
 

@@ -7,8 +7,11 @@
 //! that the reference has where it was measured; how far this machine is from that one, the cost of
 //! a lock tells (13-17 ns there).
 //!
-//! `--json PATH` writes the rows as well; a word limits them to those whose part or name holds it.
+//! Every row is measured in a process of its own. `--runs N` measures it in so many and prints the one
+//! whose ratio is the median, and how far they lie apart. `--json PATH` writes the rows as well; a word
+//! limits them to those whose part or name holds it.
 
+mod apart;
 mod asynchronous;
 mod delaying;
 mod delta_fifo;
@@ -20,179 +23,101 @@ mod ordered_fifo;
 mod plain;
 mod priority;
 mod queue;
+mod row;
 mod store;
 
 use std::alloc::System;
-use std::fmt::Write as _;
 
 use cap::Cap;
+
+use row::{Row, heading};
 
 #[global_allocator]
 static MEMORY: Cap<System> = Cap::new(System, usize::MAX);
 
-/// One line of the table.
-pub(crate) struct Row {
-    part: &'static str,
-    row: &'static str,
-    ours_ns: f64,
-    /// The time to be reached on the machine where the reference was measured.
-    goal_ns: Option<f64>,
-    /// What ours is compared with, and its time.
-    against: &'static str,
-    plain_ns: f64,
-    bytes_per_item: Option<f64>,
-    /// The ratio that must be reached.
-    gate: Option<f64>,
-    /// The bytes that must not be exceeded.
-    most_bytes: Option<f64>,
-}
-
-impl Row {
-    /// Makes a row of our time and that of the plain implementation.
-    pub(crate) fn new(
-        part: &'static str,
-        row: &'static str,
-        (ours_ns, plain_ns): (f64, f64),
-    ) -> Self {
-        Self {
-            part,
-            row,
-            ours_ns,
-            goal_ns: None,
-            against: "plain",
-            plain_ns,
-            bytes_per_item: None,
-            gate: None,
-            most_bytes: None,
-        }
-    }
-
-    pub(crate) fn goal(self, goal_ns: f64) -> Self {
-        Self { goal_ns: Some(goal_ns), ..self }
-    }
-
-    pub(crate) fn against(self, against: &'static str) -> Self {
-        Self { against, ..self }
-    }
-
-    pub(crate) fn gate(self, gate: f64) -> Self {
-        Self { gate: Some(gate), ..self }
-    }
-
-    pub(crate) fn bytes(self, bytes_per_item: f64) -> Self {
-        Self { bytes_per_item: Some(bytes_per_item), ..self }
-    }
-
-    pub(crate) fn most_bytes(self, most_bytes: f64) -> Self {
-        Self { most_bytes: Some(most_bytes), ..self }
-    }
-
-    fn ratio(&self) -> f64 {
-        self.plain_ns / self.ours_ns
-    }
-}
-
 /// A row that has not been measured: its part, its name, and how to measure it.
 pub(crate) type Measure = (&'static str, &'static str, fn(&'static str, &'static str) -> Row);
 
+const ROWS: [&[Measure]; 9] = [
+    queue::ROWS,
+    delaying::ROWS,
+    limiter::ROWS,
+    priority::ROWS,
+    asynchronous::ROWS,
+    delta_fifo::ROWS,
+    ordered_fifo::ROWS,
+    store::ROWS,
+    elector::ROWS,
+];
+
+/// What is asked for.
+struct Asked {
+    /// Where to write the rows.
+    json: Option<String>,
+    /// In how many processes each is measured.
+    runs: usize,
+    /// The words that limit them.
+    words: Vec<String>,
+    /// The one that this process is to measure.
+    row: Option<usize>,
+}
+
 fn main() {
-    let (path, wanted) = arguments();
-    println!("one uncontended lock pair: {:.1} ns\n", measure::lock_pair());
-    println!(
-        "{:<13} {:<34} {:>9} {:>6} {:>9} {:>6} {:>6} {:>7} {:>5}  against",
-        "part", "row", "ours ns", "goal", "other ns", "ratio", "gate", "bytes", "most"
-    );
-    let all = [
-        queue::ROWS,
-        delaying::ROWS,
-        limiter::ROWS,
-        priority::ROWS,
-        asynchronous::ROWS,
-        delta_fifo::ROWS,
-        ordered_fifo::ROWS,
-        store::ROWS,
-        elector::ROWS,
-    ];
+    let asked = arguments();
+    let mut all = ROWS.into_iter().flatten();
+    if let Some(number) = asked.row {
+        let Some((part, name, measure)) = all.nth(number) else {
+            fail(&format!("there is no row {number}"))
+        };
+        return apart::tell(&measure(part, name));
+    }
+    println!("one uncontended lock pair: {:.1} ns\n\n{}", measure::lock_pair(), heading());
     let mut rows = Vec::new();
-    for (part, name, measure) in all.into_iter().flatten() {
+    for (number, (part, name, _)) in all.enumerate() {
         let is_wanted = |word: &String| part.contains(word) || name.contains(word);
-        if wanted.is_empty() || wanted.iter().any(is_wanted) {
-            let row = measure(part, name);
-            print(&row);
-            rows.push(row);
+        if asked.words.is_empty() || asked.words.iter().any(is_wanted) {
+            let figures = apart::measured(number, asked.runs).unwrap_or_else(|why| fail(&why));
+            println!("{}", figures.line);
+            rows.push(figures.json);
         }
     }
-    if let Some(path) = path
-        && let Err(error) = std::fs::write(&path, to_json(&rows))
+    if rows.is_empty() {
+        fail(&format!(
+            "no row has any of these words in its part or name: {}",
+            asked.words.join(", ")
+        ));
+    }
+    if let Some(path) = asked.json
+        && let Err(error) = std::fs::write(&path, format!("[\n  {}\n]\n", rows.join(",\n  ")))
     {
         fail(&format!("cannot write {path}: {error}"));
     }
 }
 
-/// Returns where to write the rows, and the words that limit them.
-fn arguments() -> (Option<String>, Vec<String>) {
-    let (mut path, mut wanted) = (None, Vec::new());
+fn arguments() -> Asked {
+    let mut asked = Asked { json: None, runs: 1, words: Vec::new(), row: None };
     let mut arguments = std::env::args().skip(1);
     while let Some(argument) = arguments.next() {
+        let mut number = || arguments.next().and_then(|text| text.parse().ok());
         match argument.as_str() {
             "--json" => match arguments.next() {
-                Some(given) => path = Some(given),
+                Some(path) => asked.json = Some(path),
                 None => fail("--json needs a path"),
             },
+            "--runs" => match number() {
+                Some(runs) if runs > 0 => asked.runs = runs,
+                _ => fail("--runs needs a number, of one or more"),
+            },
+            "--row" => asked.row = number(),
             "--bench" => {} // cargo says so
             unknown if unknown.starts_with('-') => fail(&format!("unknown option {unknown}")),
-            _ => wanted.push(argument),
+            _ => asked.words.push(argument),
         }
     }
-    (path, wanted)
+    asked
 }
 
 fn fail(why: &str) -> ! {
     eprintln!("{why}");
     std::process::exit(2)
-}
-
-fn print(row: &Row) {
-    let optional = |value: Option<f64>, digits: usize| {
-        value.map_or("-".to_owned(), |value| format!("{value:.digits$}"))
-    };
-    println!(
-        "{:<13} {:<34} {:>9.1} {:>6} {:>9.1} {:>6.2} {:>6} {:>7} {:>5}  {}",
-        row.part,
-        row.row,
-        row.ours_ns,
-        optional(row.goal_ns, 0),
-        row.plain_ns,
-        row.ratio(),
-        optional(row.gate, 2),
-        optional(row.bytes_per_item, 1),
-        optional(row.most_bytes, 0),
-        row.against,
-    );
-}
-
-fn to_json(rows: &[Row]) -> String {
-    let mut text = String::from("[");
-    for (at, row) in rows.iter().enumerate() {
-        let comma = if at > 0 { "," } else { "" };
-        let number = |value: Option<f64>| value.map_or("null".to_owned(), |it| format!("{it:.2}"));
-        let _infallible = write!(
-            text,
-            "{comma}\n  {{\"part\": \"{}\", \"row\": \"{}\", \"against\": \"{}\", \"ours_ns\": \
-             {:.2}, \"goal_ns\": {}, \"plain_ns\": {:.2}, \"ratio\": {:.3}, \"gate\": {}, \"bytes_per_item\": {}, \
-             \"most_bytes\": {}}}",
-            row.part,
-            row.row,
-            row.against,
-            row.ours_ns,
-            number(row.goal_ns),
-            row.plain_ns,
-            row.ratio(),
-            number(row.gate),
-            number(row.bytes_per_item),
-            number(row.most_bytes),
-        );
-    }
-    text.push_str("\n]\n");
-    text
 }

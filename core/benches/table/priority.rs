@@ -3,10 +3,11 @@
 use seatrial_core::priority_queue::{AddOptions, PriorityQueue};
 use seatrial_core::runtime::System;
 
+use crate::Measure;
 use crate::measure::{Key, bytes_per_item, duel, keys, per_item, prepared_duel, wall};
 use crate::plain::priority::Plain;
 use crate::queue::{Contestant, four_by_four, in_and_out, one_by_one};
-use crate::{Measure, Row};
+use crate::row::Row;
 
 pub(crate) const ROWS: &[Measure] = &[
     ("priority", "add+get+done, one by one", singly),

@@ -11,7 +11,8 @@ use seatrial_core::runtime::System;
 use crate::measure::{Key, bytes_per_item, duel, keys, lock_pair, per_item};
 use crate::measure::{prepared_duel, single_duel, timed, wall};
 use crate::plain::queue::Plain;
-use crate::{MEMORY, Measure, Row};
+use crate::row::Row;
+use crate::{MEMORY, Measure};
 
 pub(crate) const ROWS: &[Measure] = &[
     ("queue", "add+get+done, one in flight", by_hand),

@@ -8,13 +8,14 @@ use std::time::Duration;
 use seatrial_core::runtime::System;
 use seatrial_core::store::{IndexedStore, index_by};
 
+use crate::Measure;
 use crate::measure::{
     Key, bytes_of, duel, filling_duel, per_item, prepared_duel, shuffle, timed, wall,
 };
 use crate::objects::{Object, objects};
 use crate::plain::HashMap;
 use crate::plain::store::Plain;
-use crate::{Measure, Row};
+use crate::row::Row;
 
 pub(crate) const ROWS: &[Measure] = &[
     ("store", "add, 100,000 objects, 2 indices", add),

@@ -1,0 +1,111 @@
+//! One line of the table.
+
+/// What is measured of one thing, and what it is compared with.
+pub(crate) struct Row {
+    part: &'static str,
+    row: &'static str,
+    ours_ns: f64,
+    /// The time to be reached on the machine where the reference was measured.
+    goal_ns: Option<f64>,
+    /// What ours is compared with, and its time.
+    against: &'static str,
+    plain_ns: f64,
+    bytes_per_item: Option<f64>,
+    /// The ratio that must be reached.
+    gate: Option<f64>,
+    /// The bytes that must not be exceeded.
+    most_bytes: Option<f64>,
+}
+
+impl Row {
+    /// Makes a row of our time and that of the plain implementation.
+    pub(crate) fn new(
+        part: &'static str,
+        row: &'static str,
+        (ours_ns, plain_ns): (f64, f64),
+    ) -> Self {
+        Self {
+            part,
+            row,
+            ours_ns,
+            goal_ns: None,
+            against: "plain",
+            plain_ns,
+            bytes_per_item: None,
+            gate: None,
+            most_bytes: None,
+        }
+    }
+
+    pub(crate) fn goal(self, goal_ns: f64) -> Self {
+        Self { goal_ns: Some(goal_ns), ..self }
+    }
+
+    pub(crate) fn against(self, against: &'static str) -> Self {
+        Self { against, ..self }
+    }
+
+    pub(crate) fn gate(self, gate: f64) -> Self {
+        Self { gate: Some(gate), ..self }
+    }
+
+    pub(crate) fn bytes(self, bytes_per_item: f64) -> Self {
+        Self { bytes_per_item: Some(bytes_per_item), ..self }
+    }
+
+    pub(crate) fn most_bytes(self, most_bytes: f64) -> Self {
+        Self { most_bytes: Some(most_bytes), ..self }
+    }
+
+    pub(crate) fn ratio(&self) -> f64 {
+        self.plain_ns / self.ours_ns
+    }
+
+    /// Returns its line under the [`heading`].
+    pub(crate) fn line(&self) -> String {
+        let optional = |value: Option<f64>, digits: usize| {
+            value.map_or("-".to_owned(), |value| format!("{value:.digits$}"))
+        };
+        format!(
+            "{:<13} {:<34} {:>9.1} {:>6} {:>9.1} {:>6.2} {:>6} {:>7} {:>5}  {}",
+            self.part,
+            self.row,
+            self.ours_ns,
+            optional(self.goal_ns, 0),
+            self.plain_ns,
+            self.ratio(),
+            optional(self.gate, 2),
+            optional(self.bytes_per_item, 1),
+            optional(self.most_bytes, 0),
+            self.against,
+        )
+    }
+
+    /// Returns it as an object, in one line.
+    pub(crate) fn json(&self) -> String {
+        let number = |value: Option<f64>| value.map_or("null".to_owned(), |it| format!("{it:.2}"));
+        format!(
+            "{{\"part\": \"{}\", \"row\": \"{}\", \"against\": \"{}\", \"ours_ns\": {:.2}, \
+             \"goal_ns\": {}, \"plain_ns\": {:.2}, \"ratio\": {:.3}, \"gate\": {}, \
+             \"bytes_per_item\": {}, \"most_bytes\": {}}}",
+            self.part,
+            self.row,
+            self.against,
+            self.ours_ns,
+            number(self.goal_ns),
+            self.plain_ns,
+            self.ratio(),
+            number(self.gate),
+            number(self.bytes_per_item),
+            number(self.most_bytes),
+        )
+    }
+}
+
+/// Names the columns.
+pub(crate) fn heading() -> String {
+    format!(
+        "{:<13} {:<34} {:>9} {:>6} {:>9} {:>6} {:>6} {:>7} {:>5}  against",
+        "part", "row", "ours ns", "goal", "other ns", "ratio", "gate", "bytes", "most"
+    )
+}
