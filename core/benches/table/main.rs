@@ -108,7 +108,10 @@ fn arguments() -> Asked {
                 Some(runs) if runs > 0 => asked.runs = runs,
                 _ => fail("--runs needs a number, of one or more"),
             },
-            "--row" => asked.row = number(),
+            "--row" => match number() {
+                Some(row) => asked.row = Some(row),
+                None => fail("--row needs the number of a row"),
+            },
             "--bench" => {} // cargo says so
             unknown if unknown.starts_with('-') => fail(&format!("unknown option {unknown}")),
             _ => asked.words.push(argument),
