@@ -6,45 +6,61 @@
 
 use std::process::{Command, Stdio};
 
-use crate::row::Row;
+use crate::row::{Row, number, optional};
 
 /// What a process found out about its row.
 pub(crate) struct Figures {
-    ratio: f64,
-    /// Its line of the table.
-    pub(crate) line: String,
-    /// The same as an object.
-    pub(crate) json: String,
+    pub(crate) ratio: f64,
+    /// Its line of the table, but for the last two columns.
+    line: String,
+    /// What it is compared with, and how far the runs lie apart.
+    against: String,
+    /// The row as the fields of an object.
+    fields: String,
+}
+
+impl Figures {
+    /// Returns its line of the table. The ratio with SipHash comes from other processes.
+    pub(crate) fn line(&self, siphash: Option<f64>) -> String {
+        format!("{} {:>7}  {}", self.line, optional(siphash, 2), self.against)
+    }
+
+    /// Returns the same as an object.
+    pub(crate) fn json(&self, siphash: Option<f64>) -> String {
+        format!("{{{}, \"siphash_ratio\": {}}}", self.fields, number(siphash))
+    }
 }
 
 /// Tells the process that asked for it about a row.
 pub(crate) fn tell(row: &Row) {
-    println!("{}\n{}\n{}", row.ratio(), row.line(), row.json());
+    println!("{}\n{}\n{}\n{}", row.ratio(), row.line(), row.contestant(), row.fields());
 }
 
-/// Measures a row in so many processes, one after the other. Returns the one of them whose ratio is
-/// the median.
-pub(crate) fn measured(number: usize, runs: usize) -> Result<Figures, String> {
-    let mut all = (0..runs).map(|_| asked(number)).collect::<Result<Vec<_>, _>>()?;
+/// Measures a row in so many processes, one after the other, with SipHash or without. Returns the
+/// one of them whose ratio is the median.
+pub(crate) fn measured(row: usize, runs: usize, siphash: bool) -> Result<Figures, String> {
+    let mut all = (0..runs).map(|_| asked(row, siphash)).collect::<Result<Vec<_>, _>>()?;
     all.sort_by(|one, other| one.ratio.total_cmp(&other.ratio));
     let spread = all.first().zip(all.last()).filter(|_| runs > 1);
     let spread = spread.map(|(least, most)| format!(", {:.2}-{:.2}", least.ratio, most.ratio));
     let mut median = all.swap_remove(runs / 2);
-    median.line.extend(spread);
+    median.against.extend(spread);
     Ok(median)
 }
 
-fn asked(number: usize) -> Result<Figures, String> {
+fn asked(row: usize, siphash: bool) -> Result<Figures, String> {
     let program =
         std::env::current_exe().map_err(|error| format!("cannot find this program: {error}"))?;
     let mut command = Command::new(program);
-    command.args(["--row", &number.to_string()]).stderr(Stdio::inherit());
+    command.args(["--row", &row.to_string()]).stderr(Stdio::inherit());
+    command.args(siphash.then_some("--siphash"));
     let output = command.output().map_err(|error| format!("cannot start {command:?}: {error}"))?;
     let text = String::from_utf8_lossy(&output.stdout);
-    let mut lines = text.lines();
+    let mut lines = text.lines().map(str::to_owned);
     let mut figures = || {
         let ratio = lines.next()?.parse().ok()?;
-        Some(Figures { ratio, line: lines.next()?.to_owned(), json: lines.next()?.to_owned() })
+        let (line, against, fields) = (lines.next()?, lines.next()?, lines.next()?);
+        Some(Figures { ratio, line, against, fields })
     };
     figures()
         .filter(|_| output.status.success())

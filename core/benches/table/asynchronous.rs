@@ -9,7 +9,8 @@ use crate::Measure;
 use crate::measure::{Key, keys, prepared_duel, wall};
 use crate::row::Row;
 
-pub(crate) const ROWS: &[Measure] = &[("async", "one producer, one consumer", one_and_one)];
+pub(crate) const ROWS: &[Measure] =
+    &[Measure::new("async", "one producer, one consumer", one_and_one)];
 
 /// A channel keeps no two equal items apart and needs no word that an item is done: half its speed
 /// is what a queue may cost.

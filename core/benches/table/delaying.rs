@@ -12,12 +12,16 @@ use crate::Measure;
 use crate::limiter::Failures;
 use crate::measure::{Key, Random, bytes_per_item, emptying_duel, filling_duel, keys, per_item};
 use crate::plain::delaying::Plain;
+use crate::plain::{Hashing, Same, SipHash};
 use crate::row::Row;
 
 pub(crate) const ROWS: &[Measure] = &[
-    ("delaying", "add_after, 1,000,000 random times", into),
-    ("delaying", "1,000,000 become due, get, done", out),
-    ("delaying", "add_rate_limited, exponential", rate_limited),
+    Measure::new("delaying", "add_after, 1,000,000 random times", into::<Same>)
+        .siphash(into::<SipHash>),
+    Measure::new("delaying", "1,000,000 become due, get, done", out::<Same>)
+        .siphash(out::<SipHash>),
+    Measure::new("delaying", "add_rate_limited, exponential", rate_limited::<Same>)
+        .siphash(rate_limited::<SipHash>),
 ];
 
 const ITEMS: usize = 1_000_000;
@@ -37,7 +41,7 @@ fn fill_ours(runtime: &Manual, keys: &[Key], delays: &[Duration]) -> DelayingQue
     queue
 }
 
-fn fill_plain(runtime: &Manual, keys: &[Key], delays: &[Duration]) -> Plain {
+fn fill_plain<S: Hashing>(runtime: &Manual, keys: &[Key], delays: &[Duration]) -> Plain<S> {
     let plain = Plain::default();
     for (key, delay) in keys.iter().zip(delays) {
         plain.add_at(key.clone(), runtime.now() + *delay);
@@ -45,13 +49,13 @@ fn fill_plain(runtime: &Manual, keys: &[Key], delays: &[Duration]) -> Plain {
     plain
 }
 
-fn into(part: &'static str, row: &'static str) -> Row {
+fn into<S: Hashing>(part: &'static str, row: &'static str) -> Row {
     let (keys, delays) = (keys(ITEMS), delays(ITEMS));
     let runtime = Manual::new();
     let times = filling_duel(
         ITEMS,
         || fill_ours(&runtime, &keys, &delays),
-        || fill_plain(&runtime, &keys, &delays),
+        || fill_plain::<S>(&runtime, &keys, &delays),
     );
     let filled = bytes_per_item(|keys| fill_ours(&runtime, keys, &delays));
     Row::new(part, row, times)
@@ -61,7 +65,7 @@ fn into(part: &'static str, row: &'static str) -> Row {
         .most_bytes(56.0)
 }
 
-fn out(part: &'static str, row: &'static str) -> Row {
+fn out<S: Hashing>(part: &'static str, row: &'static str) -> Row {
     let (keys, delays) = (keys(ITEMS), delays(ITEMS));
     let runtime = Manual::new();
     let ours = |queue: &DelayingQueue<Key, Manual>| {
@@ -80,7 +84,7 @@ fn out(part: &'static str, row: &'static str) -> Row {
         runtime.advance(HOUR);
         plain
     };
-    let plain = |plain: &Plain| {
+    let plain = |plain: &Plain<S>| {
         plain.move_due(runtime.now());
         for _ in 0..ITEMS {
             assert!(plain.queue.get().inspect(|key| plain.queue.done(key)).is_some());
@@ -90,7 +94,7 @@ fn out(part: &'static str, row: &'static str) -> Row {
     Row::new(part, row, times).goal(per_item(1.1)).gate(2.0)
 }
 
-fn rate_limited(part: &'static str, row: &'static str) -> Row {
+fn rate_limited<S: Hashing>(part: &'static str, row: &'static str) -> Row {
     const KEYS: usize = 100_000;
     const TIMES: usize = 3;
     let keys = keys(KEYS);
@@ -104,7 +108,7 @@ fn rate_limited(part: &'static str, row: &'static str) -> Row {
         queue
     };
     let plain = || {
-        let (queue, failures) = (Plain::default(), Mutex::new(Failures::default()));
+        let (queue, failures) = (Plain::<S>::default(), Mutex::new(Failures::<S>::default()));
         for key in keys.iter().cycle().take(KEYS * TIMES) {
             let delay = failures.lock().when(key, base, max);
             queue.add_at(key.clone(), runtime.now() + delay);

@@ -10,12 +10,13 @@ use crate::Measure;
 use crate::measure::{Key, bytes_of, emptying_duel, filling_duel, per_item};
 use crate::objects::{Object, objects};
 use crate::plain::delta_fifo::Plain;
+use crate::plain::{Hashing, Same, SipHash};
 use crate::row::Row;
 
 pub(crate) const ROWS: &[Measure] = &[
-    ("delta_fifo", "add, 1,000,000 objects", add),
-    ("delta_fifo", "pop, 1,000,000 objects", pop),
-    ("delta_fifo", "replace of 100,000", replace),
+    Measure::new("delta_fifo", "add, 1,000,000 objects", add::<Same>).siphash(add::<SipHash>),
+    Measure::new("delta_fifo", "pop, 1,000,000 objects", pop::<Same>).siphash(pop::<SipHash>),
+    Measure::new("delta_fifo", "replace of 100,000", replace::<Same>).siphash(replace::<SipHash>),
 ];
 
 const OBJECTS: usize = 1_000_000;
@@ -34,22 +35,22 @@ fn fill_ours(objects: &[Arc<Object>]) -> Ours {
     queue
 }
 
-fn fill_plain(objects: &[Arc<Object>]) -> Plain {
+fn fill_plain<S: Hashing>(objects: &[Arc<Object>]) -> Plain<S> {
     let plain = Plain::default();
     objects.iter().for_each(|object| plain.add(Arc::clone(object)));
     plain
 }
 
-fn add(part: &'static str, row: &'static str) -> Row {
+fn add<S: Hashing>(part: &'static str, row: &'static str) -> Row {
     let all = objects(OBJECTS);
-    let times = filling_duel(OBJECTS, || fill_ours(&all), || fill_plain(&all));
+    let times = filling_duel(OBJECTS, || fill_ours(&all), || fill_plain::<S>(&all));
     // A slot holds the key and one object.
     let held = (size_of::<Key>() + size_of::<Arc<Object>>()) as f64;
     let bytes = bytes_of(objects, fill_ours) - held;
     Row::new(part, row, times).goal(per_item(3.3)).gate(2.0).bytes(bytes).most_bytes(75.0)
 }
 
-fn pop(part: &'static str, row: &'static str) -> Row {
+fn pop<S: Hashing>(part: &'static str, row: &'static str) -> Row {
     let all = objects(OBJECTS);
     let ours = |queue: &Ours| {
         for _ in 0..OBJECTS {
@@ -60,17 +61,18 @@ fn pop(part: &'static str, row: &'static str) -> Row {
             assert!(popped.is_ok_and(|(_, byte)| black_box(byte).is_some()));
         }
     };
-    let plain = |queue: &Plain| {
+    let plain = |queue: &Plain<S>| {
         for _ in 0..OBJECTS {
             black_box(queue.pop(|deltas| deltas.last().map(|it| it.object.payload[0])));
         }
     };
-    let times = emptying_duel(OBJECTS, (|| fill_ours(&all), ours), (|| fill_plain(&all), plain));
+    let times =
+        emptying_duel(OBJECTS, (|| fill_ours(&all), ours), (|| fill_plain::<S>(&all), plain));
     Row::new(part, row, times).goal(per_item(2.4)).gate(2.0)
 }
 
 /// Both copy the handles of a list: the producer keeps it.
-fn replace(part: &'static str, row: &'static str) -> Row {
+fn replace<S: Hashing>(part: &'static str, row: &'static str) -> Row {
     let all = objects(100_000);
     let listed = || {
         let queue = ours();
@@ -78,7 +80,7 @@ fn replace(part: &'static str, row: &'static str) -> Row {
         queue
     };
     let plain = || {
-        let plain = Plain::default();
+        let plain = Plain::<S>::default();
         plain.replace(&all);
         plain
     };

@@ -12,8 +12,10 @@ use crate::Measure;
 use crate::measure::duel;
 use crate::row::Row;
 
-pub(crate) const ROWS: &[Measure] =
-    &[("elector", "attempt, renewing", renewing), ("elector", "attempt, following", following)];
+pub(crate) const ROWS: &[Measure] = &[
+    Measure::new("elector", "attempt, renewing", renewing),
+    Measure::new("elector", "attempt, following", following),
+];
 
 const ATTEMPTS: usize = 100_000;
 const LEASE_NANOS: u64 = 15_000_000_000;

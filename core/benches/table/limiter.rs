@@ -9,19 +9,20 @@ use seatrial_core::runtime::System;
 
 use crate::Measure;
 use crate::measure::{Key, bytes_per_item, duel, keys};
-use crate::plain::HashMap;
+use crate::plain::{HashMap, Hashing, Same, SipHash};
 use crate::row::Row;
 
-pub(crate) const ROWS: &[Measure] = &[("limiter", "when, exponential", when)];
+pub(crate) const ROWS: &[Measure] =
+    &[Measure::new("limiter", "when, exponential", when::<Same>).siphash(when::<SipHash>)];
 
 const BASE: Duration = Duration::from_millis(5);
 const MAX: Duration = Duration::from_secs(1000);
 
 /// The reference's algorithm: a map of counts, and the delay as a power computed in floating point.
 #[derive(Default)]
-pub(crate) struct Failures(HashMap<Key, u32>);
+pub(crate) struct Failures<S>(HashMap<Key, u32, S>);
 
-impl Failures {
+impl<S: Hashing> Failures<S> {
     pub(crate) fn when(&mut self, key: &Key, base: Duration, max: Duration) -> Duration {
         let count = self.0.get(key).copied().unwrap_or(0);
         self.0.insert(Key::clone(key), count + 1);
@@ -34,10 +35,10 @@ fn ours() -> RateLimiter<Key, Exponential<Key>, System> {
     RateLimiter::new(&System::new(), Exponential::new(BASE, MAX))
 }
 
-fn when(part: &'static str, row: &'static str) -> Row {
+fn when<S: Hashing>(part: &'static str, row: &'static str) -> Row {
     const OPERATIONS: usize = 300_000;
     let keys = keys(1_000);
-    let (limiter, plain) = (ours(), Mutex::new(Failures::default()));
+    let (limiter, plain) = (ours(), Mutex::new(Failures::<S>::default()));
     let times = duel(
         OPERATIONS,
         || {

@@ -9,7 +9,8 @@
 //!
 //! Every row is measured in a process of its own. `--runs N` measures it in so many and prints the one
 //! whose ratio is the median, and how far they lie apart. `--json PATH` writes the rows as well; a word
-//! limits them to those whose part or name holds it.
+//! limits them to those whose part or name holds it. `--siphash` measures every row in which plain
+//! hashes once more, plain with SipHash, and fills a second column of ratios.
 
 mod apart;
 mod asynchronous;
@@ -30,13 +31,11 @@ use std::alloc::System;
 
 use cap::Cap;
 
-use row::{Row, heading};
+pub(crate) use row::Measure;
+use row::heading;
 
 #[global_allocator]
 static MEMORY: Cap<System> = Cap::new(System, usize::MAX);
-
-/// A row that has not been measured: its part, its name, and how to measure it.
-pub(crate) type Measure = (&'static str, &'static str, fn(&'static str, &'static str) -> Row);
 
 const ROWS: [&[Measure]; 9] = [
     queue::ROWS,
@@ -58,6 +57,8 @@ struct Asked {
     runs: usize,
     /// The words that limit them.
     words: Vec<String>,
+    /// Whether plain is measured with SipHash as well.
+    siphash: bool,
     /// The one that this process is to measure.
     row: Option<usize>,
 }
@@ -66,19 +67,23 @@ fn main() {
     let asked = arguments();
     let mut all = ROWS.into_iter().flatten();
     if let Some(number) = asked.row {
-        let Some((part, name, measure)) = all.nth(number) else {
-            fail(&format!("there is no row {number}"))
+        let Some(measure) = all.nth(number) else { fail(&format!("there is no row {number}")) };
+        let Some(row) = measure.measured(asked.siphash) else {
+            fail(&format!("nothing is hashed in row {number}"))
         };
-        return apart::tell(&measure(part, name));
+        return apart::tell(&row);
     }
     println!("one uncontended lock pair: {:.1} ns\n\n{}", measure::lock_pair(), heading());
     let mut rows = Vec::new();
-    for (number, (part, name, _)) in all.enumerate() {
-        let is_wanted = |word: &String| part.contains(word) || name.contains(word);
-        if asked.words.is_empty() || asked.words.iter().any(is_wanted) {
-            let figures = apart::measured(number, asked.runs).unwrap_or_else(|why| fail(&why));
-            println!("{}", figures.line);
-            rows.push(figures.json);
+    for (number, row) in all.enumerate() {
+        if asked.words.is_empty() || asked.words.iter().any(|word| row.is_about(word)) {
+            let measured = |siphash| {
+                apart::measured(number, asked.runs, siphash).unwrap_or_else(|why| fail(&why))
+            };
+            let figures = measured(false);
+            let siphash = (asked.siphash && row.is_hashed()).then(|| measured(true).ratio);
+            println!("{}", figures.line(siphash));
+            rows.push(figures.json(siphash));
         }
     }
     if rows.is_empty() {
@@ -95,7 +100,7 @@ fn main() {
 }
 
 fn arguments() -> Asked {
-    let mut asked = Asked { json: None, runs: 1, words: Vec::new(), row: None };
+    let mut asked = Asked { json: None, runs: 1, words: Vec::new(), siphash: false, row: None };
     let mut arguments = std::env::args().skip(1);
     while let Some(argument) = arguments.next() {
         let mut number = || arguments.next().and_then(|text| text.parse().ok());
@@ -108,6 +113,7 @@ fn arguments() -> Asked {
                 Some(runs) if runs > 0 => asked.runs = runs,
                 _ => fail("--runs needs a number, of one or more"),
             },
+            "--siphash" => asked.siphash = true,
             "--row" => match number() {
                 Some(row) => asked.row = Some(row),
                 None => fail("--row needs the number of a row"),

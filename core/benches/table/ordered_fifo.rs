@@ -10,13 +10,15 @@ use crate::Measure;
 use crate::measure::{Key, bytes_of, emptying_duel, filling_duel, per_item};
 use crate::objects::{Object, objects};
 use crate::plain::ordered_fifo::Plain;
+use crate::plain::{Hashing, Same, SipHash};
 use crate::row::Row;
 
 pub(crate) const ROWS: &[Measure] = &[
-    ("ordered_fifo", "add, 1,000,000 objects", add),
-    ("ordered_fifo", "add, batches are taken", add_for_batches),
-    ("ordered_fifo", "pop, 1,000,000 objects", pop),
-    ("ordered_fifo", "pop in batches of 1,000", pop_batch),
+    Measure::new("ordered_fifo", "add, 1,000,000 objects", add),
+    Measure::new("ordered_fifo", "add, batches are taken", add_for_batches),
+    Measure::new("ordered_fifo", "pop, 1,000,000 objects", pop),
+    Measure::new("ordered_fifo", "pop in batches of 1,000", pop_batch::<Same>)
+        .siphash(pop_batch::<SipHash>),
 ];
 
 const OBJECTS: usize = 1_000_000;
@@ -105,7 +107,7 @@ fn pop(part: &'static str, row: &'static str) -> Row {
     drained((part, row, 5.5), fill_ours, ours, plain)
 }
 
-fn pop_batch(part: &'static str, row: &'static str) -> Row {
+fn pop_batch<S: Hashing>(part: &'static str, row: &'static str) -> Row {
     let ours = |queue: &Ours| {
         let mut left = OBJECTS;
         while left > 0 {
@@ -116,7 +118,7 @@ fn pop_batch(part: &'static str, row: &'static str) -> Row {
     let plain = |queue: &Plain| {
         let mut left = OBJECTS;
         while left > 0 {
-            left -= queue.pop_batch(|batch| batch.len());
+            left -= queue.pop_batch::<_, S>(|batch| batch.len());
         }
     };
     drained((part, row, 16.0), fill_for_batches, ours, plain)

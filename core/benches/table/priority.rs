@@ -6,13 +6,16 @@ use seatrial_core::runtime::System;
 use crate::Measure;
 use crate::measure::{Key, bytes_per_item, duel, keys, per_item, prepared_duel, wall};
 use crate::plain::priority::Plain;
+use crate::plain::{Hashing, Same, SipHash};
 use crate::queue::{Contestant, four_by_four, in_and_out, one_by_one};
 use crate::row::Row;
 
 pub(crate) const ROWS: &[Measure] = &[
-    ("priority", "add+get+done, one by one", singly),
-    ("priority", "64k queued, eight priorities", backlog),
-    ("priority", "4 producers, 4 consumers", many_threads),
+    Measure::new("priority", "add+get+done, one by one", singly::<Same>).siphash(singly::<SipHash>),
+    Measure::new("priority", "64k queued, eight priorities", backlog::<Same>)
+        .siphash(backlog::<SipHash>),
+    Measure::new("priority", "4 producers, 4 consumers", many_threads::<Same>)
+        .siphash(many_threads::<SipHash>),
 ];
 
 const OPERATIONS: usize = 200_000;
@@ -44,7 +47,7 @@ impl Contestant for PriorityQueue<Key> {
     }
 }
 
-impl Contestant for Plain {
+impl<S: Hashing> Contestant for Plain<S> {
     #[inline(always)]
     fn add(&self, key: Key) {
         let priority = priority(&key);
@@ -70,14 +73,14 @@ fn queue() -> PriorityQueue<Key> {
     PriorityQueue::new(&System::new())
 }
 
-fn singly(part: &'static str, row: &'static str) -> Row {
-    let (ours, plain, keys) = (queue(), Plain::default(), keys(1_000));
+fn singly<S: Hashing>(part: &'static str, row: &'static str) -> Row {
+    let (ours, plain, keys) = (queue(), Plain::<S>::default(), keys(1_000));
     let times = duel(OPERATIONS, || one_by_one(&keys, &ours), || one_by_one(&keys, &plain));
     Row::new(part, row, times).goal(400.0).gate(2.0)
 }
 
-fn backlog(part: &'static str, row: &'static str) -> Row {
-    let (ours, plain, keys) = (queue(), Plain::default(), keys(65_536));
+fn backlog<S: Hashing>(part: &'static str, row: &'static str) -> Row {
+    let (ours, plain, keys) = (queue(), Plain::<S>::default(), keys(65_536));
     let times = duel(keys.len(), || in_and_out(&keys, &ours), || in_and_out(&keys, &plain));
     let filled = bytes_per_item(|keys| {
         let queue = queue();
@@ -87,10 +90,10 @@ fn backlog(part: &'static str, row: &'static str) -> Row {
     Row::new(part, row, times).gate(2.0).bytes(filled - size_of::<Key>() as f64).most_bytes(54.0)
 }
 
-fn many_threads(part: &'static str, row: &'static str) -> Row {
+fn many_threads<S: Hashing>(part: &'static str, row: &'static str) -> Row {
     let keys = keys(300_000);
     let ours = || wall(|| four_by_four(&keys, &queue()));
-    let plain = || wall(|| four_by_four(&keys, &Plain::default()));
+    let plain = || wall(|| four_by_four(&keys, &Plain::<S>::default()));
     let times = prepared_duel(keys.len(), ours, plain);
     Row::new(part, row, times).goal(per_item(1.1)).gate(2.0)
 }

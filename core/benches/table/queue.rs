@@ -11,17 +11,22 @@ use seatrial_core::runtime::System;
 use crate::measure::{Key, bytes_per_item, duel, keys, lock_pair, per_item};
 use crate::measure::{prepared_duel, single_duel, timed, wall};
 use crate::plain::queue::Plain;
+use crate::plain::{Hashing, Same, SipHash};
 use crate::row::Row;
 use crate::{MEMORY, Measure};
 
 pub(crate) const ROWS: &[Measure] = &[
-    ("queue", "add+get+done, one in flight", by_hand),
-    ("queue", "add+get+done, one in flight", one_in_flight),
-    ("queue", "64k queued, distinct keys", backlog),
-    ("queue", "64k queued, in batches of 64", batches),
-    ("queue", "4 producers, 4 consumers", many_threads),
-    ("queue", "10,000,000 keys, in and out", ten_million),
-    ("queue", "10,000,000 keys, against 1,000,000", linear),
+    Measure::new("queue", "add+get+done, one in flight", by_hand),
+    Measure::new("queue", "add+get+done, one in flight", one_in_flight::<Same>)
+        .siphash(one_in_flight::<SipHash>),
+    Measure::new("queue", "64k queued, distinct keys", backlog::<Same>).siphash(backlog::<SipHash>),
+    Measure::new("queue", "64k queued, in batches of 64", batches::<Same>)
+        .siphash(batches::<SipHash>),
+    Measure::new("queue", "4 producers, 4 consumers", many_threads::<Same>)
+        .siphash(many_threads::<SipHash>),
+    Measure::new("queue", "10,000,000 keys, in and out", ten_million::<Same>)
+        .siphash(ten_million::<SipHash>),
+    Measure::new("queue", "10,000,000 keys, against 1,000,000", linear),
 ];
 
 /// What is measured: a queue as its users see it.
@@ -49,7 +54,7 @@ impl Contestant for WorkQueue<Key> {
     }
 }
 
-impl Contestant for Plain<Key> {
+impl<S: Hashing> Contestant for Plain<Key, S> {
     #[inline(always)]
     fn add(&self, key: Key) {
         Self::add(self, key);
@@ -160,14 +165,14 @@ fn by_hand(part: &'static str, row: &'static str) -> Row {
     Row::new(part, row, times).against("by hand").gate(0.95)
 }
 
-fn one_in_flight(part: &'static str, row: &'static str) -> Row {
-    let (ours, plain, keys) = (queue(), Plain::default(), keys(1_000));
+fn one_in_flight<S: Hashing>(part: &'static str, row: &'static str) -> Row {
+    let (ours, plain, keys) = (queue(), Plain::<_, S>::default(), keys(1_000));
     let times = duel(OPERATIONS, || one_by_one(&keys, &ours), || one_by_one(&keys, &plain));
     Row::new(part, row, times).goal(3.0 * lock_pair() + 20.0).gate(1.5)
 }
 
-fn backlog(part: &'static str, row: &'static str) -> Row {
-    let (ours, plain, keys) = (queue(), Plain::default(), keys(QUEUED));
+fn backlog<S: Hashing>(part: &'static str, row: &'static str) -> Row {
+    let (ours, plain, keys) = (queue(), Plain::<_, S>::default(), keys(QUEUED));
     let times = duel(QUEUED, || in_and_out(&keys, &ours), || in_and_out(&keys, &plain));
     let filled = bytes_per_item(|keys| {
         let queue = queue();
@@ -181,8 +186,8 @@ fn backlog(part: &'static str, row: &'static str) -> Row {
         .most_bytes(37.0)
 }
 
-fn batches(part: &'static str, row: &'static str) -> Row {
-    let (ours, plain, keys) = (queue(), Plain::default(), keys(QUEUED));
+fn batches<S: Hashing>(part: &'static str, row: &'static str) -> Row {
+    let (ours, plain, keys) = (queue(), Plain::<_, S>::default(), keys(QUEUED));
     let most = std::num::NonZeroUsize::MIN.saturating_add(63);
     let in_batches = || {
         for some in keys.chunks(most.get()) {
@@ -195,11 +200,11 @@ fn batches(part: &'static str, row: &'static str) -> Row {
     Row::new(part, row, duel(QUEUED, in_batches, || in_and_out(&keys, &plain)))
 }
 
-fn many_threads(part: &'static str, row: &'static str) -> Row {
+fn many_threads<S: Hashing>(part: &'static str, row: &'static str) -> Row {
     const ITEMS: usize = 1_000_000;
     let keys = keys(ITEMS);
     let ours = || wall(|| four_by_four(&keys, &queue()));
-    let plain = || wall(|| four_by_four(&keys, &Plain::default()));
+    let plain = || wall(|| four_by_four(&keys, &Plain::<_, S>::default()));
     Row::new(part, row, prepared_duel(ITEMS, ours, plain)).goal(per_item(6.0)).gate(2.0)
 }
 
@@ -223,12 +228,12 @@ pub(crate) fn four_by_four(keys: &[Key], queue: &impl Contestant) {
 
 const MANY: usize = 10_000_000;
 
-fn ten_million(part: &'static str, row: &'static str) -> Row {
+fn ten_million<S: Hashing>(part: &'static str, row: &'static str) -> Row {
     let keys = keys(MANY);
     let times = single_duel(
         MANY,
         || timed(|| in_and_out(&keys, &queue())),
-        || timed(|| in_and_out(&keys, &Plain::default())),
+        || timed(|| in_and_out(&keys, &Plain::<_, S>::default())),
     );
     let before = MEMORY.allocated();
     let queue = queue();

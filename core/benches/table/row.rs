@@ -1,5 +1,43 @@
 //! One line of the table.
 
+/// Measures a row, of which it is told the part and the name.
+type How = fn(&'static str, &'static str) -> Row;
+
+/// A row that has not been measured.
+pub(crate) struct Measure {
+    part: &'static str,
+    row: &'static str,
+    how: How,
+    /// The same with SipHash in the plain implementation, if that hashes anything.
+    siphash: Option<How>,
+}
+
+impl Measure {
+    pub(crate) const fn new(part: &'static str, row: &'static str, how: How) -> Self {
+        Self { part, row, how, siphash: None }
+    }
+
+    pub(crate) const fn siphash(self, how: How) -> Self {
+        Self { siphash: Some(how), ..self }
+    }
+
+    /// Tells whether its part or its name holds a word.
+    pub(crate) fn is_about(&self, word: &str) -> bool {
+        self.part.contains(word) || self.row.contains(word)
+    }
+
+    /// Tells whether it can be measured with SipHash.
+    pub(crate) fn is_hashed(&self) -> bool {
+        self.siphash.is_some()
+    }
+
+    /// Measures it, with SipHash or without.
+    pub(crate) fn measured(&self, siphash: bool) -> Option<Row> {
+        let how = if siphash { self.siphash? } else { self.how };
+        Some(how(self.part, self.row))
+    }
+}
+
 /// What is measured of one thing, and what it is compared with.
 pub(crate) struct Row {
     part: &'static str,
@@ -61,13 +99,15 @@ impl Row {
         self.plain_ns / self.ours_ns
     }
 
-    /// Returns its line under the [`heading`].
+    /// Returns what it is compared with.
+    pub(crate) fn contestant(&self) -> &'static str {
+        self.against
+    }
+
+    /// Returns its line under the [`heading`], but for the last two columns.
     pub(crate) fn line(&self) -> String {
-        let optional = |value: Option<f64>, digits: usize| {
-            value.map_or("-".to_owned(), |value| format!("{value:.digits$}"))
-        };
         format!(
-            "{:<13} {:<34} {:>9.1} {:>6} {:>9.1} {:>6.2} {:>6} {:>7} {:>5}  {}",
+            "{:<13} {:<34} {:>9.1} {:>6} {:>9.1} {:>6.2} {:>6} {:>7} {:>5}",
             self.part,
             self.row,
             self.ours_ns,
@@ -77,17 +117,15 @@ impl Row {
             optional(self.gate, 2),
             optional(self.bytes_per_item, 1),
             optional(self.most_bytes, 0),
-            self.against,
         )
     }
 
-    /// Returns it as an object, in one line.
-    pub(crate) fn json(&self) -> String {
-        let number = |value: Option<f64>| value.map_or("null".to_owned(), |it| format!("{it:.2}"));
+    /// Returns it as the fields of an object, in one line.
+    pub(crate) fn fields(&self) -> String {
         format!(
-            "{{\"part\": \"{}\", \"row\": \"{}\", \"against\": \"{}\", \"ours_ns\": {:.2}, \
+            "\"part\": \"{}\", \"row\": \"{}\", \"against\": \"{}\", \"ours_ns\": {:.2}, \
              \"goal_ns\": {}, \"plain_ns\": {:.2}, \"ratio\": {:.3}, \"gate\": {}, \
-             \"bytes_per_item\": {}, \"most_bytes\": {}}}",
+             \"bytes_per_item\": {}, \"most_bytes\": {}",
             self.part,
             self.row,
             self.against,
@@ -105,7 +143,17 @@ impl Row {
 /// Names the columns.
 pub(crate) fn heading() -> String {
     format!(
-        "{:<13} {:<34} {:>9} {:>6} {:>9} {:>6} {:>6} {:>7} {:>5}  against",
-        "part", "row", "ours ns", "goal", "other ns", "ratio", "gate", "bytes", "most"
+        "{:<13} {:<34} {:>9} {:>6} {:>9} {:>6} {:>6} {:>7} {:>5} {:>7}  against",
+        "part", "row", "ours ns", "goal", "other ns", "ratio", "gate", "bytes", "most", "SipHash"
     )
+}
+
+/// Writes a figure that there may be none of, for a column.
+pub(crate) fn optional(value: Option<f64>, digits: usize) -> String {
+    value.map_or("-".to_owned(), |value| format!("{value:.digits$}"))
+}
+
+/// Writes a figure that there may be none of, for an object.
+pub(crate) fn number(value: Option<f64>) -> String {
+    value.map_or("null".to_owned(), |value| format!("{value:.2}"))
 }

@@ -14,23 +14,24 @@ use crate::measure::{
     Key, bytes_of, duel, filling_duel, per_item, prepared_duel, shuffle, timed, wall,
 };
 use crate::objects::{Object, objects};
-use crate::plain::HashMap;
 use crate::plain::store::Plain;
+use crate::plain::{HashMap, Hashing, Same, SipHash};
 use crate::row::Row;
 
 pub(crate) const ROWS: &[Measure] = &[
-    ("store", "add, 100,000 objects, 2 indices", add),
-    ("store", "list of 100,000, read through", list_read),
-    ("store", "list of 100,000, as a vector", list),
-    ("store", "by index, 100 found", by_index),
-    ("store", "replace of 100,000", replace),
-    ("store", "get, one key", get_hot),
-    ("store", "get, one key", get_hot_bare),
-    ("store", "get, shuffled keys", get_shuffled),
-    ("store", "get, shuffled keys", get_shuffled_bare),
-    ("store", "get beside a writer at full speed", get_beside_writer),
-    ("store", "the same, 1 of 100 takes longer", slowest_beside_writer),
-    ("store", "get beside a writer of whole lists", get_beside_lists),
+    Measure::new("store", "add, 100,000 objects, 2 indices", add::<Same>).siphash(add::<SipHash>),
+    Measure::new("store", "list of 100,000, read through", list_read),
+    Measure::new("store", "list of 100,000, as a vector", list),
+    Measure::new("store", "by index, 100 found", by_index::<Same>).siphash(by_index::<SipHash>),
+    Measure::new("store", "replace of 100,000", replace::<Same>).siphash(replace::<SipHash>),
+    Measure::new("store", "get, one key", get_hot::<Same>).siphash(get_hot::<SipHash>),
+    Measure::new("store", "get, one key", get_hot_bare),
+    Measure::new("store", "get, shuffled keys", get_shuffled::<Same>)
+        .siphash(get_shuffled::<SipHash>),
+    Measure::new("store", "get, shuffled keys", get_shuffled_bare),
+    Measure::new("store", "get beside a writer at full speed", get_beside_writer),
+    Measure::new("store", "the same, 1 of 100 takes longer", slowest_beside_writer),
+    Measure::new("store", "get beside a writer of whole lists", get_beside_lists),
 ];
 
 const OBJECTS: usize = 100_000;
@@ -48,7 +49,7 @@ fn ours() -> Ours {
     store
 }
 
-fn plain() -> Plain {
+fn plain<S: Hashing>() -> Plain<S> {
     Plain::with_indices(&[
         ("zone", |object| vec![Arc::clone(&object.zone)]),
         ("node", |object| vec![Arc::clone(&object.node)]),
@@ -63,22 +64,22 @@ fn fill_ours(objects: &[Arc<Object>]) -> Ours {
     store
 }
 
-fn fill_plain(objects: &[Arc<Object>]) -> Plain {
+fn fill_plain<S: Hashing>(objects: &[Arc<Object>]) -> Plain<S> {
     let store = plain();
     objects.iter().for_each(|object| store.add(Arc::clone(object)));
     store
 }
 
 /// Returns objects, and both stores with them in.
-fn filled() -> (Vec<Arc<Object>>, Ours, Plain) {
+fn filled<S: Hashing>() -> (Vec<Arc<Object>>, Ours, Plain<S>) {
     let all = objects(OBJECTS);
     let (ours, plain) = (fill_ours(&all), fill_plain(&all));
     (all, ours, plain)
 }
 
-fn add(part: &'static str, row: &'static str) -> Row {
+fn add<S: Hashing>(part: &'static str, row: &'static str) -> Row {
     let all = objects(OBJECTS);
-    let times = filling_duel(OBJECTS, || fill_ours(&all), || fill_plain(&all));
+    let times = filling_duel(OBJECTS, || fill_ours(&all), || fill_plain::<S>(&all));
     let held = (size_of::<Key>() + size_of::<Arc<Object>>()) as f64;
     let bytes = bytes_of(objects, fill_ours) - held;
     Row::new(part, row, times).goal(per_item(4.0)).gate(2.0).bytes(bytes).most_bytes(91.0)
@@ -86,7 +87,7 @@ fn add(part: &'static str, row: &'static str) -> Row {
 
 /// What a controller wants a list for: to look at every object. A snapshot needs no vector.
 fn list_read(part: &'static str, row: &'static str) -> Row {
-    let (_, ours, plain) = filled();
+    let (_, ours, plain) = filled::<Same>();
     let count = OBJECTS as u64;
     let read = |seen: u64| assert_eq!(seen, count);
     let times = duel(
@@ -103,7 +104,7 @@ fn looked_at(object: &Arc<Object>) -> u64 {
 }
 
 fn list(part: &'static str, row: &'static str) -> Row {
-    let (_, ours, plain) = filled();
+    let (_, ours, plain) = filled::<Same>();
     let times = duel(
         OBJECTS,
         || assert_eq!(black_box(ours.list()).len(), OBJECTS),
@@ -112,9 +113,9 @@ fn list(part: &'static str, row: &'static str) -> Row {
     Row::new(part, row, times).goal(5.0).gate(2.0)
 }
 
-fn by_index(part: &'static str, row: &'static str) -> Row {
+fn by_index<S: Hashing>(part: &'static str, row: &'static str) -> Row {
     const LOOKS: usize = 1_000;
-    let (_, ours, plain) = filled();
+    let (_, ours, plain) = filled::<S>();
     let nodes: Vec<_> = (0..LOOKS).map(|number| format!("node-{number}")).collect();
     let found = |list: Vec<Arc<Object>>| assert_eq!(black_box(list).len(), 100);
     let times = duel(
@@ -125,8 +126,8 @@ fn by_index(part: &'static str, row: &'static str) -> Row {
     Row::new(part, row, times).goal(2_000.0).gate(2.0)
 }
 
-fn replace(part: &'static str, row: &'static str) -> Row {
-    let (all, ours, plain) = filled();
+fn replace<S: Hashing>(part: &'static str, row: &'static str) -> Row {
+    let (all, ours, plain) = filled::<S>();
     let times = prepared_duel(
         OBJECTS,
         || {
@@ -145,8 +146,8 @@ fn look_up<'k>(keys: impl Iterator<Item = &'k Key>, get: impl Fn(&'k Key) -> Opt
     keys.for_each(|key| assert!(black_box(get(black_box(key))).is_some()));
 }
 
-fn get_hot(part: &'static str, row: &'static str) -> Row {
-    let (all, ours, plain) = filled();
+fn get_hot<S: Hashing>(part: &'static str, row: &'static str) -> Row {
+    let (all, ours, plain) = filled::<S>();
     let key = &all[0].key;
     let times = duel(
         READS,
@@ -157,12 +158,12 @@ fn get_hot(part: &'static str, row: &'static str) -> Row {
 }
 
 /// Returns the objects in a map without a lock: what a look-up costs by itself.
-fn bare(all: &[Arc<Object>]) -> HashMap<Key, Arc<Object>> {
+fn bare(all: &[Arc<Object>]) -> HashMap<Key, Arc<Object>, Same> {
     all.iter().map(|object| (Arc::clone(&object.key), Arc::clone(object))).collect()
 }
 
 fn get_hot_bare(part: &'static str, row: &'static str) -> Row {
-    let (all, ours, _) = filled();
+    let (all, ours, _) = filled::<Same>();
     let (bare, key) = (bare(&all), &all[0].key);
     let times = duel(
         READS,
@@ -179,8 +180,8 @@ fn shuffled(all: &[Arc<Object>]) -> Vec<Key> {
     keys
 }
 
-fn get_shuffled(part: &'static str, row: &'static str) -> Row {
-    let (all, ours, plain) = filled();
+fn get_shuffled<S: Hashing>(part: &'static str, row: &'static str) -> Row {
+    let (all, ours, plain) = filled::<S>();
     let keys = shuffled(&all);
     let times = duel(
         keys.len(),
@@ -191,7 +192,7 @@ fn get_shuffled(part: &'static str, row: &'static str) -> Row {
 }
 
 fn get_shuffled_bare(part: &'static str, row: &'static str) -> Row {
-    let (all, ours, _) = filled();
+    let (all, ours, _) = filled::<Same>();
     let (bare, keys) = (bare(&all), shuffled(&all));
     let times = duel(
         keys.len(),
@@ -219,7 +220,7 @@ fn beside<T>(write: impl Fn() + Sync, read: impl FnOnce() -> T) -> T {
 /// What a reader sees beside a writer that stores one object after the other, and how it is
 /// measured.
 fn beside_writer(measure: impl Fn(&[Key], &dyn Fn(&Key) -> bool) -> Duration) -> (f64, f64) {
-    let (all, ours, plain) = filled();
+    let (all, ours, plain) = filled::<Same>();
     let keys = shuffled(&all);
     prepared_duel(
         1,
@@ -255,7 +256,7 @@ fn slowest_beside_writer(part: &'static str, row: &'static str) -> Row {
 
 /// A writer replaces the whole content again and again, which takes a plain store's lock for long.
 fn get_beside_lists(part: &'static str, row: &'static str) -> Row {
-    let (all, ours, plain) = filled();
+    let (all, ours, plain) = filled::<Same>();
     let keys = shuffled(&all);
     let reads = |read: &dyn Fn(&Key) -> bool| {
         wall(|| keys.iter().for_each(|key| assert!(black_box(read(key)))))

@@ -5,8 +5,8 @@
 use parking_lot::Mutex;
 use seatrial_core::runtime::Instant;
 
-use super::HashMap;
 use super::queue::Plain as Queue;
+use super::{HashMap, Hashing};
 use crate::measure::Key;
 
 struct Entry {
@@ -17,20 +17,20 @@ struct Entry {
 }
 
 #[derive(Default)]
-struct Waiting {
+struct Waiting<S> {
     entries: Vec<Entry>,
     free: Vec<usize>,
     heap: Vec<usize>,
-    known: HashMap<Key, usize>,
+    known: HashMap<Key, usize, S>,
 }
 
 #[derive(Default)]
-pub(crate) struct Plain {
-    pub(crate) queue: Queue<Key>,
-    waiting: Mutex<Waiting>,
+pub(crate) struct Plain<S: Hashing> {
+    pub(crate) queue: Queue<Key, S>,
+    waiting: Mutex<Waiting<S>>,
 }
 
-impl Plain {
+impl<S: Hashing> Plain<S> {
     pub(crate) fn add_at(&self, key: Key, ready_at: Instant) {
         self.waiting.lock().insert(key, ready_at);
     }
@@ -44,7 +44,7 @@ impl Plain {
     }
 }
 
-impl Waiting {
+impl<S: Hashing> Waiting<S> {
     fn insert(&mut self, key: Key, ready_at: Instant) {
         if let Some(&at) = self.known.get(&key) {
             if self.entries[at].ready_at > ready_at {

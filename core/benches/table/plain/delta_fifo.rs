@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use parking_lot::{Condvar, Mutex};
 
-use super::{HashMap, HashSet};
+use super::{HashMap, HashSet, Hashing};
 use crate::measure::Key;
 use crate::objects::Object;
 
@@ -22,27 +22,27 @@ pub(crate) struct Delta {
 }
 
 #[derive(Default)]
-struct Inside {
-    items: HashMap<Key, Vec<Delta>>,
+struct Inside<S> {
+    items: HashMap<Key, Vec<Delta>, S>,
     queue: VecDeque<Key>,
     populated: bool,
     initial: usize,
 }
 
 #[derive(Default)]
-pub(crate) struct Plain {
-    inside: Mutex<Inside>,
+pub(crate) struct Plain<S> {
+    inside: Mutex<Inside<S>>,
     changed: Condvar,
 }
 
-impl Plain {
+impl<S: Hashing> Plain<S> {
     pub(crate) fn add(&self, object: Arc<Object>) {
         let mut inside = self.inside.lock();
         inside.populated = true;
         self.queue_action(&mut inside, Kind::Added, object);
     }
 
-    fn queue_action(&self, inside: &mut Inside, kind: Kind, object: Arc<Object>) {
+    fn queue_action(&self, inside: &mut Inside<S>, kind: Kind, object: Arc<Object>) {
         let key = Arc::clone(&object.key);
         let old = inside.items.get_mut(&key);
         let is_new = old.is_none();
@@ -67,7 +67,7 @@ impl Plain {
 
     pub(crate) fn replace(&self, list: &[Arc<Object>]) {
         let mut inside = self.inside.lock();
-        let mut keys = HashSet::default();
+        let mut keys = HashSet::<_, S>::default();
         for object in list {
             keys.insert(Arc::clone(&object.key));
             self.queue_action(&mut inside, Kind::Replaced, Arc::clone(object));

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use parking_lot::{Condvar, Mutex};
 use seatrial_core::runtime::{Ambient as _, System};
 
-use super::HashSet;
 use super::delta_fifo::{Delta, Kind};
+use super::{HashSet, Hashing};
 use crate::objects::Object;
 
 const BATCH: usize = 1000;
@@ -54,12 +54,12 @@ impl Plain {
     }
 
     /// Changes of different objects, up to a number of them.
-    pub(crate) fn pop_batch<T>(&self, process: impl FnOnce(&[Delta]) -> T) -> T {
+    pub(crate) fn pop_batch<T, S: Hashing>(&self, process: impl FnOnce(&[Delta]) -> T) -> T {
         let mut inside = self.inside.lock();
         while inside.items.is_empty() {
             self.changed.wait(&mut inside);
         }
-        let (mut batch, mut keys) = (Vec::new(), HashSet::default());
+        let (mut batch, mut keys) = (Vec::new(), HashSet::<_, S>::default());
         while batch.len() < BATCH {
             let Some(next) = inside.items.front() else { break };
             if !keys.insert(Arc::clone(&next.object.key)) {

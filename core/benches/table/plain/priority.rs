@@ -5,28 +5,28 @@ use std::collections::BTreeMap;
 
 use parking_lot::{Condvar, Mutex};
 
-use super::{HashMap, HashSet};
+use super::{HashMap, HashSet, Hashing};
 use crate::measure::Key;
 
 /// Where an entry stands in the tree.
 type Place = (Reverse<i32>, u64);
 
 #[derive(Default)]
-struct Inside {
-    entries: HashMap<Key, Place>,
+struct Inside<S> {
+    entries: HashMap<Key, Place, S>,
     ready: BTreeMap<Place, Key>,
-    locked: HashSet<Key>,
+    locked: HashSet<Key, S>,
     sequence: u64,
     shut_down: bool,
 }
 
 #[derive(Default)]
-pub(crate) struct Plain {
-    inside: Mutex<Inside>,
+pub(crate) struct Plain<S> {
+    inside: Mutex<Inside<S>>,
     changed: Condvar,
 }
 
-impl Plain {
+impl<S: Hashing> Plain<S> {
     pub(crate) fn add(&self, key: Key, priority: i32) {
         let mut inside = self.inside.lock();
         if inside.shut_down {

@@ -5,21 +5,21 @@ use std::hash::Hash;
 
 use parking_lot::{Condvar, Mutex};
 
-use super::HashSet;
+use super::{HashSet, Hashing};
 
-struct Sets<K> {
+struct Sets<K, S> {
     queue: VecDeque<K>,
-    dirty: HashSet<K>,
-    processing: HashSet<K>,
+    dirty: HashSet<K, S>,
+    processing: HashSet<K, S>,
     shutting_down: bool,
 }
 
-pub(crate) struct Plain<K> {
-    sets: Mutex<Sets<K>>,
+pub(crate) struct Plain<K, S> {
+    sets: Mutex<Sets<K, S>>,
     changed: Condvar,
 }
 
-impl<K> Default for Plain<K> {
+impl<K, S: Hashing> Default for Plain<K, S> {
     fn default() -> Self {
         let sets = Sets {
             queue: VecDeque::new(),
@@ -31,7 +31,7 @@ impl<K> Default for Plain<K> {
     }
 }
 
-impl<K: Eq + Hash + Clone> Plain<K> {
+impl<K: Eq + Hash + Clone, S: Hashing> Plain<K, S> {
     pub(crate) fn add(&self, key: K) {
         let mut sets = self.sets.lock();
         if sets.shutting_down || sets.dirty.contains(&key) {

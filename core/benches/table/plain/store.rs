@@ -4,30 +4,30 @@ use std::sync::Arc;
 
 use parking_lot::RwLock;
 
-use super::{HashMap, HashSet};
+use super::{HashMap, HashSet, Hashing};
 use crate::measure::Key;
 use crate::objects::Object;
 
 type IndexFunction = fn(&Object) -> Vec<Arc<str>>;
 
-struct Index {
+struct Index<S> {
     name: &'static str,
     function: IndexFunction,
-    keys: HashMap<Arc<str>, HashSet<Key>>,
+    keys: HashMap<Arc<str>, HashSet<Key, S>, S>,
 }
 
 #[derive(Default)]
-struct Inside {
-    items: HashMap<Key, Arc<Object>>,
-    indices: Vec<Index>,
+struct Inside<S> {
+    items: HashMap<Key, Arc<Object>, S>,
+    indices: Vec<Index<S>>,
 }
 
 #[derive(Default)]
-pub(crate) struct Plain {
-    inside: RwLock<Inside>,
+pub(crate) struct Plain<S> {
+    inside: RwLock<Inside<S>>,
 }
 
-impl Inside {
+impl<S: Hashing> Inside<S> {
     fn update_indices(&mut self, old: Option<&Arc<Object>>, new: &Arc<Object>) {
         for index in &mut self.indices {
             let before = old.map(|old| (index.function)(old)).unwrap_or_default();
@@ -50,7 +50,7 @@ impl Inside {
     }
 }
 
-impl Plain {
+impl<S: Hashing> Plain<S> {
     pub(crate) fn with_indices(indices: &[(&'static str, IndexFunction)]) -> Self {
         let index = |(name, function): &(&'static str, IndexFunction)| Index {
             name,
@@ -86,7 +86,7 @@ impl Plain {
 
     pub(crate) fn replace(&self, list: &[Arc<Object>]) {
         let items = list.iter().map(|object| (Arc::clone(&object.key), Arc::clone(object)));
-        let items: HashMap<_, _> = items.collect();
+        let items: HashMap<_, _, S> = items.collect();
         let mut inside = self.inside.write();
         inside.items = items;
         inside.indices.iter_mut().for_each(|index| index.keys = HashMap::default());
