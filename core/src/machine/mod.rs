@@ -40,6 +40,16 @@ impl<'a> Cx<'a> {
         *self.now.get_or_insert_with(|| self.ambient.now())
     }
 
+    /// Lets somebody far away have it. Only a copy is shown to them and has an address: the original
+    /// stays in registers.
+    #[inline(always)]
+    pub(crate) fn lend<T>(&mut self, to: impl FnOnce(&mut Self) -> T) -> T {
+        let mut copy = Self { ..*self };
+        let result = to(&mut copy);
+        *self = copy;
+        result
+    }
+
     /// Returns the wall-clock time, for timestamps.
     pub fn wall(&self) -> WallTime {
         self.ambient.wall()
@@ -207,6 +217,19 @@ mod tests {
         assert_eq!((cx.now(), cx.time_read()), (now, Some(now)), "the clock is read once a step");
         let shown = format!("Cx {{ wakes: [0, 0, 1, 0], now: Some({now:?}) }}");
         assert_eq!(format!("{cx:?}"), shown);
+    }
+
+    #[test]
+    fn what_was_done_with_lent_surroundings_is_kept() {
+        let clock = HandClock::default();
+        let mut cx = Cx::new(&clock);
+        cx.wakes.one(1);
+        let read = cx.lend(|cx| {
+            cx.wakes.one(1);
+            cx.now()
+        });
+        clock.advance(Duration::from_nanos(1));
+        assert_eq!((cx.wakes.get(1), cx.time_read(), cx.now()), (2, Some(read), read));
     }
 
     #[test]

@@ -103,7 +103,7 @@ impl<K: Key, L: Limiter<K>, O: Observer> Prioritized<K, L, O> {
         for (key, hash) in items {
             let Some((slot, _, mark)) = self.items.intern(key, hash) else { continue };
             if is_held(*mark) || options.may_delay() {
-                self.add_slot(slot, options, called, cx);
+                cx.lend(|cx| self.add_slot(slot, options, called, cx));
             } else {
                 *mark |= DIRTY;
                 let sequence = self.next();
@@ -132,7 +132,7 @@ impl<K: Key, L: Limiter<K>, O: Observer> Prioritized<K, L, O> {
         let needed = options.may_delay() || !self.waiting.is_empty();
         let now = called.unwrap_or_else(|| if needed { cx.now() } else { Instant::ZERO });
         if !self.waiting.is_empty() {
-            self.move_due_at(now, cx);
+            cx.lend(|cx| self.move_due_at(now, cx));
         }
         now
     }
@@ -248,8 +248,7 @@ impl<K: Key, L: Limiter<K>, O: Observer> Prioritized<K, L, O> {
     #[inline]
     pub(super) fn move_due(&mut self, cx: &mut Cx<'_>) {
         if !self.waiting.is_empty() {
-            let now = cx.now();
-            self.move_due_at(now, cx);
+            cx.lend(|cx| self.move_due_at(cx.now(), cx));
         }
     }
 

@@ -7,7 +7,6 @@
 pub(crate) mod ahead;
 mod chunked;
 mod heap;
-mod place;
 mod slot_heap;
 mod table;
 #[cfg(test)]

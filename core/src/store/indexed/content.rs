@@ -72,14 +72,15 @@ impl<K: Key, O: Handle> Content<K, O> {
         self.indices.iter().find(|index| *index.name == *name)
     }
 
-    /// Stores an object whose key has this place. Returns its slot, and what that leaves behind.
+    /// Stores an object whose key has this place. Returns its slot.
     #[inline]
     pub(super) fn put(
         &mut self,
         place: Place,
         key: Hashed<K>,
         object: O,
-    ) -> (u32, Option<Left<K, O>>) {
+        mut leave: impl FnMut(Left<K, O>),
+    ) -> u32 {
         match place {
             Ok(place) => {
                 let (slot, at_hand) = self.table.at_mut(place);
@@ -87,7 +88,8 @@ impl<K: Key, O: Handle> Content<K, O> {
                 let before = twins.map(|(entry, object)| {
                     entry.as_mut().map(|entry| std::mem::replace(&mut entry.object, object))
                 });
-                (slot, Some((key.into_key(), before, [None, None])))
+                leave((key.into_key(), before, [None, None]));
+                slot
             }
             Err(place) => {
                 let hash = key.hash();
@@ -99,30 +101,30 @@ impl<K: Key, O: Handle> Content<K, O> {
                 *self.slots.slot_mut(slot) = Some(entry);
                 self.free.pop(); // not before: a slot that is copied for a snapshot may panic
                 self.table.insert(place, hash, slot, at_hand);
-                (slot, None)
+                slot
             }
         }
     }
 
-    /// Stores objects of a list, and notes what that leaves behind.
-    pub(super) fn put_all(&mut self, objects: Vec<Keyed<K, O>>, left: &mut Vec<Left<K, O>>) {
+    /// Stores objects of a list.
+    pub(super) fn put_all(&mut self, objects: Vec<Keyed<K, O>>, mut leave: impl FnMut(Left<K, O>)) {
         self.table.look_at(objects.iter().map(|keyed| keyed.key.hash()));
         for Keyed { key, object } in objects {
             let place = self.place(key.key(), key.hash());
-            left.extend(self.put(place, key, object).1);
+            self.put(place, key, object, &mut leave);
         }
     }
 
-    /// Removes the object in a place. Returns its slot, and what that leaves behind.
-    fn remove(&mut self, place: usize, key: Hashed<K>) -> (u32, Left<K, O>) {
+    /// Removes the object in a place. Returns its slot.
+    fn remove(&mut self, place: usize, key: Hashed<K>, leave: impl FnOnce(Left<K, O>)) -> u32 {
         let (slot, _) = self.table.at(place);
         let twins = [self.slots.slot_mut(slot).take(), self.table.remove_at(place)];
         self.free.push(slot);
-        (slot, (key.into_key(), [None, None], twins))
+        leave((key.into_key(), [None, None], twins));
+        slot
     }
 
-    /// Carries out a change of the key that has this place, and whose values are known. Returns
-    /// what it leaves behind, to drop outside the lock.
+    /// Carries out a change of the key that has this place, and whose values are known.
     #[inline]
     pub(super) fn apply(
         &mut self,
@@ -130,14 +132,14 @@ impl<K: Key, O: Handle> Content<K, O> {
         change: Change<K, O>,
         spans: &[Span],
         values: &Values,
-    ) -> Option<Left<K, O>> {
-        let (slot, left) = match (change.object, place) {
-            (Some(object), place) => self.put(place, change.key, object),
-            (None, Ok(place)) => {
-                let (slot, left) = self.remove(place, change.key);
-                (slot, Some(left))
+        mut leave: impl FnMut(Left<K, O>),
+    ) {
+        let slot = match (change.object, place) {
+            (Some(object), place) => self.put(place, change.key, object, leave),
+            (None, Ok(place)) => self.remove(place, change.key, leave),
+            (None, Err(_)) => {
+                return leave((change.key.into_key(), [None, None], [None, None]));
             }
-            (None, Err(_)) => return Some((change.key.into_key(), [None, None], [None, None])),
         };
         for (index, span) in self.indices.iter_mut().zip(spans) {
             let (old, new) = (values.range(span.before()), values.range(span.after()));
@@ -149,7 +151,6 @@ impl<K: Key, O: Handle> Content<K, O> {
             old.for_each(|value| index.remove(value, slot));
             new.for_each(|value| index.insert(value, slot));
         }
-        left
     }
 
     /// Checks `cache:IX-2`, and that keys, slots and free slots agree.
@@ -209,7 +210,7 @@ mod tests {
             let mut content = Numbers::with_room(0);
             for key in 0..3 {
                 let key = hasher.hashed(key);
-                content.put(content.place(key.key(), key.hash()), key, 7);
+                content.put(content.place(key.key(), key.hash()), key, 7, drop);
             }
             content
         };

@@ -182,14 +182,15 @@ impl<K: Key, O: Handle, R: Runtime> IndexedStore<K, O, R> {
         };
         writer.plan(slice::from_ref(&change), slice::from_ref(&before))?;
         let sets_version = self.note_version(&mut writer, Some(&change), sets);
-        let left = {
+        let mut left = None;
+        {
             let mut content = self.runtime.lock(&self.content);
-            let left = content.apply(place, change, &writer.spans, &writer.values);
+            let Writer { spans, values, .. } = &*writer;
+            content.apply(place, change, spans, values, |gone| left = Some(gone));
             if sets_version {
                 content.version.clone_from(&writer.version);
             }
-            left
-        };
+        }
         drop(writer);
         drop((left, before)); // outside the locks: objects may run foreign code when they go
         Ok(())
@@ -211,7 +212,7 @@ impl<K: Key, O: Handle, R: Runtime> IndexedStore<K, O, R> {
             for (number, change) in changes.into_iter().enumerate() {
                 let spans = &writer.spans[number * indices..][..indices];
                 let place = content.place(change.key.key(), change.key.hash());
-                left.push(content.apply(place, change, spans, &writer.values));
+                content.apply(place, change, spans, &writer.values, |gone| left.push(gone));
             }
             if sets_version {
                 content.version.clone_from(&writer.version);
@@ -260,7 +261,7 @@ impl<K: Key, O: Handle, R: Runtime> IndexedStore<K, O, R> {
             if let Some(refused) = listed.refused {
                 return Err(refused.into());
             }
-            content.put_all(listed.objects, &mut doubles);
+            content.put_all(listed.objects, |gone| doubles.push(gone));
         }
         let mut writer = self.runtime.lock(&self.writer);
         for (name, function) in writer.functions().to_vec() {

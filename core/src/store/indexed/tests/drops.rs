@@ -105,7 +105,8 @@ fn no_key_and_no_handle_is_dropped_under_the_readers_lock() {
         let change = Change { key: hasher.hashed(new()), object };
         let before = dropped.load(Ordering::Relaxed);
         let place = content.place(change.key.key(), change.key.hash());
-        let left = content.apply(place, change, &[], &Values::new(hasher.clone()));
+        let mut left = None;
+        content.apply(place, change, &[], &Values::new(hasher.clone()), |gone| left = Some(gone));
         assert_eq!(dropped.load(Ordering::Relaxed), before, "it is left to be dropped later");
         drop(left);
         content.check(&hasher);
