@@ -70,6 +70,11 @@ impl Lines {
         self.in_lines + self.others.len()
     }
 
+    #[inline]
+    pub(super) fn is_empty(&self) -> bool {
+        self.in_lines == 0 && self.others.is_empty()
+    }
+
     /// Returns the place of a slot.
     pub(super) fn get(&self, slot: Slot) -> Option<&Ready> {
         self.in_line(slot).map(|node| &node.place).or_else(|| self.others.get(slot))

@@ -26,6 +26,7 @@ mod lines;
 mod meter;
 mod observer;
 mod operations;
+mod order;
 mod places;
 mod state;
 #[cfg(test)]

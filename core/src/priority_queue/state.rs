@@ -20,8 +20,8 @@ use crate::queue::{Key, Token, UPDATERS};
 use crate::runtime::Instant;
 use crate::slab::{Slot, SlotHeap};
 
-use super::lines::Lines;
 use super::observer::Observer;
+use super::order::Order;
 use super::places::{Ready, Waiting};
 
 /// Where callers of `get` sleep.
@@ -57,7 +57,7 @@ pub struct Prioritized<K: Key, L: Limiter<K>, O: Observer = ()> {
     /// `DELAYED` waiting, `PROCESSING` locked.
     pub(super) items: Items<K>,
     /// The entries that can be handed out.
-    ready: Lines,
+    ready: Order,
     /// The ready entries of locked items, as many as there are consumers at most. They are set
     /// aside so that nobody has to skip them (`workqueue:PQ-25`).
     parked: Vec<Ready>,
@@ -75,7 +75,7 @@ impl<K: Key, L: Limiter<K>, O: Observer> Prioritized<K, L, O> {
     pub fn new(limiter: L, observer: O) -> Self {
         Self {
             items: Items::new(),
-            ready: Lines::new(),
+            ready: Order::new(),
             parked: Vec::new(),
             waiting: SlotHeap::new(),
             sequence: 0,

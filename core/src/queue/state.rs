@@ -148,10 +148,10 @@ impl<K: Key, S: Storage<K>> Queue<K, S> {
     #[inline(always)]
     pub(super) fn finish(&mut self, slot: Slot, cx: &mut Cx<'_>) -> Option<K> {
         self.in_flight -= 1;
-        if let Some(meter) = &mut self.meter {
-            meter.done(slot, cx.now());
-        }
         let left = self.items.leave(slot, |key, mark| {
+            if let Some(meter) = &mut self.meter {
+                meter.done(slot, cx.now());
+            }
             *mark &= !PROCESSING;
             if *mark & DIRTY != 0 {
                 self.reprocess -= 1;

@@ -42,43 +42,81 @@ pub trait Storage<K>: Send + 'static {
 ///
 /// Holds plain numbers, so a slot that was popped keeps nothing alive (`workqueue:ST-5`).
 #[derive(Debug, Default)]
-pub struct Fifo(VecDeque<u32>);
+pub struct Fifo {
+    /// Who came when nobody waited: most queues hardly ever hold more.
+    first: Option<Slot>,
+    behind: VecDeque<Slot>,
+}
 
 impl Clone for Fifo {
     fn clone(&self) -> Self {
-        Self(self.0.clone())
+        Self { first: self.first, behind: self.behind.clone() }
     }
 
     fn clone_from(&mut self, source: &Self) {
-        self.0.clone_from(&source.0);
+        self.first = source.first;
+        self.behind.clone_from(&source.behind);
     }
 }
 
 impl Fifo {
     /// Returns the slots in the order of delivery.
     pub(super) fn slots(&self) -> impl Iterator<Item = Slot> {
-        self.0.iter().copied().map(Slot)
+        self.first.into_iter().chain(self.behind.iter().copied())
     }
 }
 
 impl<K> Storage<K> for Fifo {
     #[inline]
     fn push(&mut self, slot: Slot, _: &K) {
-        self.0.push_back(slot.0);
+        if self.behind.is_empty() && self.first.is_none() {
+            self.first = Some(slot);
+        } else {
+            self.behind.push_back(slot);
+        }
     }
 
     #[inline]
     fn pop(&mut self) -> Option<Slot> {
-        self.0.pop_front().map(Slot)
+        if self.first.is_some() { self.first.take() } else { self.behind.pop_front() }
     }
 
     #[inline]
     fn len(&self) -> usize {
-        self.0.len()
+        self.behind.len() + usize::from(self.first.is_some())
     }
 
     #[inline]
     fn upcoming(&self) -> impl Iterator<Item = Slot> {
         self.slots()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use quickcheck::quickcheck;
+
+    use super::*;
+
+    quickcheck! {
+        /// Calls as a slot to push, or none to pop one.
+        fn slots_come_in_the_order_of_a_list(calls: Vec<Option<u8>>) -> bool {
+            let (mut fifo, mut copy, mut list) = (Fifo::default(), Fifo::default(), VecDeque::new());
+            for call in calls {
+                match call.map(|slot| Slot(slot.into())) {
+                    Some(slot) => {
+                        Storage::<()>::push(&mut fifo, slot, &());
+                        list.push_back(slot);
+                    }
+                    None => assert_eq!(Storage::<()>::pop(&mut fifo), list.pop_front()),
+                }
+                copy.clone_from(&fifo);
+                for fifo in [&fifo, &copy, &fifo.clone()] {
+                    assert!(fifo.slots().eq(list.iter().copied()));
+                    assert_eq!(Storage::<()>::len(fifo), list.len());
+                }
+            }
+            true
+        }
     }
 }

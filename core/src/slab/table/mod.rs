@@ -198,7 +198,7 @@ impl<T: Default> Table<T> {
         }
     }
 
-    /// Who is a number is passed on in a register: one look at every place.
+    /// Numbers are passed on in a register, with one look at every place.
     #[inline(always)]
     fn pass_on(&mut self, mut at: usize, mut moved: Place<T>) {
         while let Some(place) = self.places.get_mut(at) {
@@ -211,7 +211,8 @@ impl<T: Default> Table<T> {
         self.append(moved);
     }
 
-    /// Who is more would be put down in between: the last of them moves first.
+    /// What is more than a number would be put down in memory on its way from one place to the next.
+    /// So the last moves first, into a gap.
     #[inline(always)]
     fn make_gap(&mut self, at: usize, new: Place<T>) {
         let mut gap = at;
