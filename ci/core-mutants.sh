@@ -15,6 +15,9 @@ fi
 if ! cargo mutants --version >/dev/null 2>&1; then
   CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-target}/tools cargo install --locked --quiet cargo-mutants
 fi
+# Two changes are built at a time, each beside its own copy of the sources: in one folder they would
+# overwrite each other, and a change that was noticed would count as missed.
+unset CARGO_TARGET_DIR
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 files=()
