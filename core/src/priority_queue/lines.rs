@@ -1,4 +1,4 @@
-//! The ready entries in their order.
+//! The ready entries in their order, once there are several (see [`Order`](super::order::Order)).
 //!
 //! Nearly every entry comes behind its equals, so each priority has a line, linked through the
 //! slots: to join one, to leave it and to take its first cost the same however long it is. An

@@ -123,7 +123,10 @@ mod tests {
             (1..=2).for_each(|slot| order.push(place(slot, 0, slot.into())));
             order
         };
-        let breaks: [fn(&mut Order); 1] = [|order| order.alone = Some(place(3, 0, 3))];
+        let breaks: [fn(&mut Order); 2] = [
+            |order| order.alone = Some(place(3, 0, 3)),
+            |order| order.lines.push(place(1, 0, 1)), // it is there already
+        ];
         each_is_noticed(two, breaks, Order::check);
     }
 }

@@ -149,6 +149,7 @@ impl<K: Key, S: Storage<K>> Queue<K, S> {
     pub(super) fn finish(&mut self, slot: Slot, cx: &mut Cx<'_>) -> Option<K> {
         self.in_flight -= 1;
         let left = self.items.leave(slot, |key, mark| {
+            // In here, where the item is at hand: with a call before, it would be looked up again.
             if let Some(meter) = &mut self.meter {
                 meter.done(slot, cx.now());
             }

@@ -72,7 +72,8 @@ impl<K: Key, O: Handle> Content<K, O> {
         self.indices.iter().find(|index| *index.name == *name)
     }
 
-    /// Stores an object whose key has this place. Returns its slot.
+    /// Stores an object whose key has this place. Returns its slot. What is needed no more goes to
+    /// `leave`, which keeps it: a lock is held.
     #[inline]
     pub(super) fn put(
         &mut self,
@@ -106,7 +107,7 @@ impl<K: Key, O: Handle> Content<K, O> {
         }
     }
 
-    /// Stores objects of a list.
+    /// Stores objects of a list; `leave` as in [`put`](Self::put).
     pub(super) fn put_all(&mut self, objects: Vec<Keyed<K, O>>, mut leave: impl FnMut(Left<K, O>)) {
         self.table.look_at(objects.iter().map(|keyed| keyed.key.hash()));
         for Keyed { key, object } in objects {
@@ -115,7 +116,7 @@ impl<K: Key, O: Handle> Content<K, O> {
         }
     }
 
-    /// Removes the object in a place. Returns its slot.
+    /// Removes the object in a place; `leave` as in [`put`](Self::put). Returns its slot.
     fn remove(&mut self, place: usize, key: Hashed<K>, leave: impl FnOnce(Left<K, O>)) -> u32 {
         let (slot, _) = self.table.at(place);
         let twins = [self.slots.slot_mut(slot).take(), self.table.remove_at(place)];
@@ -124,7 +125,8 @@ impl<K: Key, O: Handle> Content<K, O> {
         slot
     }
 
-    /// Carries out a change of the key that has this place, and whose values are known.
+    /// Carries out a change of the key that has this place, and whose values are known; `leave` as in
+    /// [`put`](Self::put).
     #[inline]
     pub(super) fn apply(
         &mut self,
