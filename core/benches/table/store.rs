@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use seatrial_core::runtime::System;
-use seatrial_core::store::{IndexedStore, index_by};
+use seatrial_core::store::{IndexedStore, index_by_one};
 
 use crate::Measure;
 use crate::measure::{
@@ -38,12 +38,13 @@ const OBJECTS: usize = 100_000;
 
 type Ours = IndexedStore<Key, Arc<Object>>;
 
+/// Makes a store whose index functions lend values; plain's make lists of them, as the reference's.
 fn ours() -> Ours {
     let key_of = |object: &Arc<Object>| Ok(Arc::clone(&object.key));
     let store = IndexedStore::new(&System::new(), key_of);
     let indices = [
-        ("zone", index_by(|object: &Arc<Object>| [Arc::clone(&object.zone)])),
-        ("node", index_by(|object: &Arc<Object>| [Arc::clone(&object.node)])),
+        ("zone", index_by_one(|object: &Arc<Object>| Some(&*object.zone))),
+        ("node", index_by_one(|object: &Arc<Object>| Some(&*object.node))),
     ];
     assert!(store.add_indexers(indices).is_ok());
     store

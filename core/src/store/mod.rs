@@ -37,7 +37,7 @@ pub use handle::{Handle, Key};
 pub use hashed::{Hashed, KeyHasher};
 pub(crate) use hashed::{KeySet, spread};
 pub use heap::{HeapError, KeyedHeap};
-pub use indexed::{IndexedStore, Snapshot, index_by};
+pub use indexed::{IndexedStore, Snapshot, index_by, index_by_one};
 pub(crate) use key::join;
 pub use key::{
     Cause, Described, ExplicitKey, KeyError, MalformedKey, Metadata, NoMetadata, ObjectName,

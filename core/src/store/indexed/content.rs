@@ -5,7 +5,7 @@ use crate::slab::Table;
 use crate::store::{Handle, Hashed, Key, KeyHasher};
 
 use super::index::{Index, Values};
-use super::slots::{Entry, Slots, Snapshot};
+use super::slots::{Entry, Shared, Slots, Snapshot};
 use super::writer::{Change, Span};
 
 /// Keys and handles that are needed no more, to drop outside the lock.
@@ -60,8 +60,12 @@ impl<K: Key, O: Handle> Content<K, O> {
         self.table.at(place.ok()?).1.as_ref().map(|entry| &entry.object)
     }
 
-    pub(super) fn snapshot(&self) -> Snapshot<K, O> {
-        Snapshot::new(self.slots.clone(), self.len())
+    pub(super) fn snapshot(&mut self) -> Snapshot<K, O> {
+        Snapshot::new(self.slots.copy(), self.len())
+    }
+
+    pub(super) fn copy_slots(&mut self) -> Shared<K, O> {
+        self.slots.copy()
     }
 
     pub(super) fn slots(&self) -> &Slots<K, O> {
@@ -144,9 +148,10 @@ impl<K: Key, O: Handle> Content<K, O> {
             }
         };
         for (index, span) in self.indices.iter_mut().zip(spans) {
-            let (old, new) = (values.range(span.before()), values.range(span.after()));
+            let (old, new) = (values.range(span.before.clone()), values.range(span.after.clone()));
             // Nothing changes if, and only if, both lists are the same (IX-4).
-            let unchanged = || values.range(span.before()).eq(values.range(span.after()));
+            let unchanged =
+                || values.range(span.before.clone()).eq(values.range(span.after.clone()));
             if old.len() == new.len() && unchanged() {
                 continue;
             }
@@ -157,6 +162,7 @@ impl<K: Key, O: Handle> Content<K, O> {
 
     /// Checks `cache:IX-2`, and that keys, slots and free slots agree.
     pub(super) fn check(&self, hasher: &KeyHasher) {
+        self.slots.check();
         let mut slots: Vec<u32> = self.table.slots().collect();
         slots.sort_unstable();
         let used = self.slots.iter().map(|(slot, _)| slot);

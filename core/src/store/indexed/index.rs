@@ -25,6 +25,36 @@ where
     })
 }
 
+/// Makes an index function of one that returns the only value, if there is one. The object lends it:
+/// nothing is copied but the value itself, into [`Values`].
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use seatrial_core::runtime::System;
+/// use seatrial_core::store::{IndexedStore, index_by_one};
+///
+/// #[derive(Debug)]
+/// struct Pod {
+///     name: String,
+///     node: Option<String>,
+/// }
+/// let pods = IndexedStore::new(&System::new(), |pod: &Arc<Pod>| Ok(pod.name.clone()));
+/// pods.add_indexers([("node", index_by_one(|pod: &Arc<Pod>| pod.node.as_deref()))])?;
+/// pods.add(Arc::new(Pod { name: "web".to_owned(), node: Some("n1".to_owned()) }))?;
+/// pods.add(Arc::new(Pod { name: "waiting".to_owned(), node: None }))?;
+/// assert_eq!(pods.index_keys("node", "n1")?, ["web"]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn index_by_one<O>(
+    value_of: impl for<'a> Fn(&'a O) -> Option<&'a str> + Send + Sync + 'static,
+) -> IndexFunction<O> {
+    Arc::new(move |object, values| {
+        value_of(object).into_iter().for_each(|value| values.add(value));
+        Ok(())
+    })
+}
+
 /// Makes a key function of an index function: the key of an object is its only value
 /// (`cache:KY-11`).
 pub fn key_by_index<K: From<String>, O>(

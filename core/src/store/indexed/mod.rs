@@ -38,7 +38,6 @@ mod writer;
 mod tests;
 
 use std::fmt;
-use std::slice;
 use std::sync::Arc;
 
 use crate::fifo::Intake;
@@ -52,7 +51,7 @@ use index::Index;
 use writer::{Change, Writer};
 
 pub use error::{AddIndexersError, IndexError, IndexFailed, StoreError, TransactionError};
-pub use index::{IndexFunction, NotOneValue, Values, index_by, key_by_index};
+pub use index::{IndexFunction, NotOneValue, Values, index_by, index_by_one, key_by_index};
 pub use slots::Snapshot;
 
 /// Reads the resource version of an object, `None` if it has none.
@@ -171,27 +170,31 @@ impl<K: Key, O: Handle, R: Runtime> IndexedStore<K, O, R> {
         self.intake.hasher().hashed(key.clone())
     }
 
-    /// Carries out one change.
+    /// Carries out one change. What it finds is asked for its values with the readers' lock
+    /// released, which is foreign code; where it finds nothing, the lock is taken once.
     fn write(&self, change: Change<K, O>, sets: Sets<'_>) -> Result<(), StoreError> {
         let mut writer = self.runtime.lock(&self.writer);
-        // The place is good until the end: only who has the writers' lock changes the content.
-        let (place, before) = {
-            let content = self.runtime.lock(&self.content);
-            let place = content.place(change.key.key(), change.key.hash());
-            (place, content.at(place).cloned())
-        };
-        writer.plan(slice::from_ref(&change), slice::from_ref(&before))?;
+        writer.begin();
+        writer.plan_after(change.object.as_ref())?;
         let sets_version = self.note_version(&mut writer, Some(&change), sets);
-        let mut left = None;
+        let mut content = self.runtime.lock(&self.content);
+        // The place is good until the end: only who has the writers' lock changes the content.
+        let place = content.place(change.key.key(), change.key.hash());
+        let mut before = None;
+        if let Some(stored) = content.at(place)
+            && !writer.functions().is_empty()
         {
-            let mut content = self.runtime.lock(&self.content);
-            let Writer { spans, values, .. } = &*writer;
-            content.apply(place, change, spans, values, |gone| left = Some(gone));
-            if sets_version {
-                content.version.clone_from(&writer.version);
-            }
+            before = Some(stored.clone());
+            drop(content);
+            writer.plan_before(0, before.as_ref())?;
+            content = self.runtime.lock(&self.content);
         }
-        drop(writer);
+        let mut left = None;
+        content.apply(place, change, &writer.spans, &writer.values, |gone| left = Some(gone));
+        if sets_version {
+            content.version.clone_from(&writer.version);
+        }
+        drop((content, writer));
         drop((left, before)); // outside the locks: objects may run foreign code when they go
         Ok(())
     }
@@ -264,9 +267,7 @@ impl<K: Key, O: Handle, R: Runtime> IndexedStore<K, O, R> {
             content.put_all(listed.objects, |gone| doubles.push(gone));
         }
         let mut writer = self.runtime.lock(&self.writer);
-        for (name, function) in writer.functions().to_vec() {
-            content.indices.push(writer.index(name, function, content.slots())?);
-        }
+        content.indices = writer.indices(&content.copy_slots())?;
         if self.version_of.is_some() {
             resource_version.clone_into(&mut content.version);
         }
@@ -342,7 +343,7 @@ impl<K: Key, O: Handle, R: Runtime> IndexedStore<K, O, R> {
         indexers: impl IntoIterator<Item = (N, IndexFunction<O>)>,
     ) -> Result<(), AddIndexersError> {
         let mut writer = self.runtime.lock(&self.writer);
-        let slots = self.runtime.lock(&self.content).slots().clone();
+        let slots = self.runtime.lock(&self.content).copy_slots();
         let mut added: Vec<Index<O>> = Vec::new();
         for (name, function) in indexers {
             let name = name.into();

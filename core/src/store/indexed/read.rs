@@ -1,5 +1,6 @@
 //! What readers ask.
 
+use std::borrow::Borrow;
 use std::sync::Arc;
 
 use hashbrown::HashTable;
@@ -10,7 +11,7 @@ use crate::store::{Handle, Key, KeyError, KnownObjects, LookupFailed, spread};
 use super::content::Content;
 use super::index::{IndexFunction, Value, Values};
 use super::members::Members;
-use super::slots::{Entry, Slots};
+use super::slots::{Entry, Shared};
 use super::{IndexError, IndexFailed, IndexedStore, Snapshot};
 
 /// Up to so many objects are read under the lock; of more, only what is needed to read them
@@ -22,7 +23,7 @@ enum Found<K, O, T> {
     /// Read already.
     Read(Vec<T>),
     /// To be read from this copy.
-    Later(Vec<Members>, Slots<K, O>),
+    Later(Vec<Members>, Shared<K, O>),
 }
 
 impl<K: Key, O: Handle, R: Runtime> IndexedStore<K, O, R> {
@@ -126,10 +127,10 @@ impl<K: Key, O: Handle, R: Runtime> IndexedStore<K, O, R> {
         values: &[Value<'_>],
         read: impl Fn(&Entry<K, O>) -> T,
     ) -> Result<Vec<T>, IndexError> {
-        let found = find(&self.runtime.lock(&self.content), name, values, &read);
+        let found = find(&mut self.runtime.lock(&self.content), name, values, &read);
         Ok(match found.ok_or_else(|| IndexError::Unknown(name.to_owned()))? {
             Found::Read(objects) => objects,
-            Found::Later(members, slots) => read_all(&members, &slots, &read),
+            Found::Later(members, slots) => read_all(&members, |slot| slots.get(slot), &read),
         })
     }
 
@@ -150,7 +151,7 @@ impl<K: Key, O: Handle, R: Runtime> IndexedStore<K, O, R> {
 
 /// Finds the members of values under an index; `None` if there is no such index.
 fn find<K: Key, O: Handle, T>(
-    content: &Content<K, O>,
+    content: &mut Content<K, O>,
     name: &str,
     values: &[Value<'_>],
     read: impl Fn(&Entry<K, O>) -> T,
@@ -158,20 +159,21 @@ fn find<K: Key, O: Handle, T>(
     let index = content.index(name)?;
     let members: Vec<&Members> = values.iter().filter_map(|value| index.members(*value)).collect();
     if members.iter().map(|members| members.len()).sum::<usize>() <= FEW {
-        return Some(Found::Read(read_all(&members, content.slots(), read)));
+        return Some(Found::Read(read_all(&members, |slot| content.slots().get(slot), read)));
     }
-    Some(Found::Later(members.into_iter().cloned().collect(), content.slots().clone()))
+    let members = members.into_iter().cloned().collect();
+    Some(Found::Later(members, content.copy_slots()))
 }
 
 /// Reads members, each once.
-fn read_all<K, O, T, M: std::borrow::Borrow<Members>>(
+fn read_all<'s, K: 's, O: 's, T, M: Borrow<Members>>(
     members: &[M],
-    slots: &Slots<K, O>,
+    stored: impl Fn(u32) -> Option<&'s Entry<K, O>>,
     read: impl Fn(&Entry<K, O>) -> T,
 ) -> Vec<T> {
     let mut objects = Vec::with_capacity(members.iter().map(|some| some.borrow().len()).sum());
     if let [only] = members {
-        only.borrow().for_each(|slot| objects.extend(slots.get(slot).map(&read)));
+        only.borrow().for_each(|slot| objects.extend(stored(slot).map(&read)));
         return objects;
     }
     let mut seen: HashTable<u32> = HashTable::with_capacity(objects.capacity());
@@ -179,7 +181,7 @@ fn read_all<K, O, T, M: std::borrow::Borrow<Members>>(
         some.borrow().for_each(|slot| {
             if seen.find(spread(slot), |other| *other == slot).is_none() {
                 seen.insert_unique(spread(slot), slot, |other| spread(*other));
-                objects.extend(slots.get(slot).map(&read));
+                objects.extend(stored(slot).map(&read));
             }
         });
     }

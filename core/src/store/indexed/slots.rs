@@ -3,7 +3,11 @@
 //! Slots lie in chunks, chunks in groups and groups in a list, all shared by counting references.
 //! A copy of the whole is one count. Whoever writes while a copy is alive copies the list, the
 //! group and the chunk on the way to the slot, and nothing else; without a copy it writes in place.
+//!
+//! To find out, it has to ask three counts, and asking takes as long as counting. So the last chunk,
+//! where new objects come, is not shared until somebody takes a copy.
 
+use std::array;
 use std::sync::Arc;
 
 /// How many slots lie in a chunk, and how many chunks in a group.
@@ -19,41 +23,78 @@ pub(super) struct Entry<K, O> {
 type Chunk<K, O> = [Option<Entry<K, O>>; FAN];
 type Group<K, O> = [Option<Arc<Chunk<K, O>>>; FAN];
 
+/// Slots that are written to.
 #[derive(Debug)]
-pub(super) struct Slots<K, O>(Arc<Vec<Arc<Group<K, O>>>>);
+pub(super) struct Slots<K, O> {
+    shared: Shared<K, O>,
+    /// The last chunk, if it is not among those that are shared.
+    last: Option<Box<Chunk<K, O>>>,
+    /// How many chunks there are, that one among them.
+    chunks: usize,
+}
 
-impl<K, O> Clone for Slots<K, O> {
+/// Slots as they were when they were copied.
+#[derive(Debug)]
+pub(super) struct Shared<K, O>(Arc<Vec<Arc<Group<K, O>>>>);
+
+impl<K, O> Clone for Shared<K, O> {
     fn clone(&self) -> Self {
         Self(Arc::clone(&self.0))
     }
 }
 
-/// Splits the number of a slot: its group, its chunk in there, its place in there.
+/// Splits the number of a slot: its chunk, its place in there.
 #[inline]
-fn split(slot: u32) -> (usize, usize, usize) {
-    let slot = slot as usize;
-    (slot / (FAN * FAN), slot / FAN % FAN, slot % FAN)
+fn split(slot: u32) -> (usize, usize) {
+    (slot as usize / FAN, slot as usize % FAN)
 }
 
-impl<K, O> Slots<K, O> {
-    pub(super) fn new() -> Self {
-        Self(Arc::new(Vec::new()))
-    }
-
+impl<K, O> Shared<K, O> {
     #[inline]
     pub(super) fn get(&self, slot: u32) -> Option<&Entry<K, O>> {
-        let (group, chunk, place) = split(slot);
-        self.0.get(group)?[chunk].as_ref()?[place].as_ref()
+        let (chunk, place) = split(slot);
+        self.0.get(chunk / FAN)?[chunk % FAN].as_ref()?[place].as_ref()
     }
 
-    fn chunks(&self) -> impl Iterator<Item = &Arc<Chunk<K, O>>> {
-        self.0.iter().flat_map(|group| group.iter().flatten())
+    fn chunks(&self) -> impl Iterator<Item = &Chunk<K, O>> {
+        self.0.iter().flat_map(|group| group.iter().flatten()).map(|chunk| &**chunk)
     }
 
     /// Goes through the slots in use, in their order.
     pub(super) fn iter(&self) -> impl Iterator<Item = (u32, &Entry<K, O>)> {
-        let slots = self.chunks().flat_map(|chunk| chunk.iter());
-        (0..).zip(slots).filter_map(|(slot, entry)| Some((slot, entry.as_ref()?)))
+        in_use(self.chunks())
+    }
+}
+
+/// Goes through the slots in use of chunks that follow each other from the first one on.
+fn in_use<'a, K: 'a, O: 'a>(
+    chunks: impl Iterator<Item = &'a Chunk<K, O>>,
+) -> impl Iterator<Item = (u32, &'a Entry<K, O>)> {
+    (0..).zip(chunks.flatten()).filter_map(|(slot, entry)| Some((slot, entry.as_ref()?)))
+}
+
+impl<K, O> Slots<K, O> {
+    pub(super) fn new() -> Self {
+        Self { shared: Shared(Arc::new(Vec::new())), last: None, chunks: 0 }
+    }
+
+    #[inline]
+    pub(super) fn get(&self, slot: u32) -> Option<&Entry<K, O>> {
+        let (chunk, place) = split(slot);
+        match &self.last {
+            Some(last) if chunk + 1 == self.chunks => last[place].as_ref(),
+            _ => self.shared.get(slot),
+        }
+    }
+
+    /// Goes through the slots in use, in their order.
+    pub(super) fn iter(&self) -> impl Iterator<Item = (u32, &Entry<K, O>)> {
+        in_use(self.shared.chunks().chain(self.last.as_deref()))
+    }
+
+    pub(super) fn check(&self) {
+        let shared = self.shared.chunks().count();
+        assert_eq!(shared + usize::from(self.last.is_some()), self.chunks, "chunks are counted");
     }
 }
 
@@ -61,14 +102,42 @@ impl<K: Clone, O: Clone> Slots<K, O> {
     /// Gives access to a slot, which is in use or the first behind those that ever were.
     #[inline]
     pub(super) fn slot_mut(&mut self, slot: u32) -> &mut Option<Entry<K, O>> {
-        let (group, chunk, place) = split(slot);
-        let groups = Arc::make_mut(&mut self.0);
-        if groups.len() == group {
-            groups.push(Arc::new(std::array::from_fn(|_| None)));
+        let (chunk, place) = split(slot);
+        if chunk == self.chunks {
+            self.begin_chunk();
         }
-        let chunk = &mut Arc::make_mut(&mut groups[group])[chunk];
-        let chunk = chunk.get_or_insert_with(|| Arc::new(std::array::from_fn(|_| None)));
-        &mut Arc::make_mut(chunk)[place]
+        match &mut self.last {
+            Some(last) if chunk + 1 == self.chunks => &mut last[place],
+            _ => {
+                let group = &mut Arc::make_mut(&mut self.shared.0)[chunk / FAN];
+                let chunk = Arc::make_mut(group)[chunk % FAN].as_mut();
+                &mut Arc::make_mut(chunk.expect("every chunk but the last is shared"))[place]
+            }
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn begin_chunk(&mut self) {
+        self.share_last();
+        self.last = Some(Box::new(array::from_fn(|_| None)));
+        self.chunks += 1;
+    }
+
+    /// Makes a copy, which stays as it is.
+    pub(super) fn copy(&mut self) -> Shared<K, O> {
+        self.share_last();
+        self.shared.clone()
+    }
+
+    fn share_last(&mut self) {
+        let Some(last) = self.last.take() else { return };
+        let groups = Arc::make_mut(&mut self.shared.0);
+        let chunk = self.chunks - 1;
+        if groups.len() == chunk / FAN {
+            groups.push(Arc::new(array::from_fn(|_| None)));
+        }
+        Arc::make_mut(&mut groups[chunk / FAN])[chunk % FAN] = Some(last.into());
     }
 }
 
@@ -76,12 +145,12 @@ impl<K: Clone, O: Clone> Slots<K, O> {
 /// afterwards, it stays as it is.
 #[derive(Debug)]
 pub struct Snapshot<K, O> {
-    slots: Slots<K, O>,
+    slots: Shared<K, O>,
     len: usize,
 }
 
 impl<K, O> Snapshot<K, O> {
-    pub(super) fn new(slots: Slots<K, O>, len: usize) -> Self {
+    pub(super) fn new(slots: Shared<K, O>, len: usize) -> Self {
         Self { slots, len }
     }
 
@@ -119,16 +188,66 @@ impl<K, O> Clone for Snapshot<K, O> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::machine::by_hand::each_is_noticed;
+
+    const GROUP: u32 = (FAN * FAN) as u32;
+
+    fn with(count: u32) -> Slots<u32, u32> {
+        let mut slots = Slots::new();
+        (0..count).for_each(|slot| write(&mut slots, slot));
+        slots
+    }
+
+    fn write(slots: &mut Slots<u32, u32>, slot: u32) {
+        *slots.slot_mut(slot) = Some(Entry { key: slot, object: slot });
+        slots.check();
+    }
 
     #[test]
     fn a_group_is_made_when_the_last_is_full() {
-        const GROUP: u32 = (FAN * FAN) as u32;
-        let mut slots = Slots::<u32, u32>::new();
-        for slot in 0..=GROUP {
-            *slots.slot_mut(slot) = Some(Entry { key: slot, object: slot });
-            assert_eq!(slots.0.len(), if slot < GROUP { 1 } else { 2 });
-            assert_eq!(slots.chunks().count(), slot as usize / FAN + 1);
-        }
+        let mut slots = with(GROUP);
+        assert_eq!((slots.copy().0.len(), slots.chunks), (1, FAN));
+        write(&mut slots, GROUP);
+        assert_eq!((slots.copy().0.len(), slots.chunks), (2, FAN + 1));
         assert!(slots.iter().map(|(slot, entry)| (slot, entry.key)).eq((0..=GROUP).zip(0..)));
+    }
+
+    #[test]
+    fn the_last_chunk_is_shared_once_a_copy_is_taken_and_stays_in_it_as_it_was() {
+        const NEXT: u32 = FAN as u32;
+        for count in [1, NEXT - 1, NEXT, NEXT + 1] {
+            let mut slots = with(count);
+            assert!(slots.last.is_some());
+            let copy = slots.copy();
+            assert!(slots.last.is_none());
+            for slot in [count, count - 1] {
+                *slots.slot_mut(slot) = Some(Entry { key: slot, object: 99 });
+                slots.check();
+            }
+            assert!(copy.iter().all(|(slot, entry)| entry.object == slot));
+            assert_eq!(
+                (copy.iter().count(), slots.iter().count()),
+                (count as usize, count as usize + 1)
+            );
+            for slot in 0..=count + 1 {
+                let found = slots.get(slot).map(|entry| entry.object);
+                let expected = if slot > count {
+                    None
+                } else if slot < count - 1 {
+                    Some(slot)
+                } else {
+                    Some(99)
+                };
+                assert_eq!(found, expected, "{slot} of {count}");
+                assert_eq!(copy.get(slot).is_some(), slot < count);
+            }
+        }
+    }
+
+    #[test]
+    fn chunks_that_are_not_counted_are_noticed() {
+        let breaks: [fn(&mut Slots<u32, u32>); 2] =
+            [|slots| slots.chunks += 1, |slots| slots.last = None];
+        each_is_noticed(|| with(1), breaks, Slots::check);
     }
 }

@@ -10,7 +10,7 @@ use crate::store::{Handle, Hashed, Key, KeyHasher, spread};
 
 use super::IndexFailed;
 use super::index::{Index, IndexFunction, Values};
-use super::slots::Slots;
+use super::slots::Shared;
 
 /// What is to become of a key: a new object, or none.
 #[derive(Debug)]
@@ -20,21 +20,10 @@ pub(super) struct Change<K, O> {
 }
 
 /// The values of an object under one index, before and after a change, as numbers of [`Values`].
-#[derive(Clone, Debug)]
+#[derive(Clone, Default, Debug)]
 pub(super) struct Span {
-    start: usize,
-    middle: usize,
-    end: usize,
-}
-
-impl Span {
-    pub(super) fn before(&self) -> Range<usize> {
-        self.start..self.middle
-    }
-
-    pub(super) fn after(&self) -> Range<usize> {
-        self.middle..self.end
-    }
+    pub(super) before: Range<usize>,
+    pub(super) after: Range<usize>,
 }
 
 /// What lies under the writers' lock. The buffers are kept from one write to the next.
@@ -75,26 +64,51 @@ impl<O: Handle> Writer<O> {
         changes: &[Change<K, O>],
         before: &[Option<O>],
     ) -> Result<(), IndexFailed> {
-        self.values.clear();
-        self.spans.clear();
-        if self.functions.is_empty() {
-            return Ok(());
-        }
+        self.begin();
         let earlier = earlier_changes(changes);
         for (number, change) in changes.iter().enumerate() {
-            let old = match earlier.get(number).copied().flatten() {
+            let old = match earlier[number] {
                 Some(earlier) => changes[earlier].object.as_ref(),
                 None => before[number].as_ref(),
             };
-            for (name, function) in &self.functions {
-                let start = self.values.count();
-                call(name, function, old, &mut self.values)?;
-                let middle = self.values.count();
-                call(name, function, change.object.as_ref(), &mut self.values)?;
-                self.spans.push(Span { start, middle, end: self.values.count() });
-            }
+            let first = self.plan_after(change.object.as_ref())?;
+            self.plan_before(first, old)?;
         }
         Ok(())
+    }
+
+    /// Forgets what was computed for the write before.
+    pub(super) fn begin(&mut self) {
+        self.values.clear();
+        self.spans.clear();
+    }
+
+    /// Computes the values of what a change stores; it is at home nowhere yet. Returns the number
+    /// of its first span.
+    pub(super) fn plan_after(&mut self, new: Option<&O>) -> Result<usize, IndexFailed> {
+        let first = self.spans.len();
+        for (name, function) in &self.functions {
+            let after = call(name, function, new, &mut self.values)?;
+            self.spans.push(Span { before: 0..0, after });
+        }
+        Ok(first)
+    }
+
+    /// Computes the values of what the change whose spans begin there finds.
+    pub(super) fn plan_before(&mut self, first: usize, old: Option<&O>) -> Result<(), IndexFailed> {
+        for ((name, function), span) in self.functions.iter().zip(&mut self.spans[first..]) {
+            span.before = call(name, function, old, &mut self.values)?;
+        }
+        Ok(())
+    }
+
+    /// Computes all indices over what is in slots.
+    pub(super) fn indices<K>(
+        &mut self,
+        slots: &Shared<K, O>,
+    ) -> Result<Vec<Index<O>>, IndexFailed> {
+        let functions = self.functions.clone();
+        functions.into_iter().map(|(name, function)| self.index(name, function, slots)).collect()
     }
 
     /// Computes an index over what is in slots.
@@ -102,36 +116,34 @@ impl<O: Handle> Writer<O> {
         &mut self,
         name: Arc<str>,
         function: IndexFunction<O>,
-        slots: &Slots<K, O>,
+        slots: &Shared<K, O>,
     ) -> Result<Index<O>, IndexFailed> {
         let mut index = Index::new(name, function);
         for (slot, entry) in slots.iter() {
             self.values.clear();
-            call(&index.name, &index.function, Some(&entry.object), &mut self.values)?;
-            for value in self.values.range(0..self.values.count()) {
-                index.insert(value, slot);
-            }
+            let all = call(&index.name, &index.function, Some(&entry.object), &mut self.values)?;
+            self.values.range(all).for_each(|value| index.insert(value, slot));
         }
         Ok(index)
     }
 }
 
+/// Has an index function add the values of an object, if there is one. Returns their numbers.
 fn call<O>(
     name: &Arc<str>,
     function: &IndexFunction<O>,
     object: Option<&O>,
     values: &mut Values,
-) -> Result<(), IndexFailed> {
-    let Some(object) = object else { return Ok(()) };
-    function(object, values).map_err(|cause| IndexFailed { index: Arc::clone(name), cause })
+) -> Result<Range<usize>, IndexFailed> {
+    let first = values.count();
+    if let Some(object) = object {
+        function(object, values).map_err(|cause| IndexFailed { index: Arc::clone(name), cause })?;
+    }
+    Ok(first..values.count())
 }
 
-/// For every change, the number of the last one before it of the same key. Empty if there is only
-/// one change.
+/// For every change, the number of the last one before it of the same key.
 fn earlier_changes<K: Key, O>(changes: &[Change<K, O>]) -> Vec<Option<usize>> {
-    if changes.len() < 2 {
-        return Vec::new();
-    }
     let mut last: HashTable<usize> = HashTable::with_capacity(changes.len());
     let hash_of = |&number: &usize| spread(changes[number].key.hash());
     let mut earlier = Vec::with_capacity(changes.len());

@@ -15,6 +15,16 @@ fn an_object_is_under_each_of_its_values_and_under_no_other() {
 }
 
 #[test]
+fn an_object_is_under_the_one_value_that_it_lends_if_it_has_one() {
+    let store = plain();
+    let first = index_by_one(|object: &Arc<Object>| object.labels.first().copied());
+    store.add_indexers([("label", first)]).unwrap();
+    store.add(object("a", &["x", "y"])).unwrap();
+    store.add(object("b", &[])).unwrap();
+    assert_eq!((under(&store, "x"), labels(&store)), (vec!["a"], vec!["x".into()]));
+}
+
+#[test]
 fn an_update_moves_its_object_whatever_the_values_have_in_common() {
     // IX-4: a short cut that looks at one side only loses or leaves entries.
     let lists: [&'static [&'static str]; 6] =

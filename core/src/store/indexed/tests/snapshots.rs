@@ -1,5 +1,8 @@
 //! Readers and writers at the same time.
 
+use std::sync::mpsc;
+use std::time::Duration;
+
 use super::*;
 
 fn numbers(count: u32) -> IndexedStore<u32, (u32, u32)> {
@@ -29,15 +32,28 @@ fn a_snapshot_stays_as_it_is() {
 
 #[test]
 fn an_index_function_may_read_its_own_store() {
-    let runtime = System::new();
-    let store = Arc::new(IndexedStore::new(&runtime, |object: &u32| Ok(*object)));
+    const PATIENCE: Duration = Duration::from_secs(3);
+    let store = Arc::new(IndexedStore::new(&System::new(), |object: &u32| Ok(*object)));
+    let (read, sizes) = mpsc::channel();
     let peeks = {
         let store = Arc::downgrade(&store);
-        index_by(move |_: &u32| [store.upgrade().map_or(0, |store| store.len()).to_string()])
+        index_by(move |_: &u32| {
+            let (store, (say, hear)) = (store.upgrade(), mpsc::channel());
+            let read_it = move || say.send(store.map_or(0, |store| store.len())).unwrap();
+            let reader = System::new().spawn("reader", read_it);
+            read.send(hear.recv_timeout(PATIENCE)).unwrap();
+            drop(reader);
+            ["any"]
+        })
     };
     store.add_indexers([("size", peeks)]).unwrap();
     store.add(1).unwrap();
-    assert_eq!(store.list_index_values("size"), ["0".into()], "as it was before");
+    store.update(1).unwrap();
+    store.transaction(vec![Transaction::Update(1)]).unwrap();
+    store.replace(vec![1, 2], "").unwrap();
+    store.delete_key(&2).unwrap();
+    let seen: Result<Vec<usize>, _> = sizes.try_iter().collect();
+    assert_eq!(seen, Ok(vec![0, 1, 1, 1, 1, 1, 1, 2]), "as it was before, and nobody waits");
 }
 
 #[test]
