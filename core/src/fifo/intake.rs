@@ -9,9 +9,7 @@ use crate::store::{Cause, Handle, Hashed, Key, KeyError, KeyHasher, LastState};
 
 use super::EnqueueError;
 use super::marker::{Mark, Marker};
-
-/// Names an object. Deterministic and without side effects (`cache:KY-1`).
-pub type KeyFunction<K, O> = Box<dyn Fn(&O) -> Result<K, Cause> + Send + Sync>;
+use super::naming::Naming;
 
 /// Changes an object before anybody else sees it (`cache:DF-23`). It must not change the key.
 pub type Transform<O> = Arc<dyn Fn(O) -> Result<O, Cause> + Send + Sync>;
@@ -19,9 +17,7 @@ pub type Transform<O> = Arc<dyn Fn(O) -> Result<O, Cause> + Send + Sync>;
 /// The key function, the transformer and the hash function of one queue.
 #[derive(Clone)]
 pub struct Intake<K, O> {
-    /// In a box of its own: what an `Arc` keeps has its place computed in every call, if nobody
-    /// knows how large it is.
-    key_of: Arc<KeyFunction<K, O>>,
+    naming: Arc<Naming<K, O>>,
     transform: Option<Transform<O>>,
     hasher: KeyHasher,
     marker: Marker,
@@ -59,8 +55,48 @@ impl<K: Key, O: Handle> Intake<K, O> {
         hasher: KeyHasher,
         key_of: impl Fn(&O) -> Result<K, Cause> + Send + Sync + 'static,
     ) -> Self {
+        Self::with_naming(hasher, Naming::made(key_of))
+    }
+
+    /// Makes an intake for objects that carry their keys, as [`new`](Self::new). A key is cloned
+    /// only where one is kept: the ordered FIFO keeps none.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    ///
+    /// use seatrial_core::fifo::Intake;
+    /// use seatrial_core::ordered_fifo::{Options, OrderedFifo};
+    /// use seatrial_core::runtime::System;
+    ///
+    /// #[derive(Debug)]
+    /// struct Pod {
+    ///     key: Arc<str>,
+    /// }
+    /// let runtime = System::new();
+    /// let intake = Intake::lending(&runtime, |pod: &Arc<Pod>| Ok(&pod.key));
+    /// let queue: OrderedFifo<_, _> =
+    ///     OrderedFifo::with_options(&runtime, intake, Options::default());
+    /// queue.add(Arc::new(Pod { key: "default/web".into() }))?;
+    /// # Ok::<(), seatrial_core::fifo::EnqueueError>(())
+    /// ```
+    pub fn lending(
+        ambient: &dyn Ambient,
+        key_of: impl for<'a> Fn(&'a O) -> Result<&'a K, Cause> + Send + Sync + 'static,
+    ) -> Self {
+        Self::lending_with_hasher(KeyHasher::new(ambient), key_of)
+    }
+
+    /// As [`lending`](Self::lending), with a given hash function.
+    pub fn lending_with_hasher(
+        hasher: KeyHasher,
+        key_of: impl for<'a> Fn(&'a O) -> Result<&'a K, Cause> + Send + Sync + 'static,
+    ) -> Self {
+        Self::with_naming(hasher, Naming::lent(key_of))
+    }
+
+    fn with_naming(hasher: KeyHasher, naming: Naming<K, O>) -> Self {
         let marker = Marker::new(&hasher);
-        Self { key_of: Arc::new(Box::new(key_of)), transform: None, hasher, marker }
+        Self { naming: Arc::new(naming), transform: None, hasher, marker }
     }
 
     /// Adds a transformer.
@@ -84,7 +120,7 @@ impl<K: Key, O: Handle> Intake<K, O> {
     /// The key function refused it.
     #[inline]
     pub fn key(&self, object: &O) -> Result<Hashed<K>, KeyError> {
-        match (self.key_of)(object) {
+        match self.naming.key(object) {
             Ok(key) => Ok(self.hasher.hashed(key)),
             Err(cause) => Err(KeyError::new(object, cause)),
         }
@@ -96,13 +132,28 @@ impl<K: Key, O: Handle> Intake<K, O> {
     /// The key function refused it.
     #[inline]
     pub(crate) fn name(&self, object: &O) -> Result<K, KeyError> {
-        (self.key_of)(object).map_err(|cause| KeyError::new(object, cause))
+        self.naming.key(object).map_err(|cause| KeyError::new(object, cause))
+    }
+
+    /// Returns the key of an object that carries it.
+    #[inline]
+    pub(crate) fn shown<'a>(&self, object: &'a O) -> Option<&'a K> {
+        self.naming.shown(object)
     }
 
     /// Returns the mark of a key.
     #[inline]
     pub(crate) fn mark_of(&self, key: &K) -> Mark {
         self.marker.mark(key)
+    }
+
+    /// Returns the mark of an object that has a key.
+    #[inline]
+    pub(crate) fn mark(&self, object: &O) -> Option<Mark> {
+        match self.shown(object) {
+            Some(key) => Some(self.mark_of(key)),
+            None => self.name(object).ok().map(|key| self.mark_of(&key)),
+        }
     }
 
     /// Returns the key of a deleted object; a tombstone's is the one it names (`cache:KY-10`).

@@ -29,6 +29,7 @@ mod intake;
 mod items;
 mod latch;
 mod marker;
+mod naming;
 mod operations;
 mod outcome;
 mod state;
@@ -44,9 +45,10 @@ use crate::runtime::{Runtime, System};
 use crate::store::{Cause, Handle, Hashed, Key, KeyError, LastState};
 
 pub use contract::Queue;
-pub use intake::{Intake, KeyFunction, Keyed, Listed, Transform};
+pub use intake::{Intake, Keyed, Listed, Transform};
 pub use latch::SyncLatch;
 pub(crate) use marker::Mark;
+pub use naming::KeyFunction;
 pub use operations::{
     AddIfAbsent, Close, Delete, Get, HasSynced, IsClosed, Len, List, Op, Pop, Processed, Put,
     Replace, Resync, Ret, WaitForSync,

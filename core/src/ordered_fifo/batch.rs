@@ -10,13 +10,14 @@ use std::ops::Range;
 use hashbrown::{HashTable, hash_table};
 
 use crate::fifo::Mark;
+use crate::slab::ahead::look_at;
 use crate::store::{Handle, Key, KnownObjects, spread};
 
 use super::entry::Entry;
 use super::{Event, OrderedQueue};
 
 /// How many events are marked together: about as many as a processor waits for at once.
-const TOGETHER: usize = 16;
+const TOGETHER: usize = 32;
 
 /// Events that were taken out of the queue together. If there is more than one, all are changes,
 /// of different objects (`cache:RF-22`).
@@ -85,13 +86,15 @@ impl<K: Key, O: Handle, N: KnownObjects<K, O>> OrderedQueue<K, O, N> {
         limit
     }
 
-    /// Marks what has no mark yet. Objects and keys lie far away, and are waited for together.
+    /// Marks what has no mark yet. Objects and keys lie far away, and are waited for together: keys
+    /// that objects carry are looked at first, with little in between.
     fn mark(&mut self, events: Range<usize>) {
-        for at in events {
-            if let Some(event) = self.events.get_mut(at) {
-                event.mark_with(&self.intake);
-            }
-        }
+        let run = self.events.run_mut(events.start);
+        let together = events.len().min(run.len());
+        let run = &mut run[..together];
+        let objects = run.iter().filter_map(|event| event.unmarked_object());
+        look_at(objects.filter_map(|object| self.intake.shown(object)));
+        run.iter_mut().for_each(|event| event.mark_with(&self.intake));
     }
 
     /// Tells whether a queued event is of the same object as a change.

@@ -93,17 +93,17 @@ impl<E> Chunked<E> {
         None
     }
 
-    pub(super) fn get_mut(&mut self, at: usize) -> Option<&mut E> {
-        let Some(mut at) = at.checked_sub(self.first.len()) else {
-            return self.first.get_mut(at).map(|entry| &mut **entry);
-        };
-        for chunk in self.full.iter_mut().chain([&mut self.last]) {
+    /// Returns the entries that lie side by side from a place on.
+    pub(super) fn run_mut(&mut self, mut at: usize) -> &mut [ManuallyDrop<E>] {
+        let first = [self.first.make_contiguous()].into_iter();
+        let behind = self.full.iter_mut().chain([&mut self.last]).map(Vec::as_mut_slice);
+        for chunk in first.chain(behind) {
             match at.checked_sub(chunk.len()) {
-                None => return chunk.get_mut(at).map(|entry| &mut **entry),
+                None => return &mut chunk[at..],
                 Some(behind) => at = behind,
             }
         }
-        None
+        &mut []
     }
 
     pub(super) fn iter(&self) -> impl Iterator<Item = &E> {
@@ -169,11 +169,11 @@ mod tests {
             let got = (0..queue.len()).map_while(|at| queue.get(at).copied());
             assert!(got.eq(expected..next));
             let (mut copy, len) = (queue.clone(), queue.len());
-            let got = (0..len).map_while(|at| copy.get_mut(at).copied());
+            let got = (0..len).map_while(|at| copy.run_mut(at).first().map(|entry| **entry));
             assert!(got.eq(expected..next));
             assert_eq!(
-                (queue.get(len), copy.get_mut(len), queue.iter().count()),
-                (None, None, len)
+                (queue.get(len), copy.run_mut(len).len(), queue.iter().count()),
+                (None, 0, len)
             );
         }
         while let Some(entry) = queue.pop_front() {

@@ -87,6 +87,15 @@ impl<K, O> Entry<K, O> {
         matches!(self, Self::Change { mark: None, .. } | Self::Missed { mark: None, .. })
     }
 
+    /// Returns the object whose key says how it is to be marked, if it was not.
+    #[inline]
+    pub(super) fn unmarked_object(&self) -> Option<&O> {
+        match self {
+            Self::Change { mark: None, object, .. } => Some(object),
+            _ => None,
+        }
+    }
+
     /// Returns the mark, if it was marked.
     #[inline]
     pub(super) fn mark(&self) -> Option<Mark> {
@@ -126,7 +135,7 @@ impl<K: Key, O: Handle> Entry<K, O> {
     pub(super) fn mark_with(&mut self, intake: &Intake<K, O>) {
         match self {
             Self::Change { mark: mark @ None, object, .. } => {
-                *mark = intake.name(object).ok().map(|key| intake.mark_of(&key));
+                *mark = intake.mark(object);
             }
             Self::Missed { mark: mark @ None, last } => *mark = Some(intake.mark_of(&last.key)),
             _ => {}
@@ -170,7 +179,10 @@ mod tests {
             let hashed = key.map(|key| intake.hasher().hashed(key));
             assert_eq!(entry.key(&intake), hashed, "{event:?}");
             assert_eq!(entry.mark(), None, "nobody asked");
+            let named = entry.unmarked_object().map(|_| "key");
+            assert_eq!(named, key.filter(|key| *key == "key"), "a tombstone has a key of its own");
             entry.mark_with(&intake);
+            assert_eq!(entry.unmarked_object(), None);
             assert_eq!(entry.mark(), key.map(|key| intake.mark_of(&key)), "{event:?}");
             assert_eq!(entry.into_event(), event);
         }

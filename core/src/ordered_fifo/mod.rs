@@ -141,18 +141,29 @@ where
     /// of the key among it: it would wait for the key's cache line.
     #[inline]
     fn put(&self, verb: Verb, object: O) -> Result<(), EnqueueError> {
+        if self.intake.transforms() {
+            return self.put_transformed(verb, object);
+        }
+        if self.intake.shown(&object).is_some() {
+            return self.monitor.call(Put { verb, object: Some(Ok(object)), key: None });
+        }
         match self.intake.name(&object) {
-            Ok(key) if !self.intake.transforms() => {
-                self.monitor.call(Put { verb, object: Some(Ok(object)), key: Some(key) })
-            }
-            Ok(_) => self.put_any(verb, self.intake.transform(object)),
-            Err(refused) => self.put_any(verb, Err(refused.into())),
+            Ok(key) => self.monitor.call(Put { verb, object: Some(Ok(object)), key: Some(key) }),
+            Err(refused) => self.put_refused(verb, refused),
         }
     }
 
     #[inline(never)]
-    fn put_any(&self, verb: Verb, object: Result<O, EnqueueError>) -> Result<(), EnqueueError> {
+    fn put_transformed(&self, verb: Verb, object: O) -> Result<(), EnqueueError> {
+        let named = self.made_key(&object).map_err(EnqueueError::Key);
+        let object = named.and_then(|_| self.intake.transform(object));
         self.monitor.call(Put { verb, object: Some(object), key: None })
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn put_refused(&self, verb: Verb, refused: KeyError) -> Result<(), EnqueueError> {
+        self.monitor.call(Put { verb, object: Some(Err(refused.into())), key: None })
     }
 
     /// Queues [`Delta::Deleted`](crate::delta_fifo::Delta::Deleted) with the last state as the
@@ -170,14 +181,22 @@ where
     /// As [`add`](Self::add). A tombstone is never refused.
     pub fn delete_last_state(&self, last: LastState<K, O>) -> Result<(), EnqueueError> {
         let (last, key) = match last {
-            LastState::Final(object) => match self.intake.name(&object) {
-                Ok(key) if !self.intake.transforms() => (Ok(LastState::Final(object)), Some(key)),
+            LastState::Final(object) => match self.made_key(&object) {
+                Ok(key) if !self.intake.transforms() => (Ok(LastState::Final(object)), key),
                 Ok(_) => (self.intake.transform(object).map(LastState::Final), None),
                 Err(refused) => (Err(refused.into()), None),
             },
             tombstone @ LastState::Tombstone(_) => (Ok(tombstone), None),
         };
         self.monitor.call(Delete { last: Some(last), key })
+    }
+
+    /// Asks whether an object has a key. Returns it if it had to be made.
+    fn made_key(&self, object: &O) -> Result<Option<K>, KeyError> {
+        if self.intake.shown(object).is_some() {
+            return Ok(None);
+        }
+        self.intake.name(object).map(Some)
     }
 
     /// Queues a complete list that was read at a version.

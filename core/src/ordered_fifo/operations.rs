@@ -18,7 +18,8 @@ pub struct Put<K, O> {
     /// The object, or why it was refused: even then the queue counts as written to
     /// (`cache:RF-6`).
     pub object: Option<Result<O, EnqueueError>>,
-    /// Its key, if that is known: an object that was transformed may have lost it.
+    /// Its key, if it had to be made: an object may carry it, and one that was transformed may have
+    /// lost it.
     pub key: Option<K>,
 }
 
@@ -27,7 +28,7 @@ pub struct Put<K, O> {
 pub struct Delete<K, O> {
     /// The last state of the object, or why it was refused.
     pub last: Option<Result<LastState<K, O>, EnqueueError>>,
-    /// Its key, if that is known.
+    /// Its key, if it had to be made.
     pub key: Option<K>,
 }
 

@@ -32,6 +32,14 @@ impl Hasher for Look {
     }
 }
 
+/// Looks at keys that are about to be read.
+#[inline]
+pub(crate) fn look_at<'k, K: Hash + 'k>(keys: impl Iterator<Item = &'k K>) {
+    let mut look = Look::default();
+    keys.for_each(|key| key.hash(&mut look));
+    black_box(look.0);
+}
+
 impl<K: Eq + Hash, V: Default> Slab<K, V> {
     /// Says that an item is about to be taken, of so many that wait. Every sixteenth time the items
     /// that are `upcoming` are looked at, this one among them; it does not matter which they are.

@@ -43,6 +43,14 @@ pub fn key_of(object: &Object) -> Result<u8, Cause> {
     if object.0 == 0 { Err(Arc::new(NoMetadata)) } else { Ok(object.0) }
 }
 
+/// As [`key_of`], of objects that carry their keys.
+///
+/// # Errors
+/// The key is 0.
+pub fn key_in(object: &Object) -> Result<&u8, Cause> {
+    if object.0 == 0 { Err(Arc::new(NoMetadata)) } else { Ok(&object.0) }
+}
+
 /// The transformer: it adds 100 to the version.
 ///
 /// # Errors

@@ -12,7 +12,7 @@ use seatrial_core::runtime::System;
 use seatrial_core::store::{KeyHasher, LastState};
 
 use super::Spec;
-use crate::objects::{Checked, Object, Store, expected, key_of, said};
+use crate::objects::{Checked, Object, Store, expected, key_in, key_of, said};
 
 /// The machine that is compared.
 pub type Machine = OrderedQueue<u8, Object, Store<u8, Object>>;
@@ -56,8 +56,22 @@ pub struct Setup {
     pub emit_bookmarks: bool,
     /// With a transformer.
     pub transform: bool,
+    /// With objects that carry their keys.
+    pub lending: bool,
     /// Batches of so many events at most.
     pub batch_size: NonZeroUsize,
+}
+
+impl Setup {
+    /// Makes the intake, without its transformer.
+    pub(super) fn intake(&self) -> Intake<u8, Object> {
+        let hasher = KeyHasher::fixed(7);
+        if self.lending {
+            Intake::lending_with_hasher(hasher, key_in)
+        } else {
+            Intake::with_hasher(hasher, key_of)
+        }
+    }
 }
 
 /// The transformer: as [`crate::objects::transform`], and version 14 loses its key.
@@ -79,7 +93,7 @@ pub fn check(setup: Setup, ops: &[Op]) {
 /// As [`check`].
 pub fn check_on(setup: Setup, ops: &[Op], change: impl FnOnce(Machine) -> Boxed<Machine>) {
     let store = Store::default();
-    let mut intake = Intake::with_hasher(KeyHasher::fixed(7), key_of);
+    let mut intake = setup.intake();
     if setup.transform {
         intake = intake.with_transform(transform);
     }
@@ -287,6 +301,7 @@ pub fn decode(bytes: &[u8]) -> (Setup, Vec<Op>) {
         unlock: first & 2 != 0,
         emit_bookmarks: first & 4 != 0,
         transform: first & 8 != 0,
+        lending: first & 16 != 0,
         batch_size: NonZeroUsize::MIN.saturating_add(usize::from(first >> 6)),
     };
     (setup, std::iter::from_fn(|| decode_op(&mut bytes)).collect())

@@ -7,10 +7,9 @@ use seatrial_core::fifo::Intake;
 use seatrial_core::machine::Boxed;
 use seatrial_core::ordered_fifo::{Event, Mode, OrderedFifo, OrderedQueue};
 use seatrial_core::runtime::Runtime;
-use seatrial_core::store::KeyHasher;
 
 use super::{EventList, Machine as Rules, OrderedFifo as Page, Setup};
-use crate::objects::{self, Hosted, Made, Object, Shown, key_of, transform};
+use crate::objects::{self, Hosted, Made, Object, Shown, transform};
 use crate::trial::MachineOf;
 
 /// An event of the queue.
@@ -55,6 +54,7 @@ impl Config {
             unlock: false,
             emit_bookmarks: false,
             transform: false,
+            lending: false,
             batch_size: NonZeroUsize::new(3).expect("three is not zero"),
         };
         Self { known: None, setup }
@@ -103,7 +103,7 @@ impl Config {
     }
 
     fn intake(&self) -> Intake<u8, Object> {
-        let intake = Intake::with_hasher(KeyHasher::fixed(7), key_of);
+        let intake = self.setup.intake();
         if self.setup.transform { intake.with_transform(transform) } else { intake }
     }
 }

@@ -1,6 +1,7 @@
 //! The rules of the ordered FIFO on real threads, one behaviour a test.
 
 mod batch;
+mod lent;
 mod relist;
 mod sync;
 mod unlocked;

@@ -36,10 +36,10 @@ fn op() -> impl Strategy<Value = Op> {
 }
 
 fn setup() -> impl Strategy<Value = Setup> {
-    (any::<[bool; 4]>(), 0..5_usize).prop_map(|(flags, more)| {
-        let [atomic, unlock, emit_bookmarks, transform] = flags;
+    (any::<[bool; 5]>(), 0..5_usize).prop_map(|(flags, more)| {
+        let [atomic, unlock, emit_bookmarks, transform, lending] = flags;
         let batch_size = NonZeroUsize::MIN.saturating_add(more);
-        Setup { atomic, unlock, emit_bookmarks, transform, batch_size }
+        Setup { atomic, unlock, emit_bookmarks, transform, lending, batch_size }
     })
 }
 
