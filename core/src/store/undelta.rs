@@ -34,7 +34,7 @@ impl<K: Key, O: Handle, R: Runtime> UndeltaStore<K, O, R> {
 
     fn shown(&self, done: Result<(), StoreError>) -> Result<(), StoreError> {
         done?;
-        (self.push)(self.store.snapshot());
+        (self.push)(self.store.list());
         Ok(())
     }
 

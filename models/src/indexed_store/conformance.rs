@@ -142,7 +142,7 @@ impl Driven {
                 let found = store.get(&args.text("key")?.to_owned());
                 json!({ "exists": found.is_some(), "v": found.map(|object| object.version) })
             }
-            "list" => write_objects(store.list()),
+            "list" => write_objects(store.list().to_vec()),
             "list_keys" => sorted(store.list_keys()),
             "last_rv" => json!(store.last_resource_version()),
             "get_indexers" => sorted(store.indexers().into_iter().map(|(name, _)| name).collect()),

@@ -209,7 +209,7 @@ impl Pair {
     fn compare(&self) {
         self.store.assert_valid();
         let mut listed: Vec<_> =
-            self.store.snapshot().iter().map(|(key, object)| (*key, Arc::clone(object))).collect();
+            self.store.list().iter().map(|(key, object)| (*key, Arc::clone(object))).collect();
         listed.sort_unstable();
         assert_eq!(listed, Vec::from_iter(self.spec.items.clone()));
         for key in 0..8 {

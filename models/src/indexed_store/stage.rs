@@ -112,11 +112,11 @@ fn answer<R: Runtime>(store: &Store<u8, Object, R>, call: &Call) -> Answer {
             Answer::Values(values)
         }
         Call::Get(key) => objects(store.get(key).into_iter().collect()),
-        Call::List => objects(store.list()),
+        Call::List => objects(store.list().to_vec()),
         Call::SnapshotAcross(object) => {
-            let snapshot = store.snapshot();
+            let snapshot = store.list();
             store.add(Arc::new(object.clone())).expect("it has a key, and no index refuses it");
-            objects(snapshot.iter().map(|(_, object)| Arc::clone(object)).collect())
+            objects(snapshot.to_vec())
         }
         Call::Version => Answer::Version(store.last_resource_version()),
     }

@@ -43,19 +43,15 @@ impl<K: Key, O: Handle, R: Runtime> IndexedStore<K, O, R> {
         Ok(self.runtime.lock(&self.content).get(key.key(), key.hash()).cloned())
     }
 
-    /// Returns the content at this moment, without copying it.
-    pub fn snapshot(&self) -> Snapshot<K, O> {
+    /// Returns all objects and their keys, as they are at this moment, without copying them
+    /// (`cache:ST-6`).
+    pub fn list(&self) -> Snapshot<K, O> {
         self.runtime.lock(&self.content).snapshot()
-    }
-
-    /// Returns all objects, in no particular order.
-    pub fn list(&self) -> Vec<O> {
-        self.snapshot().collect(|entry| entry.object.clone())
     }
 
     /// Returns all keys, in no particular order.
     pub fn list_keys(&self) -> Vec<K> {
-        self.snapshot().collect(|entry| entry.key.clone())
+        self.list().collect(|entry| entry.key.clone())
     }
 
     /// Returns how many objects there are.

@@ -164,6 +164,15 @@ impl<K, O> Snapshot<K, O> {
         self.len == 0
     }
 
+    /// Copies all handles into a vector, in no particular order: that counts every one of them. To
+    /// read the objects, [`objects`](Self::objects) will do.
+    pub fn to_vec(&self) -> Vec<O>
+    where
+        O: Clone,
+    {
+        self.collect(|entry| entry.object.clone())
+    }
+
     /// Copies something of every object into a vector.
     pub(super) fn collect<T>(&self, read: impl Fn(&Entry<K, O>) -> T) -> Vec<T> {
         let mut all = Vec::with_capacity(self.len);
@@ -171,6 +180,11 @@ impl<K, O> Snapshot<K, O> {
             all.extend(chunk.iter().flatten().map(&read));
         }
         all
+    }
+
+    /// Goes through the objects, in no particular order.
+    pub fn objects(&self) -> impl Iterator<Item = &O> {
+        self.slots.iter().map(|(_, entry)| &entry.object)
     }
 
     /// Goes through keys and objects, in no particular order.

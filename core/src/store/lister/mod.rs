@@ -57,7 +57,7 @@ where
         if matches!(selector, Selector::Nothing) {
             return Ok(Vec::new());
         }
-        select(self.store.snapshot().iter().map(|(_, object)| object), selector)
+        select(self.store.list().objects(), selector)
     }
 
     /// Returns an object that belongs to the whole cluster.
@@ -122,9 +122,9 @@ where
     }
 
     fn scan(&self, selector: &Selector) -> Result<Vec<O>, NoMetadata> {
-        let snapshot = self.lister.store.snapshot();
+        let all = self.lister.store.list();
         let mut here = Vec::new();
-        for (_, object) in snapshot.iter() {
+        for object in all.objects() {
             if object.metadata().ok_or(NoMetadata)?.namespace == self.namespace {
                 here.push(object);
             }

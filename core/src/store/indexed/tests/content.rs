@@ -27,7 +27,7 @@ fn a_list_becomes_the_content_and_of_a_double_the_last_counts() {
     let store = plain();
     store.add(object("old", &[])).unwrap();
     store.replace(vec![object("a", &["1"]), object("b", &[]), object("a", &["2"])], "").unwrap();
-    assert_eq!(names(store.list()), ["a", "b"]);
+    assert_eq!(names(store.list().to_vec()), ["a", "b"]);
     assert_eq!(store.get(&"a").unwrap().labels, ["2"]);
     let mut keys = store.list_keys();
     keys.sort_unstable();
@@ -49,7 +49,7 @@ fn of_a_list_of_any_length_all_is_stored_or_nothing() {
         let list = |object| (0..count).map(|number| (number, object)).collect::<Vec<_>>();
         let twice = [list(1), list(2)].concat();
         store.replace(twice, "").unwrap();
-        let mut stored = store.list();
+        let mut stored = store.list().to_vec();
         stored.sort_unstable();
         assert_eq!(stored, list(2));
         store.assert_valid();
@@ -85,7 +85,7 @@ fn a_key_that_panics_when_it_is_cloned_leaves_the_store_as_it_was() {
     let [one, two, three, four] = ["1", "22", "333", "4444"];
     [one, two, three].into_iter().for_each(|object| store.add(object).unwrap());
     store.delete(&two).unwrap();
-    let snapshot = store.snapshot();
+    let snapshot = store.list();
     let (add, update) = (|| store.add(four), || store.update("!!!"));
     let delete = || store.delete(&three);
     let writes: [&dyn Fn() -> _; 4] = [&add, &add, &update, &delete];
@@ -95,7 +95,7 @@ fn a_key_that_panics_when_it_is_cloned_leaves_the_store_as_it_was() {
         UNLUCKY.set(u32::MAX);
         assert!(panics);
         store.assert_valid();
-        assert_eq!(store.list(), [one, three]);
+        assert_eq!(store.list().to_vec(), [one, three]);
         assert_eq!((store.get(&Fragile(3)), store.get(&Fragile(4))), (Some(three), None));
         assert_eq!(store.last_resource_version(), two, "of the last that succeeded");
     }
@@ -130,11 +130,11 @@ fn the_transformer_works_on_what_comes_in() {
     store.add((1, 1)).unwrap();
     assert_eq!(store.get(&1), Some((1, 101)));
     store.replace(vec![(2, 2)], "").unwrap();
-    assert_eq!(store.list(), [(2, 102)]);
+    assert_eq!(store.list().to_vec(), [(2, 102)]);
     let refused = store.add((2, 13)).unwrap_err();
     assert!(refused.to_string().starts_with("transforming: "), "{refused}");
     assert!(matches!(store.replace(vec![(3, 3), (2, 13)], ""), Err(StoreError::Transform(_))));
-    assert_eq!(store.list(), [(2, 102)]);
+    assert_eq!(store.list().to_vec(), [(2, 102)]);
     store.transaction(vec![Transaction::Add((4, 13))]).unwrap();
     assert_eq!(store.get(&4), Some((4, 13)), "a transaction is not transformed (ST-19)");
 }
@@ -154,7 +154,7 @@ fn a_transaction_skips_what_has_no_key_and_does_the_rest() {
         ])
         .unwrap_err();
     assert_eq!((error.successful, error.total, error.errors.len()), (vec![0, 2, 3, 5], 6, 2));
-    assert_eq!(names(store.list()), ["a"]);
+    assert_eq!(names(store.list().to_vec()), ["a"]);
     assert_eq!(under(&store, "y"), ["a"], "the later entry of a key comes after the earlier");
     assert_eq!(under(&store, "x"), [""; 0]);
     store.transaction(vec![]).unwrap();
@@ -234,9 +234,9 @@ fn two_entries_of_a_transaction_may_be_of_one_object() {
 #[test]
 fn a_store_and_a_snapshot_of_it_tell_whether_they_are_empty() {
     let store = plain();
-    assert!(store.is_empty() && store.snapshot().is_empty());
+    assert!(store.is_empty() && store.list().is_empty());
     store.add(object("a", &[])).unwrap();
     store.resync();
-    assert!(!store.is_empty() && !store.snapshot().is_empty());
-    assert_eq!((store.len(), store.snapshot().len()), (1, 1));
+    assert!(!store.is_empty() && !store.list().is_empty());
+    assert_eq!((store.len(), store.list().len()), (1, 1));
 }

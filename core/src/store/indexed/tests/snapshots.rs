@@ -17,14 +17,14 @@ fn numbers(count: u32) -> IndexedStore<u32, (u32, u32)> {
 #[test]
 fn a_snapshot_stays_as_it_is() {
     let store = numbers(10_000);
-    let before = store.snapshot();
+    let before = store.list();
     assert_eq!((before.len(), before.is_empty()), (10_000, false));
     (0..10_000).step_by(7).for_each(|number| store.update((number, 1)).unwrap());
     (1..10_000).step_by(7).for_each(|number| store.delete_key(&number).unwrap());
     store.add((20_000, 1)).unwrap();
     assert!(before.iter().all(|(key, object)| *object == (*key, 0)));
     assert_eq!(before.iter().count(), 10_000);
-    let after = store.snapshot();
+    let after = store.list();
     assert_eq!(after.iter().count(), after.len());
     assert_eq!(after.iter().filter(|(_, object)| object.1 == 1).count(), 1430);
     store.assert_valid();
@@ -93,7 +93,7 @@ fn a_reader_sees_all_of_a_list_or_transaction_or_nothing() {
     };
     let mut newest = 0;
     while newest < 299 {
-        let listed = store.list();
+        let listed = store.list().to_vec();
         assert_eq!(listed.len(), 100);
         assert!(listed[0].1 >= newest, "and never an older one");
         newest = listed[0].1;
