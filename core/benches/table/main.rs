@@ -7,10 +7,7 @@
 //! that the reference has where it was measured; how far this machine is from that one, the cost of
 //! a lock tells (13-17 ns there).
 //!
-//! Every row is measured in a process of its own. `--runs N` measures it in so many and prints the one
-//! whose ratio is the median, and how far they lie apart. `--json PATH` writes the rows as well; a word
-//! limits them to those whose part or name holds it. `--siphash` measures every row in which plain
-//! hashes once more, plain with SipHash, and fills a second column of ratios.
+//! Every row is measured in a process of its own. [`HELP`] says what may be asked for.
 
 mod apart;
 mod asynchronous;
@@ -48,6 +45,18 @@ const ROWS: [&[Measure]; 9] = [
     store::ROWS,
     elector::ROWS,
 ];
+
+const HELP: &str = "\
+Measures ours beside plain implementations, row by row.
+
+Usage: cargo bench -p seatrial-core --bench table -- [OPTIONS] [WORD]...
+
+  WORD         Measure only the rows whose part or name holds one of the words
+  --runs N     Measure every row in N processes; print the one whose ratio is the median, and how far
+               they lie apart
+  --siphash    Measure every row in which plain hashes once more, plain with SipHash: a second column
+  --json PATH  Write the rows to a file as well
+  --help       Print this";
 
 /// What is asked for.
 struct Asked {
@@ -119,7 +128,13 @@ fn arguments() -> Asked {
                 None => fail("--row needs the number of a row"),
             },
             "--bench" => {} // cargo says so
-            unknown if unknown.starts_with('-') => fail(&format!("unknown option {unknown}")),
+            "--help" => {
+                println!("{HELP}");
+                std::process::exit(0)
+            }
+            unknown if unknown.starts_with('-') => {
+                fail(&format!("unknown option {unknown}\n\n{HELP}"))
+            }
             _ => asked.words.push(argument),
         }
     }
