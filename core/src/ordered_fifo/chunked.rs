@@ -93,7 +93,8 @@ impl<E> Chunked<E> {
         None
     }
 
-    /// Returns the entries that lie side by side from a place on.
+    /// Returns the entries that lie side by side from a place on: in the first chunk all do, since
+    /// nothing is pushed there.
     pub(super) fn run_mut(&mut self, mut at: usize) -> &mut [ManuallyDrop<E>] {
         let first = [self.first.make_contiguous()].into_iter();
         let behind = self.full.iter_mut().chain([&mut self.last]).map(Vec::as_mut_slice);

@@ -20,7 +20,7 @@ pub(super) struct Change<K, O> {
 }
 
 /// The values of an object under one index, before and after a change, as numbers of [`Values`].
-#[derive(Clone, Default, Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Span {
     pub(super) before: Range<usize>,
     pub(super) after: Range<usize>,
@@ -65,6 +65,9 @@ impl<O: Handle> Writer<O> {
         before: &[Option<O>],
     ) -> Result<(), IndexFailed> {
         self.begin();
+        if self.functions.is_empty() {
+            return Ok(());
+        }
         let earlier = earlier_changes(changes);
         for (number, change) in changes.iter().enumerate() {
             let old = match earlier[number] {
@@ -83,8 +86,7 @@ impl<O: Handle> Writer<O> {
         self.spans.clear();
     }
 
-    /// Computes the values of what a change stores; it is at home nowhere yet. Returns the number
-    /// of its first span.
+    /// Computes the values of what a change stores. Returns the number of its first span.
     pub(super) fn plan_after(&mut self, new: Option<&O>) -> Result<usize, IndexFailed> {
         let first = self.spans.len();
         for (name, function) in &self.functions {
