@@ -30,8 +30,9 @@ pub(crate) const ROWS: &[Measure] = &[
         .siphash(get_shuffled::<SipHash>),
     Measure::new("store", "get, shuffled keys", get_shuffled_bare),
     Measure::new("store", "get beside a writer at full speed", get_beside_writer),
-    Measure::new("store", "the same, 1 of 100 takes longer", slowest_beside_writer),
+    Measure::new("store", "the same, 1 of 100 takes longer", one_of_100_beside_writer),
     Measure::new("store", "get beside a writer of whole lists", get_beside_lists),
+    Measure::new("store", "the same, the slowest", slowest_beside_lists),
 ];
 
 const OBJECTS: usize = 100_000;
@@ -204,8 +205,46 @@ fn get_shuffled_bare(part: &'static str, row: &'static str) -> Row {
     Row::new(part, row, times).against("a bare map")
 }
 
-/// Reads while another thread writes again and again.
-fn beside<T>(write: impl Fn() + Sync, read: impl FnOnce() -> T) -> T {
+/// How both stores are written to, again and again.
+type Writes = (fn(&Ours, &[Arc<Object>]), fn(&Plain<Same>, &[Arc<Object>]));
+
+const ONE_BY_ONE: Writes = (
+    |ours, all| all.iter().take(100).for_each(|one| assert!(ours.add(one.clone()).is_ok())),
+    |plain, all| all.iter().take(100).for_each(|one| plain.add(one.clone())),
+);
+/// Takes a plain store's lock for long.
+const WHOLE_LISTS: Writes =
+    (|ours, all| assert!(ours.replace(all.to_vec(), "2").is_ok()), |plain, all| plain.replace(all));
+
+/// Reads every key once while another thread writes; `figure` makes one of how long reads took.
+fn beside(
+    (part, row): (&'static str, &'static str),
+    (write_ours, write_plain): Writes,
+    figure: fn(&Reads<'_>) -> Duration,
+) -> Row {
+    let (all, ours, plain) = filled::<Same>();
+    let keys = shuffled(&all);
+    let times = prepared_duel(
+        1,
+        || {
+            let read = |key: &Key| ours.get(key).is_some();
+            while_writing(
+                || write_ours(&ours, &all),
+                || figure(&Reads { keys: &keys, read: &read }),
+            )
+        },
+        || {
+            let read = |key: &Key| plain.get(key).is_some();
+            while_writing(
+                || write_plain(&plain, &all),
+                || figure(&Reads { keys: &keys, read: &read }),
+            )
+        },
+    );
+    Row::new(part, row, times).against("a lock around a map")
+}
+
+fn while_writing<T>(write: impl Fn() + Sync, read: impl FnOnce() -> T) -> T {
     let stop = AtomicBool::new(false);
     std::thread::scope(|scope| {
         scope.spawn(|| {
@@ -219,57 +258,41 @@ fn beside<T>(write: impl Fn() + Sync, read: impl FnOnce() -> T) -> T {
     })
 }
 
-/// What a reader sees beside a writer that stores one object after the other, and how it is
-/// measured.
-fn beside_writer(measure: impl Fn(&[Key], &dyn Fn(&Key) -> bool) -> Duration) -> (f64, f64) {
-    let (all, ours, plain) = filled::<Same>();
-    let keys = shuffled(&all);
-    prepared_duel(
-        1,
-        || {
-            let write =
-                || all.iter().take(100).for_each(|one| assert!(ours.add(one.clone()).is_ok()));
-            beside(write, || measure(&keys, &|key| ours.get(key).is_some()))
-        },
-        || {
-            let write = || all.iter().take(100).for_each(|one| plain.add(one.clone()));
-            beside(write, || measure(&keys, &|key| plain.get(key).is_some()))
-        },
-    )
+/// What is read, and how.
+struct Reads<'a> {
+    keys: &'a [Key],
+    read: &'a dyn Fn(&Key) -> bool,
+}
+
+impl Reads<'_> {
+    fn mean(&self) -> Duration {
+        let read = |key| assert!(black_box((self.read)(key)));
+        wall(|| self.keys.iter().for_each(read)) / self.keys.len() as u32
+    }
+
+    /// How long at most all but so many of a hundred took.
+    fn but(&self, percent: usize) -> Duration {
+        let took = |key| wall(|| assert!(black_box((self.read)(key))));
+        let mut times: Vec<Duration> = self.keys.iter().map(took).collect();
+        times.sort_unstable();
+        times[(times.len() * (100 - percent) / 100).min(times.len() - 1)]
+    }
 }
 
 fn get_beside_writer(part: &'static str, row: &'static str) -> Row {
-    let mean = |keys: &[Key], read: &dyn Fn(&Key) -> bool| {
-        let took = wall(|| keys.iter().for_each(|key| assert!(black_box(read(key)))));
-        took / keys.len() as u32
-    };
-    Row::new(part, row, beside_writer(mean)).against("a lock around a map").gate(10.0)
+    beside((part, row), ONE_BY_ONE, |reads| reads.mean()).gate(10.0)
 }
 
-fn slowest_beside_writer(part: &'static str, row: &'static str) -> Row {
-    let p99 = |keys: &[Key], read: &dyn Fn(&Key) -> bool| {
-        let took = |key| wall(|| assert!(black_box(read(key))));
-        let mut times: Vec<Duration> = keys.iter().map(took).collect();
-        times.sort_unstable();
-        times[times.len() * 99 / 100]
-    };
-    Row::new(part, row, beside_writer(p99)).against("a lock around a map")
+fn one_of_100_beside_writer(part: &'static str, row: &'static str) -> Row {
+    beside((part, row), ONE_BY_ONE, |reads| reads.but(1))
 }
 
-/// A writer replaces the whole content again and again, which takes a plain store's lock for long.
+/// Most reads of either store meet no writer, but objects whose table was written a moment ago on
+/// another processor.
 fn get_beside_lists(part: &'static str, row: &'static str) -> Row {
-    let (all, ours, plain) = filled::<Same>();
-    let keys = shuffled(&all);
-    let reads = |read: &dyn Fn(&Key) -> bool| {
-        wall(|| keys.iter().for_each(|key| assert!(black_box(read(key)))))
-    };
-    let times = prepared_duel(
-        keys.len(),
-        || {
-            let write = || assert!(ours.replace(all.clone(), "2").is_ok());
-            beside(write, || reads(&|key| ours.get(key).is_some()))
-        },
-        || beside(|| plain.replace(&all), || reads(&|key| plain.get(key).is_some())),
-    );
-    Row::new(part, row, times).against("a lock around a map").gate(10.0)
+    beside((part, row), WHOLE_LISTS, |reads| reads.mean())
+}
+
+fn slowest_beside_lists(part: &'static str, row: &'static str) -> Row {
+    beside((part, row), WHOLE_LISTS, |reads| reads.but(0)).gate(10.0)
 }
