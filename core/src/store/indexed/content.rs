@@ -76,6 +76,10 @@ impl<K: Key, O: Handle> Content<K, O> {
         self.indices.iter().find(|index| *index.name == *name)
     }
 
+    pub(super) fn index_mut(&mut self, name: &str) -> Option<&mut Index<O>> {
+        self.indices.iter_mut().find(|index| *index.name == *name)
+    }
+
     /// Stores an object whose key has this place. Returns its slot. What is needed no more goes to
     /// `leave`, which keeps it: a lock is held.
     #[inline]

@@ -4,7 +4,6 @@ use std::fmt;
 use std::sync::Arc;
 
 use hashbrown::HashTable;
-use hashbrown::hash_table::Entry;
 
 use crate::store::{Cause, KeyHasher, spread};
 
@@ -163,7 +162,7 @@ impl<'a> Value<'a> {
 
 /// The objects under one value. There is always one: a value that nobody has is gone
 /// (`cache:IX-6`).
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 struct Bucket {
     value: Arc<str>,
     hash: u32,
@@ -187,6 +186,11 @@ impl<O> Index<O> {
         self.buckets.find(spread(value.hash), same).map(|bucket| &bucket.members)
     }
 
+    pub(super) fn copy_members(&mut self, value: Value<'_>) -> Option<Members> {
+        let same = |bucket: &Bucket| *bucket.value == *value.text;
+        self.buckets.find_mut(spread(value.hash), same).map(|bucket| bucket.members.copy())
+    }
+
     /// Goes through the values that somebody has.
     pub(super) fn values(&self) -> impl Iterator<Item = &Arc<str>> {
         self.buckets.iter().map(|bucket| &bucket.value)
@@ -197,14 +201,17 @@ impl<O> Index<O> {
     }
 
     pub(super) fn insert(&mut self, value: Value<'_>, slot: u32) {
-        let Value { text, hash } = value;
-        let same = |bucket: &Bucket| *bucket.value == *text;
-        match self.buckets.entry(spread(hash), same, |bucket| spread(bucket.hash)) {
-            Entry::Occupied(mut bucket) => bucket.get_mut().members.insert(slot),
-            Entry::Vacant(free) => {
-                free.insert(Bucket { value: text.into(), hash, members: Members::One(slot) });
-            }
+        let same = |bucket: &Bucket| *bucket.value == *value.text;
+        match self.buckets.find_mut(spread(value.hash), same) {
+            Some(bucket) => bucket.members.insert(slot),
+            None => self.insert_first(value, slot),
         }
+    }
+
+    #[inline(never)]
+    fn insert_first(&mut self, Value { text, hash }: Value<'_>, slot: u32) {
+        let bucket = Bucket { value: text.into(), hash, members: Members::One(slot) };
+        self.buckets.insert_unique(spread(hash), bucket, |bucket| spread(bucket.hash));
     }
 
     pub(super) fn remove(&mut self, value: Value<'_>, slot: u32) {

@@ -10,14 +10,16 @@ use std::sync::Arc;
 const RUN: usize = 512;
 
 /// Slots in their order, each once. Most often it is one.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(super) enum Members {
     One(u32),
-    Many(Arc<Runs>),
+    /// Nobody has a copy yet, and nobody need ask who has.
+    Own(Box<Runs>),
+    Shared(Arc<Runs>),
 }
 
 /// Slots in their order. No run is empty.
-#[derive(Clone, Debug)]
+#[derive(Clone, Default, Debug)]
 pub(super) struct Runs {
     /// All runs but the last.
     before: Vec<Vec<u32>>,
@@ -27,24 +29,43 @@ pub(super) struct Runs {
 }
 
 impl Members {
-    pub(super) fn len(&self) -> usize {
+    /// Returns the runs, if there are several slots.
+    fn runs(&self) -> Result<&Runs, u32> {
         match self {
-            Self::One(_) => 1,
-            Self::Many(runs) => runs.len,
+            Self::One(slot) => Err(*slot),
+            Self::Own(runs) => Ok(runs),
+            Self::Shared(runs) => Ok(runs),
         }
     }
 
+    pub(super) fn len(&self) -> usize {
+        self.runs().map_or(1, |runs| runs.len)
+    }
+
     pub(super) fn contains(&self, slot: u32) -> bool {
-        match self {
-            Self::One(one) => *one == slot,
-            Self::Many(runs) => runs.find(slot).is_ok(),
+        match self.runs() {
+            Err(one) => one == slot,
+            Ok(runs) => runs.find(slot).is_ok(),
         }
     }
 
     pub(super) fn for_each(&self, mut visit: impl FnMut(u32)) {
+        match self.runs() {
+            Err(one) => visit(one),
+            Ok(runs) => runs.iter().flatten().for_each(|slot| visit(*slot)),
+        }
+    }
+
+    /// Makes a copy, which stays as it is.
+    pub(super) fn copy(&mut self) -> Self {
         match self {
-            Self::One(slot) => visit(*slot),
-            Self::Many(runs) => runs.iter().flatten().for_each(|slot| visit(*slot)),
+            Self::One(slot) => Self::One(*slot),
+            Self::Own(runs) => {
+                let shared = Arc::new(std::mem::take(&mut **runs));
+                *self = Self::Shared(Arc::clone(&shared));
+                Self::Shared(shared)
+            }
+            Self::Shared(runs) => Self::Shared(Arc::clone(runs)),
         }
     }
 
@@ -52,32 +73,32 @@ impl Members {
     #[inline]
     pub(super) fn insert(&mut self, slot: u32) {
         match self {
+            Self::Own(runs) => runs.insert(slot),
+            Self::Shared(runs) => Arc::make_mut(runs).insert(slot),
             Self::One(one) if *one == slot => {}
             Self::One(one) => {
                 let last = vec![slot.min(*one), slot.max(*one)];
-                *self = Self::Many(Arc::new(Runs { before: Vec::new(), last, len: 2 }));
+                *self = Self::Own(Box::new(Runs { before: Vec::new(), last, len: 2 }));
             }
-            Self::Many(runs) => Arc::make_mut(runs).insert(slot),
         }
     }
 
     /// Takes a slot out, if it is there; false if none is left.
     pub(super) fn remove(&mut self, slot: u32) -> bool {
-        match self {
-            Self::One(one) => *one != slot,
-            Self::Many(runs) => {
-                let runs = Arc::make_mut(runs);
-                runs.remove(slot);
-                runs.len > 0
-            }
-        }
+        let runs = match self {
+            Self::One(one) => return *one != slot,
+            Self::Own(runs) => runs,
+            Self::Shared(runs) => Arc::make_mut(runs),
+        };
+        runs.remove(slot);
+        runs.len > 0
     }
 }
 
 impl Members {
     /// Checks that they are counted, in order, and in runs as long as they may be.
     pub(super) fn check(&self) {
-        let Self::Many(runs) = self else { return };
+        let Ok(runs) = self.runs() else { return };
         assert_eq!(runs.len, runs.iter().map(Vec::len).sum(), "slots are counted");
         assert!(runs.iter().all(|run| (1..=RUN).contains(&run.len())), "runs are short");
         assert!(runs.iter().flatten().is_sorted_by(|one, next| one < next), "in order");
@@ -170,10 +191,7 @@ mod tests {
 
     fn runs(members: &Members) -> Vec<usize> {
         members.check();
-        match members {
-            Members::One(_) => vec![1],
-            Members::Many(runs) => runs.iter().map(Vec::len).collect(),
-        }
+        members.runs().map_or(vec![1], |runs| runs.iter().map(Vec::len).collect())
     }
 
     fn of(slots: std::ops::Range<u32>) -> Members {
@@ -234,8 +252,8 @@ mod tests {
         for (number, broken) in breaks.into_iter().enumerate() {
             let mut members = of(0..FULL);
             members.check();
-            let Members::Many(runs) = &mut members else { panic!("they are many") };
-            broken(Arc::make_mut(runs));
+            let Members::Own(runs) = &mut members else { panic!("they are many") };
+            broken(runs);
             assert!(std::panic::catch_unwind(|| members.check()).is_err(), "number {number}");
         }
     }

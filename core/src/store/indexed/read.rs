@@ -157,7 +157,8 @@ fn find<K: Key, O: Handle, T>(
     if members.iter().map(|members| members.len()).sum::<usize>() <= FEW {
         return Some(Found::Read(read_all(&members, |slot| content.slots().get(slot), read)));
     }
-    let members = members.into_iter().cloned().collect();
+    let index = content.index_mut(name)?;
+    let members = values.iter().filter_map(|value| index.copy_members(*value)).collect();
     Some(Found::Later(members, content.copy_slots()))
 }
 

@@ -40,7 +40,7 @@ fn one_that_is_alone_leaves_only_itself() {
 #[test]
 fn a_copy_stays_as_it_is() {
     let mut members = count_up(2_000);
-    let copy = members.clone();
+    let copy = members.copy();
     (0..2_000).step_by(2).for_each(|slot| assert!(members.remove(slot)));
     assert_eq!((copy.len(), members.len()), (2_000, 1_000));
     assert_eq!(all(&copy), (0..2_000).collect::<Vec<_>>());
