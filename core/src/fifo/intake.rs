@@ -120,6 +120,10 @@ impl<K: Key, O: Handle> Intake<K, O> {
     /// The key function refused it.
     #[inline]
     pub fn key(&self, object: &O) -> Result<Hashed<K>, KeyError> {
+        if let Some(key) = self.shown(object) {
+            let hash = self.hasher.hash(key);
+            return Ok(Hashed::of(key.clone(), hash));
+        }
         match self.naming.key(object) {
             Ok(key) => Ok(self.hasher.hashed(key)),
             Err(cause) => Err(KeyError::new(object, cause)),

@@ -100,18 +100,38 @@ impl<K: Key, O: Handle> Content<K, O> {
                 leave((key.into_key(), before, [None, None]));
                 slot
             }
-            Err(place) => {
-                let hash = key.hash();
-                let entry = Entry { key: key.into_key(), object };
-                let at_hand = Some(entry.clone());
-                let slot = self.free.last().copied().unwrap_or_else(|| {
-                    u32::try_from(self.table.len()).expect("a store holds fewer than 2^32 objects")
-                });
-                *self.slots.slot_mut(slot) = Some(entry);
-                self.free.pop(); // not before: a slot that is copied for a snapshot may panic
-                self.table.insert(place, hash, slot, at_hand);
-                slot
-            }
+            Err(vacancy) => self.put_first(vacancy, key, object),
+        }
+    }
+
+    /// Stores an object whose key would have this place. Returns its slot.
+    #[inline]
+    fn put_first(&mut self, vacancy: usize, key: Hashed<K>, object: O) -> u32 {
+        let hash = key.hash();
+        let entry = Entry { key: key.into_key(), object };
+        let at_hand = Some(entry.clone());
+        let slot = self.free.last().copied().unwrap_or_else(|| {
+            u32::try_from(self.table.len()).expect("a store holds fewer than 2^32 objects")
+        });
+        *self.slots.slot_mut(slot) = Some(entry);
+        self.free.pop(); // not before: a slot that is copied for a snapshot may panic
+        self.table.insert(vacancy, hash, slot, at_hand);
+        slot
+    }
+
+    /// As [`put_first`](Self::put_first), of an object whose values are known.
+    #[inline]
+    pub(super) fn add(
+        &mut self,
+        vacancy: usize,
+        key: Hashed<K>,
+        object: O,
+        spans: &[Span],
+        values: &Values,
+    ) {
+        let slot = self.put_first(vacancy, key, object);
+        for (index, span) in self.indices.iter_mut().zip(spans) {
+            values.range(span.after.clone()).for_each(|value| index.insert(value, slot));
         }
     }
 

@@ -179,18 +179,25 @@ impl<K: Key, O: Handle, R: Runtime> IndexedStore<K, O, R> {
         let sets_version = self.note_version(&mut writer, Some(&change), sets);
         let mut content = self.runtime.lock(&self.content);
         // The place is good until the end: only who has the writers' lock changes the content.
-        let place = content.place(change.key.key(), change.key.hash());
-        let mut before = None;
-        if let Some(stored) = content.at(place)
-            && !writer.functions().is_empty()
-        {
-            before = Some(stored.clone());
-            drop(content);
-            writer.plan_before(0, before.as_ref())?;
-            content = self.runtime.lock(&self.content);
+        let (mut before, mut left) = (None, None);
+        match (content.place(change.key.key(), change.key.hash()), change.object) {
+            (Err(vacancy), Some(object)) => {
+                content.add(vacancy, change.key, object, &writer.spans, &writer.values);
+            }
+            (place, object) => {
+                if let Some(stored) = content.at(place)
+                    && !writer.functions().is_empty()
+                {
+                    before = Some(stored.clone());
+                    drop(content);
+                    writer.plan_before(0, before.as_ref())?;
+                    content = self.runtime.lock(&self.content);
+                }
+                let change = Change { key: change.key, object };
+                content
+                    .apply(place, change, &writer.spans, &writer.values, |gone| left = Some(gone));
+            }
         }
-        let mut left = None;
-        content.apply(place, change, &writer.spans, &writer.values, |gone| left = Some(gone));
         if sets_version {
             content.version.clone_from(&writer.version);
         }
