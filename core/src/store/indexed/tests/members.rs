@@ -51,6 +51,7 @@ fn a_copy_stays_as_it_is() {
 fn however_many_come_and_go_it_is_those_that_are_there() {
     let random = Manual::seeded(1);
     let (mut members, mut expected) = (Members::One(0), BTreeSet::from([0]));
+    let mut copies = Vec::new();
     for round in 0..40_000_u32 {
         let slot = random.choose(6_000) + 1; // zero stays, so that there is always one
         let adds = random.choose(10) < if round < 20_000 { 7 } else { 2 };
@@ -66,6 +67,12 @@ fn however_many_come_and_go_it_is_those_that_are_there() {
             members.check();
             assert!(all(&members).into_iter().eq(expected.iter().copied()), "round {round}");
         }
+        if round % 10_000 == 0 {
+            copies.push((members.copy(), expected.clone()));
+        }
+    }
+    for (copy, expected) in copies {
+        assert!(all(&copy).into_iter().eq(expected), "it stays as it was");
     }
     assert!((500..2_500).contains(&members.len()), "it has grown and shrunk: {}", members.len());
 }
