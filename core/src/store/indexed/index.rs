@@ -118,6 +118,7 @@ impl Values {
     }
 
     /// Returns a value by its number.
+    #[inline(always)]
     fn get(&self, number: usize) -> Value<'_> {
         let start = number.checked_sub(1).map_or(0, |before| self.ends[before].0);
         let (end, hash) = self.ends[number];
@@ -200,6 +201,7 @@ impl<O> Index<O> {
         self.buckets.iter().for_each(|bucket| visit(&bucket.members));
     }
 
+    #[inline(always)]
     pub(super) fn insert(&mut self, value: Value<'_>, slot: u32) {
         let same = |bucket: &Bucket| *bucket.value == *value.text;
         match self.buckets.find_mut(spread(value.hash), same) {

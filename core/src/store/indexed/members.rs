@@ -69,9 +69,17 @@ impl Members {
         }
     }
 
-    /// Puts a slot in, if it is not there.
-    #[inline]
+    /// Puts a slot in, if it is not there. Most come last, and of most values nobody has a copy.
+    #[inline(always)]
     pub(super) fn insert(&mut self, slot: u32) {
+        match self {
+            Self::Own(runs) if runs.takes_last(slot) => runs.push(slot),
+            _ => self.insert_any(slot),
+        }
+    }
+
+    #[inline(never)]
+    fn insert_any(&mut self, slot: u32) {
         match self {
             Self::Own(runs) => runs.insert(slot),
             Self::Shared(runs) => Arc::make_mut(runs).insert(slot),
@@ -126,18 +134,22 @@ impl Runs {
         run.binary_search(&slot).map(|place| (number, place)).map_err(|place| (number, place))
     }
 
-    #[inline]
-    fn insert(&mut self, slot: u32) {
-        if self.last.len() < RUN && self.last.last().is_some_and(|last| *last < slot) {
-            self.len += 1;
-            return self.last.push(slot);
-        }
-        self.insert_between(slot);
+    /// Tells whether a slot comes last, and its run has room.
+    #[inline(always)]
+    fn takes_last(&self, slot: u32) -> bool {
+        self.last.len() < RUN && self.last.last().is_some_and(|last| *last < slot)
     }
 
-    /// Apart from the short way, and not rare: deleted objects leave slots to those that come.
-    #[inline(never)]
-    fn insert_between(&mut self, slot: u32) {
+    #[inline(always)]
+    fn push(&mut self, slot: u32) {
+        self.len += 1;
+        self.last.push(slot);
+    }
+
+    fn insert(&mut self, slot: u32) {
+        if self.takes_last(slot) {
+            return self.push(slot);
+        }
         let Err((number, place)) = self.find(slot) else { return };
         self.len += 1;
         let run = self.run(number);
