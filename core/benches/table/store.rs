@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use seatrial_core::fifo::Intake;
 use seatrial_core::runtime::System;
 use seatrial_core::store::{IndexedStore, index_by_one};
 
@@ -39,10 +40,12 @@ const OBJECTS: usize = 100_000;
 
 type Ours = IndexedStore<Key, Arc<Object>>;
 
-/// Makes a store whose index functions lend values; plain's make lists of them, as the reference's.
+/// Makes a store of objects that lend their keys and what they are found by. Plain makes keys and
+/// lists of values, as the reference does.
 fn ours() -> Ours {
-    let key_of = |object: &Arc<Object>| Ok(Arc::clone(&object.key));
-    let store = IndexedStore::new(&System::new(), key_of);
+    let system = System::new();
+    let intake = Intake::lending(&system, |object: &Arc<Object>| Ok(&object.key));
+    let store = IndexedStore::with_intake(&system, intake, None);
     let indices = [
         ("zone", index_by_one(|object: &Arc<Object>| Some(&*object.zone))),
         ("node", index_by_one(|object: &Arc<Object>| Some(&*object.node))),
