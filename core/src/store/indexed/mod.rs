@@ -178,8 +178,8 @@ impl<K: Key, O: Handle, R: Runtime> IndexedStore<K, O, R> {
         writer.plan_after(change.object.as_ref())?;
         let sets_version = self.note_version(&mut writer, Some(&change), sets);
         let mut content = self.runtime.lock(&self.content);
-        // The place is good until the end: only who has the writers' lock changes the content.
         let (mut before, mut left) = (None, None);
+        // The place is good until the end: only who has the writers' lock changes the content.
         match (content.place(change.key.key(), change.key.hash()), change.object) {
             (Err(vacancy), Some(object)) => {
                 content.add(vacancy, change.key, object, &writer.spans, &writer.values);
