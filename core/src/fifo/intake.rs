@@ -121,6 +121,7 @@ impl<K: Key, O: Handle> Intake<K, O> {
     #[inline]
     pub fn key(&self, object: &O) -> Result<Hashed<K>, KeyError> {
         if let Some(key) = self.shown(object) {
+            // Looked at before it is counted: all of its cache lines are waited for at once.
             let hash = self.hasher.hash(key);
             return Ok(Hashed::of(key.clone(), hash));
         }

@@ -29,33 +29,6 @@ impl std::hash::Hash for Counted {
     }
 }
 
-/// The name is the key; an object without a name carries none.
-fn show(object: &Object) -> Result<&&'static str, Cause> {
-    if object.0.is_empty() { Err(Arc::new(NoMetadata)) } else { Ok(&object.0) }
-}
-
-fn lending(batch_size: usize) -> Atomic {
-    let runtime = System::new();
-    let batch_size = NonZeroUsize::new(batch_size).unwrap();
-    let options = Options { batch_size, ..Options::default() };
-    OrderedFifo::with_options(&runtime, Intake::lending(&runtime, show), options)
-}
-
-#[test]
-fn an_object_that_should_carry_a_key_and_does_not_is_refused() {
-    for refused in [
-        |queue: &Atomic| queue.add(("", 1)),
-        |queue: &Atomic| queue.update(("", 1)),
-        |queue: &Atomic| queue.delete(("", 1)),
-    ] {
-        let queue = lending(2);
-        let error = refused(&queue).unwrap_err();
-        assert!(error.to_string().ends_with("object has no meta"), "{error}");
-        assert!(queue.is_empty());
-        assert!(queue.has_synced(), "QU-19");
-    }
-}
-
 /// Queues of more than two chunks, one of which makes keys, are taken in the same batches.
 #[test]
 fn batches_are_those_of_a_queue_that_makes_keys() {

@@ -29,8 +29,10 @@ fn every_refused_write_is_a_write() {
         |queue: &Atomic| queue.update(("", 1)),
         |queue: &Atomic| queue.delete(("", 1)),
     ] {
-        for queue in [atomic(), in_batches(1)] {
-            assert!(matches!(refused(&queue), Err(EnqueueError::Key(_))));
+        for queue in [atomic(), in_batches(1), lending(2)] {
+            let error = refused(&queue).unwrap_err();
+            assert!(matches!(error, EnqueueError::Key(_)));
+            assert!(error.to_string().ends_with("object has no meta"), "{error}");
             assert!(queue.is_empty());
             assert!(queue.has_synced(), "QU-19");
         }
