@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::Waker;
 use std::time::Duration;
 
@@ -19,6 +20,9 @@ pub(super) type Key = (Instant, u64);
 /// The clock, shared by all copies of a runtime.
 #[derive(Debug)]
 pub(super) struct Clock {
+    /// What the clock shows. Changed only with the state locked, and read without: a clock is read
+    /// more often than it is moved.
+    now: AtomicU64,
     state: Mutex<State>,
     /// Signalled when somebody begins to wait.
     arrived: Condvar,
@@ -26,7 +30,6 @@ pub(super) struct Clock {
 
 #[derive(Debug)]
 struct State {
-    now: Instant,
     wall: WallTime,
     entropy: u64,
     waiting: BTreeMap<Key, Waiter>,
@@ -44,18 +47,17 @@ enum Waiter {
 impl Clock {
     pub(super) fn new(wall: WallTime, seed: u64) -> Self {
         let state = State {
-            now: Instant::ZERO,
             wall,
             entropy: seed,
             waiting: BTreeMap::new(),
             arrivals: 0,
             asleep: 0,
         };
-        Self { state: Mutex::new(state), arrived: Condvar::new() }
+        Self { now: AtomicU64::new(0), state: Mutex::new(state), arrived: Condvar::new() }
     }
 
     pub(super) fn now(&self) -> Instant {
-        self.state.lock().now
+        Instant::from_nanos(self.now.load(Ordering::Acquire))
     }
 
     pub(super) fn wall(&self) -> WallTime {
@@ -82,9 +84,10 @@ impl Clock {
     /// this step, so a step ends even if every waker arms another one.
     pub(super) fn advance(&self, by: Duration) {
         let mut state = self.state.lock();
-        state.now = (state.now + by).min(END_OF_TIME);
+        let now = (self.now() + by).min(END_OF_TIME);
+        self.now.store(now.as_nanos(), Ordering::Release);
         state.wall = state.wall + by;
-        let (now, newest) = (state.now, state.arrivals);
+        let newest = state.arrivals;
         drop(state);
         while let Some(waiter) = self.take_due(now, newest) {
             match waiter {
@@ -108,7 +111,7 @@ impl Clock {
     /// The sleep itself follows outside: it can be ended before it begins.
     pub(super) fn begin_sleep(&self, until: Instant) -> Option<Arc<Sleeper>> {
         let mut state = self.state.lock();
-        if until <= state.now {
+        if until <= self.now() {
             return None;
         }
         state.asleep += 1;
@@ -142,7 +145,7 @@ impl Clock {
         let mut state = self.state.lock();
         let key = state.wait(deadline, Waiter::Timer(waker));
         self.arrived.notify_all();
-        (key, deadline <= state.now)
+        (key, deadline <= self.now())
     }
 
     /// Takes an armed waker away, to wake it or to drop it; `None` if it has fired.
