@@ -8,6 +8,8 @@
 mod atomic;
 mod block_on;
 mod manual;
+#[cfg(test)]
+pub(crate) mod probe;
 mod system;
 mod time;
 

@@ -1,5 +1,8 @@
 //! Tasks and threads as sleepers of one monitor.
 
+mod foreign;
+mod sleepers;
+
 use std::future::Future;
 use std::pin::{Pin, pin};
 use std::sync::Arc;

@@ -1,0 +1,104 @@
+//! Wakers and keys are foreign code: none of them runs under the lock.
+
+use super::*;
+use crate::priority_queue::PriorityQueue;
+use crate::runtime::probe::{Probe, Probing};
+
+fn pends<F: Future>(future: Pin<&mut F>, probe: &Arc<Probe>) {
+    let waker = Waker::from(Arc::clone(probe));
+    assert!(future.poll(&mut Context::from_waker(&waker)).is_pending());
+}
+
+/// Makes a queue and a waker that asks it.
+fn asked() -> (Arc<WorkQueue<u8>>, Arc<Probe>) {
+    let (queue, probe) = (Arc::new(WorkQueue::new(&System::new())), Arc::<Probe>::default());
+    let asked = Arc::clone(&queue);
+    probe.calls(move || _ = asked.len());
+    (queue, probe)
+}
+
+#[test]
+fn a_call_that_returns_wakes_tasks_without_the_lock() {
+    let (queue, probe) = asked();
+    let mut getter = pin!(queue.take_async());
+    pends(getter.as_mut(), &probe);
+    queue.add(1);
+    assert_eq!(probe.ends(), (1, 1));
+}
+
+#[test]
+fn a_thread_that_goes_to_sleep_wakes_tasks_without_the_lock() {
+    let (queue, probe) = asked();
+    queue.add(1);
+    let (token, _) = queue.take().expect("one item waits");
+    let mut getter = pin!(queue.take_async());
+    pends(getter.as_mut(), &probe);
+    let draining = Arc::clone(&queue);
+    let drain = System::new().spawn("drain", move || draining.shut_down_with_drain());
+    while !queue.is_shutting_down() {
+        std::thread::yield_now();
+    }
+    assert!(queue.done(token));
+    System::new().join(drain).expect("it does not panic");
+    assert_eq!(probe.ends(), (1, 1));
+}
+
+#[test]
+fn a_task_that_goes_to_sleep_wakes_tasks_without_the_lock() {
+    let (queue, probe) = asked();
+    queue.add(1);
+    let (token, _) = queue.take().expect("one item waits");
+    let (mut getter, mut drain) = (pin!(queue.take_async()), pin!(queue.drain_async()));
+    pends(getter.as_mut(), &probe);
+    pends(drain.as_mut(), &Arc::default());
+    assert_eq!(probe.ends(), (1, 1));
+    assert!(queue.done(token));
+}
+
+#[test]
+fn keys_that_a_work_queue_needs_no_more_are_dropped_without_the_lock() {
+    let (queue, probe) = (Arc::new(WorkQueue::new(&System::new())), Arc::<Probe>::default());
+    let asked = Arc::clone(&queue);
+    probe.calls(move || _ = asked.len());
+    let key = || Probing(1, Arc::clone(&probe));
+    queue.add(key());
+    queue.add(key()); // it is there already
+    queue.done(queue.take().expect("one item waits").0); // the consumer's and the queue's
+    queue.shut_down();
+    queue.add(key());
+    assert_eq!(probe.ends(), (4, 4));
+}
+
+#[test]
+fn keys_that_a_delaying_queue_needs_no_more_are_dropped_without_the_lock() {
+    const LATER: Duration = Duration::from_secs(1);
+    let (queue, probe) = (Arc::new(DelayingQueue::new(&Manual::new())), Arc::<Probe>::default());
+    let asked = Arc::clone(&queue);
+    probe.calls(move || _ = asked.len());
+    let key = |number| Probing(number, Arc::clone(&probe));
+    queue.add_after(key(1), LATER);
+    queue.add_after(key(1), LATER); // it waits already
+    queue.add_after(key(2), LATER);
+    queue.shut_down(); // both will never come
+    queue.add_after(key(3), LATER);
+    assert_eq!(probe.ends(), (4, 4));
+
+    let (queue, probe) = (Arc::new(DelayingQueue::new(&Manual::new())), Arc::<Probe>::default());
+    let asked = Arc::clone(&queue);
+    probe.calls(move || _ = asked.len());
+    queue.add_after(Probing(1, Arc::clone(&probe)), LATER);
+    queue.shut_down_with_drain();
+    assert_eq!(probe.ends(), (1, 1));
+}
+
+#[test]
+fn keys_that_a_priority_queue_needs_no_more_are_dropped_without_the_lock() {
+    let (queue, probe) = (Arc::new(PriorityQueue::new(&System::new())), Arc::<Probe>::default());
+    let asked = Arc::clone(&queue);
+    probe.calls(move || _ = asked.len());
+    let key = || Probing(1, Arc::clone(&probe));
+    queue.add(key());
+    queue.add(key()); // it is ready already
+    queue.done(queue.take_with_priority().expect("one item is ready").0);
+    assert_eq!(probe.ends(), (3, 3));
+}

@@ -1,0 +1,89 @@
+//! Foreign code that finds out whether it runs under a lock.
+
+use std::fmt;
+use std::hash::{Hash, Hasher};
+use std::sync::Arc;
+use std::sync::mpsc::channel;
+use std::task::Wake;
+use std::time::Duration;
+
+use parking_lot::Mutex;
+
+use super::{Runtime, System};
+
+/// How long somebody who runs under a lock waits in vain.
+const PATIENCE: Duration = Duration::from_secs(3);
+
+type Call = Arc<dyn Fn() + Send + Sync>;
+
+/// Makes a call whenever it is run, from another thread, which gets through unless the one that
+/// runs it holds a lock.
+#[derive(Default)]
+pub(crate) struct Probe {
+    call: Mutex<Option<Call>>,
+    /// Of every call whether it got through.
+    through: Mutex<Vec<bool>>,
+}
+
+impl Probe {
+    /// Says what to call.
+    pub(crate) fn calls(&self, call: impl Fn() + Send + Sync + 'static) {
+        *self.call.lock() = Some(Arc::new(call));
+    }
+
+    /// Stops calling. Returns how often it called, and how many of these calls got through.
+    pub(crate) fn ends(&self) -> (usize, usize) {
+        *self.call.lock() = None; // what is called holds whom it calls
+        let through = self.through.lock();
+        (through.len(), through.iter().filter(|through| **through).count())
+    }
+
+    fn run(&self) {
+        let Some(call) = self.call.lock().clone() else { return };
+        let (tell, hear) = channel();
+        let calling = System::new().spawn("calling", move || {
+            call();
+            drop(call);
+            tell.send(())
+        });
+        let through = hear.recv_timeout(PATIENCE).is_ok();
+        self.through.lock().push(through);
+        drop(calling);
+    }
+}
+
+impl Wake for Probe {
+    fn wake(self: Arc<Self>) {
+        self.run();
+    }
+}
+
+/// A key, or an object, that runs a probe when it is dropped.
+#[derive(Clone)]
+pub(crate) struct Probing(pub(crate) u8, pub(crate) Arc<Probe>);
+
+impl Drop for Probing {
+    fn drop(&mut self) {
+        self.1.run();
+    }
+}
+
+impl PartialEq for Probing {
+    fn eq(&self, other: &Self) -> bool {
+        self.0 == other.0
+    }
+}
+
+impl Eq for Probing {}
+
+impl Hash for Probing {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.0.hash(state);
+    }
+}
+
+impl fmt::Debug for Probing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
