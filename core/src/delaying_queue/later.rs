@@ -249,6 +249,19 @@ mod tests {
     }
 
     #[test]
+    fn few_times_are_void_however_many_items_have_become_due() {
+        const MANY: u32 = 1_000;
+        let mut later = Later::new();
+        for seconds in [20_000, 10_000] {
+            (0..MANY).for_each(|slot| _ = later.give(Slot(slot), at(seconds + u64::from(slot))));
+        }
+        assert_eq!(later.times.len(), 2 * MANY as usize, "as many are void as are not");
+        while later.pop().is_some() {
+            assert!(later.times.len() <= 2 * later.len() + VOID, "{} wait", later.len());
+        }
+    }
+
+    #[test]
     fn the_number_of_the_first_time_follows_that_of_the_last() {
         let mut later = Later { sequence: u32::MAX, ..Later::new() };
         later.give(Slot(0), at(1));

@@ -269,6 +269,14 @@ fn a_shared_bucket_fills_as_the_time_of_its_runtime_passes() {
 }
 
 #[test]
+fn a_shared_bucket_in_a_queue_fills_as_the_time_of_the_queue_passes() {
+    let mut limiter = RateLimiter::new(&Manual::new(), Bucket::new(Rate::per_second(10.0), 1));
+    let mut when = |at| Limiter::when(&mut limiter, item(&1), Instant::ZERO + ms(at));
+    assert_eq!([when(1_000), when(1_000)], [Duration::ZERO, ms(100)]);
+    assert_eq!(when(1_300), Duration::ZERO, "the clock of the limiter stands still");
+}
+
+#[test]
 fn what_was_reserved_without_a_limit_is_not_given_back_within_one() {
     let mut bucket = TokenBucket::new(Rate::UNLIMITED, 5);
     let reservation = bucket.reserve(NOW, 1, FOREVER);

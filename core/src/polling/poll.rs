@@ -90,7 +90,7 @@ pub fn poll_immediate_until<R: Runtime, H: Host<Tree>, T>(
 /// (`workqueue:WT-25`).
 ///
 /// When the time is over `run` gets one last chance. A time-out of zero is none. If `immediate`,
-/// the first run is at once; otherwise it is after one interval.
+/// the first run is at once, and the time begins after it; otherwise it is after one interval.
 ///
 /// # Errors
 /// The time was over and the last run did not break.

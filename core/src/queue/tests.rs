@@ -238,3 +238,19 @@ fn a_copy_made_in_place_goes_on_as_its_original_would() {
     let token = Token::new(3, 4);
     assert_eq!((token.slot(), token.delivery()), (3, 4));
 }
+
+#[test]
+fn a_token_stays_old_however_often_its_item_is_handed_out() {
+    let queue = queue();
+    let deliver = || {
+        queue.add(1);
+        queue.take().expect("it waits").0
+    };
+    let old = deliver();
+    assert!(queue.done(old));
+    for _ in 0..70_000 {
+        let token = deliver();
+        assert!(!queue.done(old), "{token:?} is not {old:?}");
+        assert!(queue.done(token));
+    }
+}

@@ -193,3 +193,16 @@ fn a_panic_in_a_run_ends_the_loop_and_goes_on() {
     assert!(polled.is_err());
     assert!(!token.is_cancelled());
 }
+
+#[test]
+fn a_run_is_given_a_token_that_ends_when_the_time_is_over() {
+    let reasons = drive(&Manual::new(), |runtime| {
+        let token = CancelToken::new(runtime);
+        poll(SECOND, 2 * SECOND, &token, |child| {
+            let before = child.reason();
+            runtime.sleep_until(Instant::ZERO + 3 * SECOND);
+            ControlFlow::Break((before, child.reason(), token.reason()))
+        })
+    });
+    assert_eq!(reasons, Ok((None, Some(Reason::DeadlineExceeded), None)));
+}

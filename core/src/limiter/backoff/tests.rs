@@ -1,9 +1,12 @@
 //! The keyed back-off, one rule a test, and its laws.
 
+use std::sync::Arc;
+
 use quickcheck::quickcheck;
 
 use super::*;
 use crate::limiter::FOREVER;
+use crate::runtime::probe::{Probe, Probing};
 use crate::runtime::{Ambient, Manual, System};
 
 /// The largest number below one.
@@ -234,4 +237,21 @@ quickcheck! {
             }
         })
     }
+}
+
+#[test]
+fn keys_that_are_forgotten_are_dropped_without_the_lock() {
+    let (runtime, probe) = (Manual::new(), Arc::<Probe>::default());
+    let backoff = Arc::new(KeyedBackoff::new(&runtime, ms(1), ms(50)));
+    let keys = [1, 2].map(|number| Probing(number, Arc::clone(&probe)));
+    for key in &keys {
+        backoff.next(key, runtime.now());
+    }
+    let asked = Arc::clone(&backoff);
+    let other = Probing(3, Arc::default());
+    probe.calls(move || _ = asked.get(&other));
+    backoff.reset(&keys[0]);
+    runtime.advance(ms(1_000));
+    backoff.collect_garbage();
+    assert_eq!(probe.ends(), (2, 2));
 }

@@ -183,3 +183,16 @@ fn a_flow_shows_what_it_is() {
     assert!(shown.contains("qps: 2.5"), "{shown}");
     assert_eq!(format!("{:?}", NeverAccept::new(&runtime)), "NeverAccept");
 }
+
+#[test]
+fn zero_tokens_are_refused_as_others_are() {
+    let runtime = Manual::new();
+    let flow = emptied(&runtime);
+    let debtor = waits(&runtime, &flow, &CancelToken::new(&runtime));
+    let token = CancelToken::with_deadline(&runtime, runtime.now() + SECOND / 2);
+    assert_eq!(flow.wait_for(&token, 0), Err(WaitError::WouldExceedDeadline), "TB-15");
+    token.cancel();
+    assert_eq!(flow.wait_for(&token, 0), Err(WaitError::Ended(Reason::Cancelled)));
+    runtime.advance(SECOND);
+    assert_eq!(runtime.join(debtor).unwrap(), Ok(()));
+}

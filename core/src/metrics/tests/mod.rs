@@ -263,4 +263,6 @@ fn the_provider_of_the_process_is_set_once_and_a_queue_may_have_its_own() {
     Metrics::named("late").sink().unwrap().added();
     second.metrics().sink().unwrap().added();
     assert_eq!((first.told().added, second.told().added), (1, 1));
+    let silent = Metrics::named("silent").told_to(Arc::new(second));
+    assert!(silent.sink().is_none(), "what its own provider does not want goes nowhere");
 }

@@ -14,13 +14,15 @@ fn tell(provider: Arc<dyn Provider>) {
     let runtime = Manual::new();
     let metrics = Metrics::named("pods").told_to(provider);
     let queue = Arc::new(DelayingQueue::with_metrics(&runtime, Fifo::default(), &metrics));
-    queue.add_all([1_u8, 2, 3]);
+    queue.add_all([1_u8, 2, 3, 4]);
     runtime.advance(ms(20));
     let (token, _) = queue.take().unwrap();
     runtime.advance(ms(2_000));
     queue.done(token);
     let _stuck = queue.take().unwrap();
-    queue.add_after(4, ms(100_000));
+    runtime.advance(ms(250));
+    let _other = queue.take().unwrap();
+    queue.add_after(5, ms(100_000));
     let updater = Updater::start(&runtime, &queue);
     assert!(runtime.until_waiting(1, PATIENCE));
     runtime.advance(EVERY);
@@ -58,11 +60,11 @@ fn buckets_of_pods(text: &str) -> usize {
 
 const SAME: &[&str] = &[
     "workqueue_depth{name=\"pods\"} 1",
-    "workqueue_adds_total{name=\"pods\"} 3",
+    "workqueue_adds_total{name=\"pods\"} 4",
     "workqueue_retries_total{name=\"pods\"} 1",
-    "workqueue_unfinished_work_seconds{name=\"pods\"} 0.5",
-    "workqueue_longest_running_processor_seconds{name=\"pods\"} 0.5",
-    "workqueue_queue_duration_seconds_count{name=\"pods\"} 2",
+    "workqueue_unfinished_work_seconds{name=\"pods\"} 1.25",
+    "workqueue_longest_running_processor_seconds{name=\"pods\"} 0.75",
+    "workqueue_queue_duration_seconds_count{name=\"pods\"} 3",
     "workqueue_work_duration_seconds_count{name=\"pods\"} 1",
     "# TYPE workqueue_queue_duration_seconds histogram",
 ];
@@ -83,7 +85,7 @@ fn a_registry_of_prometheus_client_reads_the_names_of_the_reference() {
     assert_lines(
         &text,
         &[
-            "workqueue_queue_duration_seconds_sum{name=\"pods\"} 2.04",
+            "workqueue_queue_duration_seconds_sum{name=\"pods\"} 4.31",
             "workqueue_queue_duration_seconds_bucket{le=\"0.01\",name=\"pods\"} 0",
             "workqueue_queue_duration_seconds_bucket{le=\"0.1\",name=\"pods\"} 1",
             "workqueue_work_duration_seconds_bucket{le=\"10.0\",name=\"pods\"} 1",

@@ -114,6 +114,16 @@ fn exponential_delays_start_over_when_they_were_not_used() {
     assert_eq!([at(48), at(49)], [1, 2], "more than 10 s after the last");
 }
 
+#[test]
+fn exponential_delays_have_a_random_part_on_top() {
+    let mut delays =
+        ExponentialDelays::new(SECOND, seconds(4), seconds(10), 2.0, 0.5, Instant::ZERO);
+    let mut at = |second| delays.next(&At(second, u64::MAX)).as_secs_f64();
+    for (delay, longest) in [(at(0), 1.5), (at(1), 3.0), (at(3), 6.0)] {
+        assert!((longest - 1e-6..longest).contains(&delay), "{delay} of {longest}: WT-9");
+    }
+}
+
 quickcheck! {
     fn delays_never_shrink_and_never_exceed_the_cap(start: u32, steps: u8, cap: u32) -> bool {
         let (start, cap) = (u64::from(start), u64::from(cap).max(1));

@@ -67,6 +67,7 @@ fn a_poll_at_a_fixed_rate_drops_what_it_missed_but_one() {
     let at_once: Poll = |token, run| poll_until(steps(2, 0.0, 1), true, token, run);
     assert_eq!(attempts(&[1, 1, 1], at_once), (vec![0.0, 2.0, 4.0, 6.0], Ok(())));
     assert_eq!(attempts(&[5, 0, 0], at_once), (vec![0.0, 5.0, 6.0, 8.0], Ok(())), "WT-22");
+    assert_eq!(attempts(&[0, 5, 0], at_once), (vec![0.0, 2.0, 7.0, 8.0], Ok(())), "one is kept");
 }
 
 #[test]
@@ -80,6 +81,15 @@ fn a_poll_with_a_backoff_counts_each_delay_from_the_end_of_the_last() {
     let growing: Poll = |token, run| poll_until(steps(1, 2.0, 9), true, token, run);
     assert_eq!(attempts(&[0; 9], growing), (vec![0.0, 1.0, 3.0, 7.0], Err(LATE)), "WT-23");
     assert_eq!(attempts(&[2, 0, 0], growing), (vec![0.0, 2.0, 4.0, 8.0], Ok(())));
+    assert_eq!(attempts(&[0, 2, 0], growing), (vec![0.0, 1.0, 3.0, 7.0], Ok(())), "not of the run");
+}
+
+#[test]
+fn a_poll_with_jitter_has_no_fixed_rate() {
+    let jittered: Poll =
+        |token, run| poll_until(Backoff { jitter: 1.0, ..steps(1, 1.0, 1) }, true, token, run);
+    let (began, _) = attempts(&[0; 9], jittered);
+    assert!(began.windows(2).any(|pair| pair[1] - pair[0] > 1.2), "{began:?}: WT-23");
 }
 
 #[test]
@@ -126,6 +136,10 @@ fn a_poll_with_a_time_out_gets_one_last_chance() {
     assert_eq!(attempts(&[0; 9], four(false)), (vec![2.0, 4.0, 5.0], Err(TIMED_OUT)));
     assert_eq!(attempts(&[0; 3], four(true)), (vec![0.0, 2.0, 4.0, 5.0], Ok(())), "at the last");
     assert_eq!(attempts(&[], four(true)), (vec![0.0], Ok(())));
+    let slow = (vec![2.0, 4.0, 7.0], Err(TIMED_OUT));
+    assert_eq!(attempts(&[0, 3, 0], four(false)), slow, "one that began in time is not the last");
+    let late = (vec![0.0, 5.0, 7.0, 8.0], Err(TIMED_OUT));
+    assert_eq!(attempts(&[3, 0, 0, 0], four(true)), late, "the time begins after the first");
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! The queues of a pool: what a delivery is to them, and what becomes of it.
 
 use super::*;
+use crate::limited_queue::Outcome;
 
 /// Takes two of three items, one in each way, and lets go of them without an outcome.
 fn taken_and_let_go_of<Q: Source<Key = u8>>(runtime: &Manual, queue: &Q) {
@@ -38,6 +39,21 @@ fn a_priority_queue_hands_out_and_takes_back() {
         queue.next().is_none() && runtime.block_on(queue.next_async()).is_none(),
         "workqueue:PQ-31"
     );
+}
+
+#[test]
+fn an_item_of_a_priority_queue_comes_back_with_its_priority_whatever_brings_it_back() {
+    let later = Outcome::RequeueAfter(ms(1));
+    for outcome in [Outcome::Retry, later, Outcome::RequeueAfter(Duration::ZERO)] {
+        let runtime = Manual::new();
+        let queue = PriorityQueue::with_limiter(&runtime, Exponential::new(ms(1), ms(1)), ());
+        queue.add_with(1, AddOptions { priority: 7, ..AddOptions::default() });
+        let (_, delivery) = queue.next().unwrap();
+        Source::settle(&queue, delivery, outcome);
+        runtime.advance(ms(1));
+        let (_, (_, priority)) = queue.next().unwrap();
+        assert_eq!(priority, 7, "{outcome:?}: PQ-42");
+    }
 }
 
 #[test]

@@ -154,3 +154,21 @@ fn what_is_forgotten_has_never_failed() {
     assert_eq!(queue.num_requeues(&1), 0, "PQ-17");
     assert_eq!(format!("{queue:?}"), "PriorityQueue");
 }
+
+#[test]
+fn whatever_comes_back_does_with_the_priority_that_it_was_handed_out_with() {
+    for outcome in [Outcome::Retry, Outcome::RequeueAfter(ms(1)), Outcome::RequeueAfter(ms(0))] {
+        let mut seen = vec![];
+        let queue = PriorityQueue::with_limiter(&System::new(), Exponential::new(ms(1), ms(1)), ());
+        queue.add_with(1, priority(7));
+        queue.work(|_, priority| {
+            seen.push(priority);
+            if seen.len() == 1 {
+                return outcome;
+            }
+            queue.shut_down();
+            Outcome::Success
+        });
+        assert_eq!(seen, [7, 7], "{outcome:?}: PQ-42");
+    }
+}

@@ -1,5 +1,6 @@
 //! A batch is the same calls one after the other, with nobody else between them.
 
+use std::cell::RefCell;
 use std::num::NonZeroUsize;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
@@ -10,12 +11,13 @@ use std::time::Duration;
 
 use quickcheck::quickcheck;
 
+use super::Batch;
 use super::pair::Pair;
 use crate::delaying_queue::{self, AddAfter, Delaying};
 use crate::limited_queue::{AddRateLimited, Limited, NumRequeues, Outcome, Settle};
 use crate::limiter::Exponential;
 use crate::machine::{Machine, Many, Operation};
-use crate::queue::{Add, AddAll, Done, DoneAll, Fifo, Finished, Get, GetBatch, Len};
+use crate::queue::{Add, AddAll, Deliver, Done, DoneAll, Fifo, Finished, Get, GetBatch, Len};
 use crate::queue::{Queue, ShutDown, Token, WorkQueue};
 use crate::runtime::{Runtime, System};
 
@@ -206,4 +208,35 @@ fn a_batch_is_awaited() {
         assert_eq!(*batch, [1, 2]);
         assert!(queue.get_batch_async(SOME).await.is_none());
     });
+}
+
+/// Notes how many deliveries each call ends.
+#[derive(Default)]
+struct Ends(RefCell<Vec<usize>>);
+
+impl Deliver for Ends {
+    type Key = u8;
+
+    fn take(&self) -> Option<(Token, u8)> {
+        None
+    }
+
+    fn done(&self, _: Token) -> bool {
+        self.0.borrow_mut().push(1);
+        true
+    }
+
+    fn done_all(&self, tokens: Vec<Token>) -> usize {
+        self.0.borrow_mut().push(tokens.len());
+        tokens.len()
+    }
+}
+
+#[test]
+fn the_items_of_a_batch_are_done_in_one_step() {
+    let queue = Ends::default();
+    let taken = (0..3).map(|slot| (Token::new(slot, 1), slot as u8)).collect();
+    drop(Batch::new(&queue, taken));
+    assert_eq!(*queue.0.borrow(), [3]);
+    assert!(Batch::new(&queue, vec![]).is_none());
 }

@@ -46,13 +46,7 @@ enum Waiter {
 
 impl Clock {
     pub(super) fn new(wall: WallTime, seed: u64) -> Self {
-        let state = State {
-            wall,
-            entropy: seed,
-            waiting: BTreeMap::new(),
-            arrivals: 0,
-            asleep: 0,
-        };
+        let state = State { wall, entropy: seed, waiting: BTreeMap::new(), arrivals: 0, asleep: 0 };
         Self { now: AtomicU64::new(0), state: Mutex::new(state), arrived: Condvar::new() }
     }
 
