@@ -20,7 +20,7 @@ fn tell(provider: Arc<dyn Provider>) {
     runtime.advance(ms(2_000));
     queue.done(token);
     let _stuck = queue.take().unwrap();
-    runtime.advance(ms(250));
+    runtime.advance(ms(400));
     let _other = queue.take().unwrap();
     queue.add_after(5, ms(100_000));
     let updater = Updater::start(&runtime, &queue);
@@ -62,8 +62,8 @@ const SAME: &[&str] = &[
     "workqueue_depth{name=\"pods\"} 1",
     "workqueue_adds_total{name=\"pods\"} 4",
     "workqueue_retries_total{name=\"pods\"} 1",
-    "workqueue_unfinished_work_seconds{name=\"pods\"} 1.25",
-    "workqueue_longest_running_processor_seconds{name=\"pods\"} 0.75",
+    "workqueue_unfinished_work_seconds{name=\"pods\"} 1.4",
+    "workqueue_longest_running_processor_seconds{name=\"pods\"} 0.9",
     "workqueue_queue_duration_seconds_count{name=\"pods\"} 3",
     "workqueue_work_duration_seconds_count{name=\"pods\"} 1",
     "# TYPE workqueue_queue_duration_seconds histogram",
@@ -85,7 +85,7 @@ fn a_registry_of_prometheus_client_reads_the_names_of_the_reference() {
     assert_lines(
         &text,
         &[
-            "workqueue_queue_duration_seconds_sum{name=\"pods\"} 4.31",
+            "workqueue_queue_duration_seconds_sum{name=\"pods\"} 4.46",
             "workqueue_queue_duration_seconds_bucket{le=\"0.01\",name=\"pods\"} 0",
             "workqueue_queue_duration_seconds_bucket{le=\"0.1\",name=\"pods\"} 1",
             "workqueue_work_duration_seconds_bucket{le=\"10.0\",name=\"pods\"} 1",
