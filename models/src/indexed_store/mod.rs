@@ -87,6 +87,7 @@ component_tests! {
     scenarios:
         value_added_beside_readers,
         moved_beside_readers,
+        moved_from_many_beside_reader,
         deleted_beside_readers,
         index_added_beside_writer,
         list_beside_transaction,

@@ -14,6 +14,7 @@ pub(super) fn all() -> Vec<Box<dyn DynScenario<IndexedStore>>> {
     vec![
         Box::new(ValueAddedBesideReaders),
         Box::new(MovedBesideReaders),
+        Box::new(MovedFromManyBesideReader),
         Box::new(DeletedBesideReaders),
         Box::new(IndexAddedBesideWriter),
         Box::new(ListBesideTransaction),
@@ -90,6 +91,32 @@ impl Scenario<IndexedStore> for MovedBesideReaders {
     fn reaches(history: &History) -> bool {
         let reads = |call: &Call, _: &Answer| *call == Call::Values;
         answered_during(history, reads, |other| matches!(other, Call::Put(_)))
+    }
+}
+
+/// One of so many objects under a value that they are read without the lock (`cache:IX-20`).
+struct MovedFromManyBesideReader;
+
+impl Scenario<IndexedStore> for MovedFromManyBesideReader {
+    const NAME: &'static str = "moved_from_many_beside_reader";
+    const SAYS: &'static str = "of seventy objects under a value one gets another while one reads";
+
+    fn run<R: Runtime>(&self, world: &World<R, IndexedStore>) {
+        let mut stage = Stage::new(world);
+        let many = (1..=70).map(|key| object(key, 1, 0b01)).collect();
+        stage.call([Call::AddIndex, Call::Replace(many)]);
+        let reader = stage.on("reader", [Call::ByIndex(0)]);
+        stage.call([put(70, 2, 0b10)]);
+        stage.end([reader]);
+    }
+
+    /// The reader finds all of them while one moves.
+    fn reaches(history: &History) -> bool {
+        let all = |_: &Call, answer: &Answer| match answer {
+            Answer::Objects(found) => found.len() == 70,
+            _ => false,
+        };
+        answered_during(history, all, |other| matches!(other, Call::Put(_)))
     }
 }
 

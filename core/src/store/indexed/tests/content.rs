@@ -229,6 +229,9 @@ fn two_entries_of_a_transaction_may_be_of_one_object() {
     assert_eq!((under(&store, "old"), under(&store, "new")), (vec![], vec!["b"]));
     assert_eq!((under(&store, "x"), under(&store, "y")), (vec![], vec!["a"]));
     assert_eq!(labels(&store), ["new".into(), "y".into()]);
+    store.transaction(vec![of("a", &["x"]), of("a", &["y"]), of("a", &["z"])]).unwrap();
+    assert_eq!((under(&store, "y"), under(&store, "z")), (vec![], vec!["a"]));
+    assert_eq!(labels(&store), ["new".into(), "z".into()], "each finds what the one before left");
 }
 
 #[test]

@@ -58,6 +58,13 @@ fn an_index_that_fails_on_what_is_stored() {
         let added = store.add_indexers([("fine", by_label()), ("fails", fails)]);
         assert!(matches!(added, Err(AddIndexersError::Failed(_))));
     });
+    let store = plain();
+    store.add(object("a", &["broken"])).unwrap();
+    let fine = || ("fine", index_by(|object: &Arc<Object>| [object.name]));
+    store.add_indexers([fine(), ("fails", by_label())]).unwrap_err();
+    store.add(object("b", &[])).unwrap();
+    store.add_indexers([fine()]).unwrap();
+    assert_eq!(names(store.by_index("fine", "b").unwrap()), ["b"], "its name is free");
 }
 
 #[test]

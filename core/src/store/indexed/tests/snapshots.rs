@@ -99,7 +99,9 @@ fn a_reader_sees_all_of_a_list_or_transaction_or_nothing() {
         newest = listed[0].1;
         assert!(listed.iter().all(|object| object.1 == newest), "{listed:?}");
         let parity = if newest % 2 == 0 { "even" } else { "odd" };
-        assert!([0, 100].contains(&store.by_index("parity", parity).unwrap().len()));
+        let found = store.by_index("parity", parity).unwrap();
+        assert!([0, 100].contains(&found.len()));
+        assert!(found.iter().all(|object| object.1 % 2 == newest % 2), "{found:?}");
     }
     runtime.join(writer).unwrap();
 }

@@ -58,6 +58,9 @@ fn a_transaction_sets_it_once_from_its_last_entry_that_took_effect() {
     let skipped = Transaction::Add(at_version("", "9"));
     assert!(store.transaction(vec![add("6"), skipped.clone()]).is_err());
     assert_eq!(store.last_resource_version(), "6");
+    let nameless = Transaction::Delete(LastState::Final(at_version("", "9")));
+    assert!(store.transaction(vec![add("6"), nameless]).is_err());
+    assert_eq!(store.last_resource_version(), "6", "what was skipped says nothing");
     let deleted = Transaction::Delete(LastState::Final(at_version("a", "7")));
     store.transaction(vec![add("1"), deleted]).unwrap();
     assert_eq!(store.last_resource_version(), "7");
