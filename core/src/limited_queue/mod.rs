@@ -140,7 +140,7 @@ where
     /// (`workqueue:RQ-3`).
     pub fn forget(&self, key: &K) {
         let hash = self.hasher.hash_one(key);
-        self.monitor.call(Forget { key: key.clone(), hash });
+        self.monitor.call(Forget::new(key.clone(), hash));
     }
 
     /// Returns how often an item failed since it was last forgotten.
@@ -194,7 +194,7 @@ where
     /// Returns false, and does nothing, if the delivery has ended before.
     #[inline]
     pub fn settle(&self, token: Token, outcome: Outcome) -> bool {
-        matches!(self.monitor.call(Settle { token, outcome }), Finished::Ended(_))
+        matches!(self.monitor.call(Settle::new(token, outcome)), Finished::Ended(_))
     }
 
     /// Returns how many items could be handed out now. Those whose time has not come and those in

@@ -28,6 +28,15 @@ pub struct Forget<K> {
     pub key: K,
     /// Its hash.
     pub hash: u64,
+    /// Keys that the limiter held for it, to drop outside the lock.
+    pub left: Vec<K>,
+}
+
+impl<K> Forget<K> {
+    /// Makes the call.
+    pub const fn new(key: K, hash: u64) -> Self {
+        Self { key, hash, left: Vec::new() }
+    }
 }
 
 /// Asks how often an item failed since it was last forgotten.
@@ -41,11 +50,20 @@ pub struct NumRequeues<K> {
 
 /// Ends a delivery and does what its outcome asks for, in one critical section.
 #[derive(Clone, Debug)]
-pub struct Settle {
+pub struct Settle<K> {
     /// The delivery.
     pub token: Token,
     /// What became of the item.
     pub outcome: Outcome,
+    /// Keys that the limiter held for it, to drop outside the lock.
+    pub left: Vec<K>,
+}
+
+impl<K> Settle<K> {
+    /// Makes the call.
+    pub const fn new(token: Token, outcome: Outcome) -> Self {
+        Self { token, outcome, left: Vec::new() }
+    }
 }
 
 crate::operations! {
@@ -59,7 +77,7 @@ crate::operations! {
         AddAll(AddAll<K>) -> Vec<()>,
         GetBatch(GetBatch) -> Vec<(Token, K)>,
         DoneAll(DoneAll) -> Vec<Finished<K>>,
-        Settle(Settle) -> Finished<K>,
+        Settle(Settle<K>) -> Finished<K>,
         Forget(Forget<K>) -> (),
         NumRequeues(NumRequeues<K>) -> u32,
         ShutDown(ShutDown<K>) -> (),
@@ -110,17 +128,17 @@ impl<K: Key, L: Limiter<K>, S: Storage<K>> Operation<Limited<K, L, S>> for AddRa
     }
 }
 
-impl<K: Key, L: Limiter<K>, S: Storage<K>> Operation<Limited<K, L, S>> for Settle {
+impl<K: Key, L: Limiter<K>, S: Storage<K>> Operation<Limited<K, L, S>> for Settle<K> {
     #[inline(always)]
     fn step(&mut self, machine: &mut Limited<K, L, S>, cx: &mut Cx<'_>) -> Step<Finished<K>> {
-        machine.settle(self.token, self.outcome, cx);
+        machine.settle(self.token, self.outcome, &mut self.left, cx);
         Operation::<Delaying<K, S>>::step(&mut Done(self.token), &mut machine.delaying, cx)
     }
 }
 
 impl<K: Key, L: Limiter<K>, S: Storage<K>> Operation<Limited<K, L, S>> for Forget<K> {
     fn step(&mut self, machine: &mut Limited<K, L, S>, _: &mut Cx<'_>) -> Step<()> {
-        machine.limiter.forget(Item::new(&self.key, self.hash));
+        machine.limiter.forget(Item::new(&self.key, self.hash), &mut self.left);
         Step::Done(())
     }
 }

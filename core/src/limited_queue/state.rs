@@ -58,17 +58,23 @@ impl<K: Key, L: Limiter<K>, S: Storage<K>> Limited<K, L, S> {
     }
 
     /// Does for an item in processing what its outcome asks for, except to end the delivery.
-    /// Nothing if the delivery has ended.
-    pub(super) fn settle(&mut self, token: Token, outcome: Outcome, cx: &mut Cx<'_>) {
+    /// Nothing if the delivery has ended. Keys that the limiter needs no more go to `left`.
+    pub(super) fn settle(
+        &mut self,
+        token: Token,
+        outcome: Outcome,
+        left: &mut Vec<K>,
+        cx: &mut Cx<'_>,
+    ) {
         let Some((slot, item)) = self.delaying.queue().item_in_processing(token) else { return };
         let (now, delay) = match outcome {
-            Outcome::Success | Outcome::GiveUp => return self.limiter.forget(item),
+            Outcome::Success | Outcome::GiveUp => return self.limiter.forget(item, left),
             Outcome::Retry => {
                 let now = cx.now();
                 (now, self.limiter.when(item, now))
             }
             Outcome::RequeueAfter(delay) => {
-                self.limiter.forget(item);
+                self.limiter.forget(item, left);
                 (cx.now(), delay)
             }
         };

@@ -31,7 +31,7 @@ impl<L: Limiter<u8>> Machine<L> {
     }
 
     fn forget(&mut self, key: u8) {
-        self.call(Forget { key, hash: key.into() });
+        self.call(Forget::new(key, key.into()));
     }
 
     fn failures(&mut self, key: u8) -> u32 {
@@ -43,7 +43,7 @@ impl<L: Limiter<u8>> Machine<L> {
     }
 
     fn settle(&mut self, token: Token, outcome: Outcome) -> Finished<u8> {
-        self.call(Settle { token, outcome })
+        self.call(Settle::new(token, outcome))
     }
 
     fn len(&mut self) -> usize {
@@ -229,8 +229,8 @@ impl Limiter<u8> for Fragile {
         self.0.when(item, now)
     }
 
-    fn forget(&mut self, item: Item<'_, u8>) {
-        self.0.forget(item);
+    fn forget(&mut self, item: Item<'_, u8>, left: &mut Vec<u8>) {
+        self.0.forget(item, left);
     }
 
     fn num_requeues(&self, item: Item<'_, u8>) -> u32 {

@@ -29,7 +29,7 @@ impl<K> Limiter<K> for Bucket {
         self.0.reserve(now, 1, FOREVER).delay_from(now)
     }
 
-    fn forget(&mut self, _: Item<'_, K>) {}
+    fn forget(&mut self, _: Item<'_, K>, _: &mut Vec<K>) {}
 
     fn num_requeues(&self, _: Item<'_, K>) -> u32 {
         0

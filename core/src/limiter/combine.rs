@@ -20,9 +20,9 @@ impl<K, A: Limiter<K>, B: Limiter<K>> Limiter<K> for MaxOf<(A, B)> {
         first.max(self.0.1.when(item, now))
     }
 
-    fn forget(&mut self, item: Item<'_, K>) {
-        self.0.0.forget(item);
-        self.0.1.forget(item);
+    fn forget(&mut self, item: Item<'_, K>, left: &mut Vec<K>) {
+        self.0.0.forget(item, left);
+        self.0.1.forget(item, left);
     }
 
     fn num_requeues(&self, item: Item<'_, K>) -> u32 {
@@ -40,9 +40,9 @@ impl<K, L: Limiter<K>> Limiter<K> for MaxOf<Vec<L>> {
         delays.fold(Duration::ZERO, Duration::max) // asks every part, in order
     }
 
-    fn forget(&mut self, item: Item<'_, K>) {
+    fn forget(&mut self, item: Item<'_, K>, left: &mut Vec<K>) {
         for part in &mut self.0 {
-            part.forget(item);
+            part.forget(item, left);
         }
     }
 
@@ -74,8 +74,8 @@ impl<K, L: Limiter<K>> Limiter<K> for WithMaxWait<L> {
         self.limiter.when(item, now).min(self.max)
     }
 
-    fn forget(&mut self, item: Item<'_, K>) {
-        self.limiter.forget(item);
+    fn forget(&mut self, item: Item<'_, K>, left: &mut Vec<K>) {
+        self.limiter.forget(item, left);
     }
 
     fn num_requeues(&self, item: Item<'_, K>) -> u32 {

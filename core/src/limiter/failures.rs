@@ -21,10 +21,11 @@ impl<K: Eq + Clone> Failures<K> {
         before
     }
 
-    pub(super) fn forget(&mut self, item: Item<'_, K>) {
+    /// Forgets an item; its key goes to `left`.
+    pub(super) fn forget(&mut self, item: Item<'_, K>, left: &mut Vec<K>) {
         if let Some(slot) = self.0.find(item) {
             *self.0.value_mut(slot) = 0;
-            self.0.remove(slot);
+            left.extend(self.0.remove(slot));
         }
     }
 

@@ -57,8 +57,10 @@ impl<K: Hash, L: Limiter<K>, R: Runtime, B: BuildHasher> RateLimiter<K, L, R, B>
 
     /// Forgets the failures of an item.
     pub fn forget(&self, key: &K) {
+        let mut left = Vec::new();
         let item = self.item(key);
-        self.lock().forget(item);
+        self.lock().forget(item, &mut left);
+        drop(left); // outside the lock
     }
 
     /// Returns how often an item failed since it was last forgotten.
@@ -89,8 +91,9 @@ where
         self.lock().when(item, now)
     }
 
-    fn forget(&mut self, item: Item<'_, K>) {
-        Self::forget(self, item.key());
+    fn forget(&mut self, item: Item<'_, K>, left: &mut Vec<K>) {
+        let item = self.item(item.key());
+        self.lock().forget(item, left);
     }
 
     fn num_requeues(&self, item: Item<'_, K>) -> u32 {

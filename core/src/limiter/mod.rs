@@ -63,8 +63,9 @@ pub trait Limiter<K>: Send + 'static {
     /// Counts a failure of an item and returns how long it waits before it is tried again.
     fn when(&mut self, item: Item<'_, K>, now: Instant) -> Duration;
 
-    /// Forgets the failures of an item, which succeeded or is given up.
-    fn forget(&mut self, item: Item<'_, K>);
+    /// Forgets the failures of an item, which succeeded or is given up. Keys that the limiter held
+    /// for it go to `left`, to drop outside the lock: dropping a key runs foreign code.
+    fn forget(&mut self, item: Item<'_, K>, left: &mut Vec<K>);
 
     /// Returns how often an item failed since it was last forgotten.
     fn num_requeues(&self, item: Item<'_, K>) -> u32;
@@ -81,8 +82,8 @@ impl<K: 'static, L: Limiter<K> + ?Sized> Limiter<K> for Box<L> {
         (**self).when(item, now)
     }
 
-    fn forget(&mut self, item: Item<'_, K>) {
-        (**self).forget(item);
+    fn forget(&mut self, item: Item<'_, K>, left: &mut Vec<K>) {
+        (**self).forget(item, left);
     }
 
     fn num_requeues(&self, item: Item<'_, K>) -> u32 {

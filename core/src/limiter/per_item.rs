@@ -50,8 +50,8 @@ impl<K: Eq + Clone + Send + 'static> Limiter<K> for Exponential<K> {
         self.delay_after(before)
     }
 
-    fn forget(&mut self, item: Item<'_, K>) {
-        self.failures.forget(item);
+    fn forget(&mut self, item: Item<'_, K>, left: &mut Vec<K>) {
+        self.failures.forget(item, left);
     }
 
     fn num_requeues(&self, item: Item<'_, K>) -> u32 {
@@ -96,8 +96,8 @@ impl<K: Eq + Clone + Send + 'static> Limiter<K> for FastSlow<K> {
         duration(if before < self.max_fast { self.fast } else { self.slow })
     }
 
-    fn forget(&mut self, item: Item<'_, K>) {
-        self.failures.forget(item);
+    fn forget(&mut self, item: Item<'_, K>, left: &mut Vec<K>) {
+        self.failures.forget(item, left);
     }
 
     fn num_requeues(&self, item: Item<'_, K>) -> u32 {

@@ -1,10 +1,12 @@
 //! The limiters, one rule a test, and their laws.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use quickcheck::{TestResult, quickcheck};
 
 use super::*;
+use crate::runtime::probe::{Probe, Probing};
 use crate::runtime::{Manual, Runtime, System};
 
 const NOW: Instant = Instant::from_nanos(7);
@@ -15,6 +17,10 @@ fn item(key: &u8) -> Item<'_, u8> {
 
 fn when(limiter: &mut impl Limiter<u8>, key: u8) -> Duration {
     limiter.when(item(&key), NOW)
+}
+
+fn forget(limiter: &mut impl Limiter<u8>, key: u8) {
+    limiter.forget(item(&key), &mut vec![]);
 }
 
 fn ms(n: u64) -> Duration {
@@ -79,7 +85,7 @@ fn items_are_independent_and_forget_starts_over() {
     when(&mut limiter, 1);
     when(&mut limiter, 1);
     assert_eq!(when(&mut limiter, 2), ms(1));
-    limiter.forget(item(&1));
+    forget(&mut limiter, 1);
     assert_eq!(limiter.num_requeues(item(&1)), 0);
     assert_eq!((when(&mut limiter, 1), when(&mut limiter, 2)), (ms(1), ms(2)));
 }
@@ -87,12 +93,12 @@ fn items_are_independent_and_forget_starts_over() {
 #[test]
 fn asking_about_an_unknown_item_stores_nothing() {
     let mut limiter = Exponential::new(ms(1), ms(100));
-    limiter.forget(item(&1));
+    forget(&mut limiter, 1);
     assert_eq!(limiter.num_requeues(item(&1)), 0);
     assert_eq!(limiter.remembered(), 0);
     when(&mut limiter, 1);
     assert_eq!(limiter.remembered(), 1);
-    limiter.forget(item(&1));
+    forget(&mut limiter, 1);
     assert_eq!(limiter.remembered(), 0);
 }
 
@@ -102,11 +108,11 @@ fn fast_slow_counts_first_and_then_compares() {
     let delays: Vec<_> = (0..5).map(|_| when(&mut limiter, 1)).collect();
     assert_eq!(delays, [ms(5), ms(5), ms(5), ms(10), ms(10)]);
     assert_eq!(limiter.num_requeues(item(&1)), 5);
-    limiter.forget(item(&1));
+    forget(&mut limiter, 1);
     assert_eq!(when(&mut limiter, 1), ms(5), "three fast attempts again");
     assert_eq!(when(&mut FastSlow::new(ms(5), ms(10), 0), 1), ms(10));
     assert_eq!(limiter.remembered(), 1);
-    limiter.forget(item(&1));
+    forget(&mut limiter, 1);
     assert_eq!(limiter.remembered(), 0);
 }
 
@@ -115,7 +121,7 @@ fn bucket_paces_all_items_together_and_forgets_nothing() {
     let mut limiter = Bucket::new(Rate::per_second(10.0), 1);
     assert_eq!(when(&mut limiter, 1), Duration::ZERO);
     assert_eq!(when(&mut limiter, 2), ms(100));
-    Limiter::forget(&mut limiter, item(&2));
+    forget(&mut limiter, 2);
     assert_eq!(when(&mut limiter, 2), ms(200), "RL-16: nothing is given back");
     assert_eq!(limiter.num_requeues(item(&2)), 0);
 }
@@ -135,7 +141,7 @@ fn max_of_asks_every_part_and_answers_with_the_longest() {
     let delays: Vec<_> = (0..4).map(|_| when(&mut limiter, 1)).collect();
     assert_eq!(delays, [ms(50), ms(50), ms(16), ms(32)], "the second part counted from the start");
     assert_eq!(limiter.num_requeues(item(&1)), 4);
-    limiter.forget(item(&1));
+    forget(&mut limiter, 1);
     assert_eq!(limiter.num_requeues(item(&1)), 0);
     assert!(!limiter.reads_time());
 
@@ -153,7 +159,7 @@ fn max_of_a_list_holds_any_number_of_parts() {
     let mut none = MaxOf(Vec::<Exponential<u8>>::new());
     assert_eq!(when(&mut none, 1), Duration::ZERO);
     assert_eq!(none.num_requeues(item(&1)), 0);
-    none.forget(item(&1));
+    forget(&mut none, 1);
 
     let parts: Vec<Box<dyn Limiter<u8>>> = vec![
         Box::new(Exponential::new(ms(1), ms(8))),
@@ -163,7 +169,7 @@ fn max_of_a_list_holds_any_number_of_parts() {
     let delays: Vec<_> = (0..3).map(|_| when(&mut limiter, 1)).collect();
     assert_eq!(delays, [ms(1), ms(10), ms(20)]);
     assert_eq!(limiter.num_requeues(item(&1)), 3);
-    limiter.forget(item(&1));
+    forget(&mut limiter, 1);
     assert_eq!(limiter.num_requeues(item(&1)), 0);
     assert!(limiter.reads_time());
 }
@@ -174,7 +180,7 @@ fn with_max_wait_cuts_the_answer_and_not_the_state() {
     let delays: Vec<_> = (0..4).map(|_| when(&mut limiter, 1)).collect();
     assert_eq!(delays, [ms(1), ms(2), ms(3), ms(3)]);
     assert_eq!(limiter.num_requeues(item(&1)), 4);
-    limiter.forget(item(&1));
+    forget(&mut limiter, 1);
     assert_eq!(when(&mut limiter, 1), ms(1));
 
     let mut debt = WithMaxWait::new(Bucket::new(Rate::per_second(1.0), 1), ms(10));
@@ -250,7 +256,7 @@ fn a_shared_limiter_shares_its_counts_between_threads_and_queues() {
     assert_eq!(Limiter::when(&mut one, Item::new(&"a", 1), NOW), ns(1 << 20));
     assert_eq!(Limiter::when(&mut other, Item::new(&"a", 2), NOW), ns(1 << 21));
     assert_eq!(Limiter::num_requeues(&other, Item::new(&"a", 2)), 22);
-    Limiter::forget(&mut one, Item::new(&"a", 1));
+    Limiter::forget(&mut one, Item::new(&"a", 1), &mut vec![]);
     assert_eq!(limiter.num_requeues(&"a"), 0, "RL-26");
     limiter.when(&"b");
     limiter.forget(&"b");
@@ -331,4 +337,28 @@ quickcheck! {
         let expected = product.filter(|p| *p > 0).unwrap_or(u128::MAX).min(FOREVER.as_nanos());
         TestResult::from_bool(delay.as_nanos() == expected)
     }
+}
+
+#[test]
+fn keys_that_are_forgotten_are_left_to_the_caller() {
+    let parts = || MaxOf((Exponential::new(ms(1), ms(9)), FastSlow::new(ms(1), ms(9), 1)));
+    let mut limiter = Box::new(WithMaxWait::new(MaxOf(vec![parts(), parts()]), ms(5)));
+    let mut left = vec![];
+    when(&mut limiter, 1);
+    limiter.forget(item(&2), &mut left);
+    assert_eq!(left, [], "it never failed");
+    limiter.forget(item(&1), &mut left);
+    assert_eq!(left, [1; 4], "each part held one");
+}
+
+#[test]
+fn keys_that_a_limiter_needs_no_more_are_dropped_without_its_lock() {
+    let probe = Arc::<Probe>::default();
+    let limiter = RateLimiter::new(&System::new(), Exponential::new(ms(1), ms(9)));
+    let key = Probing(1, Arc::clone(&probe));
+    limiter.when(&key);
+    let (asked, other) = (limiter.clone(), Probing(2, Arc::default()));
+    probe.calls(move || _ = asked.num_requeues(&other));
+    limiter.forget(&key);
+    assert_eq!(probe.ends(), (1, 1));
 }

@@ -160,7 +160,7 @@ where
     /// Forgets the failures of an item. Neither takes it out of the queue nor ends its delivery.
     pub fn forget(&self, key: &K) {
         let hash = self.hasher.hash_one(key);
-        self.monitor.call(Forget { key: key.clone(), hash });
+        self.monitor.call(Forget::new(key.clone(), hash));
     }
 
     /// Returns how often an item failed since it was last forgotten. A failure counts when the
@@ -262,7 +262,7 @@ where
     /// Returns false, and does nothing, if the delivery has ended before.
     #[inline]
     pub fn settle(&self, token: Token, outcome: Outcome, priority: i32) -> bool {
-        matches!(self.monitor.call(Settle { token, outcome, priority }), Finished::Ended(_))
+        matches!(self.monitor.call(Settle::new(token, outcome, priority)), Finished::Ended(_))
     }
 
     /// Returns how many items are ready, those in processing that were added again too; not those

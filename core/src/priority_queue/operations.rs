@@ -44,13 +44,22 @@ pub type GetBatch = UpTo<Get>;
 
 /// Ends a delivery and does what its outcome asks for, in one critical section.
 #[derive(Clone, Debug)]
-pub struct Settle {
+pub struct Settle<K> {
     /// The delivery.
     pub token: Token,
     /// What became of the item.
     pub outcome: Outcome,
     /// The priority with which the item comes back if it does (`workqueue:PQ-42`).
     pub priority: i32,
+    /// Keys that the limiter held for it, to drop outside the lock.
+    pub left: Vec<K>,
+}
+
+impl<K> Settle<K> {
+    /// Makes the call.
+    pub const fn new(token: Token, outcome: Outcome, priority: i32) -> Self {
+        Self { token, outcome, priority, left: Vec::new() }
+    }
 }
 
 /// Asks how often an item was given a delay of more than zero.
@@ -66,7 +75,7 @@ crate::operations! {
         DoneKey(DoneKey<K>) -> Finished<K>,
         GetBatch(GetBatch) -> Vec<(Token, K, i32)>,
         DoneAll(DoneAll) -> Vec<Finished<K>>,
-        Settle(Settle) -> Finished<K>,
+        Settle(Settle<K>) -> Finished<K>,
         Forget(Forget<K>) -> (),
         NumRequeues(NumRequeues<K>) -> u32,
         ShutDown(ShutDown) -> (),
@@ -140,14 +149,14 @@ impl<K: Key, L: Limiter<K>, O: Observer> Operation<Prioritized<K, L, O>> for Don
     }
 }
 
-impl<K: Key, L: Limiter<K>, O: Observer> Operation<Prioritized<K, L, O>> for Settle {
+impl<K: Key, L: Limiter<K>, O: Observer> Operation<Prioritized<K, L, O>> for Settle<K> {
     #[inline(always)]
     fn step(&mut self, queue: &mut Prioritized<K, L, O>, cx: &mut Cx<'_>) -> Step<Finished<K>> {
         let Some(slot) = queue.items.in_processing(self.token) else {
             return Step::Done(Finished::NotInProcessing);
         };
         if self.outcome != Outcome::Retry {
-            queue.limiter.forget(queue.items.item(slot));
+            queue.limiter.forget(queue.items.item(slot), &mut self.left);
         }
         let priority = self.priority;
         match self.outcome {
@@ -170,7 +179,7 @@ impl<K: Key, L: Limiter<K>, O: Observer> Operation<Prioritized<K, L, O>> for Set
 
 impl<K: Key, L: Limiter<K>, O: Observer> Operation<Prioritized<K, L, O>> for Forget<K> {
     fn step(&mut self, queue: &mut Prioritized<K, L, O>, _: &mut Cx<'_>) -> Step<()> {
-        queue.limiter.forget(Item::new(&self.key, self.hash));
+        queue.limiter.forget(Item::new(&self.key, self.hash), &mut self.left);
         Step::Done(())
     }
 }

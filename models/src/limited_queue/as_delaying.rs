@@ -43,7 +43,7 @@ impl Failures {
             Call::AddRateLimited(AddRateLimited { key: Some(key), called, .. }) => {
                 Some(add(*key, delay_after(self.count(*key)), *called))
             }
-            Call::Settle(Settle { token, outcome }) => {
+            Call::Settle(Settle { token, outcome, .. }) => {
                 let key = self.held(*token)?;
                 match outcome {
                     Outcome::Retry => Some(add(key, delay_after(self.count(key)), Some(at))),
@@ -68,7 +68,7 @@ impl trial::Ledger<LimitedQueue> for Failures {
             (Call::AddRateLimited(AddRateLimited { key: Some(key), .. }), _) => self.fail(*key),
             (Call::Forget(forget), _) => drop(self.failures.remove(&forget.key)),
             (Call::Get(_), Ret::Get(Some((token, key)))) => self.held.push((*token, *key)),
-            (Call::Settle(Settle { token, outcome }), _) => {
+            (Call::Settle(Settle { token, outcome, .. }), _) => {
                 match (self.held(*token), outcome) {
                     (Some(key), Outcome::Retry) => self.fail(key),
                     (Some(key), _) => drop(self.failures.remove(&key)),

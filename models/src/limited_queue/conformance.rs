@@ -67,7 +67,7 @@ impl Driven {
             }
             "forget" => {
                 let (key, hash) = item()?;
-                return self.0.call(Op::Forget(Forget { key, hash })).map(|_| Value::Null);
+                return self.0.call(Op::Forget(Forget::new(key, hash))).map(|_| Value::Null);
             }
             "num_requeues" => {
                 let (key, hash) = item()?;

@@ -59,7 +59,7 @@ impl Limiter<u8> for Mistaken {
         let before = self.inner.num_requeues(item);
         let delay = self.inner.when(item, now);
         match self.wrong {
-            Wrong::ForgetsWhenAsked => self.inner.forget(item),
+            Wrong::ForgetsWhenAsked => self.inner.forget(item, &mut Vec::new()),
             Wrong::Tenfold => return BASE.saturating_mul(10_u32.saturating_pow(before)).min(MAX),
             Wrong::Flat => return BASE,
             Wrong::CountedBefore => return delay_after(before + 1),
@@ -69,9 +69,9 @@ impl Limiter<u8> for Mistaken {
         delay
     }
 
-    fn forget(&mut self, item: Item<'_, u8>) {
+    fn forget(&mut self, item: Item<'_, u8>, left: &mut Vec<u8>) {
         if self.wrong != Wrong::NeverForgets {
-            self.inner.forget(self.item(item));
+            self.inner.forget(self.item(item), left);
         }
     }
 

@@ -119,7 +119,7 @@ impl Pair {
                 self.spec.add_rate_limited(&key);
             }
             Op::Forget(key) => {
-                self.call(Call::Forget(Forget { key, hash: hash(&key) }));
+                self.call(Call::Forget(Forget::new(key, hash(&key))));
                 self.spec.failures.remove(&key);
             }
             Op::NumRequeues(key) => {
@@ -180,7 +180,7 @@ impl Pair {
         let token = self.deliveries.get(&key).copied();
         let call = match (op, outcome, token) {
             (Op::DoneByValue(_), ..) => Call::DoneKey(DoneKey { key, hash: hash(&key) }),
-            (_, Some(outcome), Some(token)) => Call::Settle(Settle { token, outcome }),
+            (_, Some(outcome), Some(token)) => Call::Settle(Settle::new(token, outcome)),
             (_, None, Some(token)) => Call::Done(Done(token)),
             (_, _, None) => return,
         };

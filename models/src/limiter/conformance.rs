@@ -39,7 +39,7 @@ fn step(limiter: &mut Boxed, now: &mut Instant, step: &Step) -> Result<Value, St
             Ok(json!(u64::try_from(delay).map_err(|error| error.to_string())?))
         }
         "forget" => {
-            limiter.forget(item);
+            limiter.forget(item, &mut Vec::new());
             Ok(Value::Null)
         }
         "num_requeues" => Ok(json!(limiter.num_requeues(item))),

@@ -43,7 +43,7 @@ impl<L: Asked<u8>> Machine for Alone<L> {
         Step::Done(match call {
             Call::When(_) => Said::Delay(self.0.when(item, cx.now())),
             Call::Forget(_) => {
-                self.0.forget(item);
+                self.0.forget(item, &mut Vec::new());
                 Said::Forgotten
             }
             Call::NumRequeues(_) => Said::Count(self.0.num_requeues(item)),

@@ -105,7 +105,7 @@ impl Asked<u8> for Mistaken {
         Duration::from_nanos(nanos)
     }
 
-    fn forget(&mut self, item: Item<'_, u8>) {
+    fn forget(&mut self, item: Item<'_, u8>, _: &mut Vec<u8>) {
         let key = self.key(item);
         match self.mistake {
             NeverForgets => {}

@@ -68,7 +68,7 @@ pub fn check_on(shape: &Shape, ops: &[Op], mut ours: Box<dyn Limiter<u8>>) {
                 assert_eq!(delay.as_nanos(), spec.when(key, now));
             }
             Op::Forget(key) => {
-                ours.forget(Item::new(&key, hash(&key)));
+                ours.forget(Item::new(&key, hash(&key)), &mut Vec::new());
                 spec.forget(key);
             }
             Op::NumRequeues(key) => {

@@ -45,7 +45,7 @@ impl<R: Runtime> Asked<u8> for Tried<R> {
         }
     }
 
-    fn forget(&mut self, item: Item<'_, u8>) {
+    fn forget(&mut self, item: Item<'_, u8>, _: &mut Vec<u8>) {
         self.ask(Call::Forget(*item.key()));
     }
 

@@ -30,7 +30,7 @@ impl Ledger {
         self.deliveries.iter().any(|(_, delivered)| *delivered == key)
     }
 
-    fn settle(&mut self, settle: &Settle, at: Instant) {
+    fn settle(&mut self, settle: &Settle<u8>, at: Instant) {
         let named = self.deliveries.iter().position(|(token, _)| *token == settle.token);
         let Some(named) = named else { return };
         let (_, key) = self.deliveries.remove(named);

@@ -73,7 +73,7 @@ impl Component for Pool {
                 format!("get sleeps until {until:?}")
             }
             (Op::Get(_), _) => "get sleeps".to_owned(),
-            (Op::Settle(Settle { token, outcome }), _) => {
+            (Op::Settle(Settle { token, outcome, .. }), _) => {
                 format!("settle delivery {}: {outcome:?}", token.delivery())
             }
             (Op::Done(Done(token)), _) => format!("release delivery {}", token.delivery()),

@@ -45,15 +45,15 @@ fn instead(
     taken_for: Outcome,
 ) -> Step<Ret<u8>> {
     match op {
-        Op::Settle(Settle { token, outcome }) if *outcome == meant => {
-            rules.step(&mut Op::Settle(Settle { token: *token, outcome: taken_for }), cx)
+        Op::Settle(Settle { token, outcome, .. }) if *outcome == meant => {
+            rules.step(&mut Op::Settle(Settle::new(*token, taken_for)), cx)
         }
         op => rules.step(op, cx),
     }
 }
 
 /// Ends a delivery without an outcome.
-fn end(rules: &mut Rules, settle: &Settle, cx: &mut Cx<'_>) -> Step<Ret<u8>> {
+fn end(rules: &mut Rules, settle: &Settle<u8>, cx: &mut Cx<'_>) -> Step<Ret<u8>> {
     rules.step(&mut Op::Done(Done(settle.token)), cx).map(|ret| match ret {
         Ret::Done(finished) => Ret::Settle(finished),
         other => other,

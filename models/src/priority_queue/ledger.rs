@@ -84,7 +84,7 @@ impl Ledger {
             (Call::Done(Done(token)), Step::Done(Ret::Done(Finished::Ended(_)))) => {
                 self.end(*token, None);
             }
-            (Call::Settle(Settle { token, outcome, priority }), _) => {
+            (Call::Settle(Settle { token, outcome, priority, .. }), _) => {
                 self.end(*token, Some((*outcome, *priority)));
             }
             (Call::DoneKey(DoneKey { key, .. }), Step::Done(Ret::DoneKey(Finished::Ended(_)))) => {

@@ -123,7 +123,7 @@ impl Pair {
                 keys.iter().for_each(|key| self.spec.add(key, options));
             }
             Op::Forget(key) => {
-                self.call(Call::Forget(Forget { key, hash: hash(&key) }));
+                self.call(Call::Forget(Forget::new(key, hash(&key))));
                 self.spec.failures.remove(&key);
             }
             Op::NumRequeues(key) => {
@@ -179,7 +179,7 @@ impl Pair {
         let call = match (op, outcome, token) {
             (Op::DoneByValue(_), ..) => Call::DoneKey(DoneKey { key, hash: hash(&key) }),
             (_, Some((outcome, priority)), Some(token)) => {
-                Call::Settle(Settle { token, outcome, priority })
+                Call::Settle(Settle::new(token, outcome, priority))
             }
             (_, None, Some(token)) => Call::Done(Done(token)),
             (_, _, None) => return,

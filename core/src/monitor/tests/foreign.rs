@@ -1,6 +1,8 @@
 //! Wakers and keys are foreign code: none of them runs under the lock.
 
 use super::*;
+use crate::limited_queue::{LimitedQueue, Outcome};
+use crate::limiter::Exponential;
 use crate::priority_queue::PriorityQueue;
 use crate::runtime::probe::{Probe, Probing};
 
@@ -101,4 +103,57 @@ fn keys_that_a_priority_queue_needs_no_more_are_dropped_without_the_lock() {
     queue.add(key()); // it is ready already
     queue.done(queue.take_with_priority().expect("one item is ready").0);
     assert_eq!(probe.ends(), (3, 3));
+}
+
+#[test]
+fn keys_that_the_limiter_of_a_queue_needs_no_more_are_dropped_without_the_lock() {
+    for outcome in [Outcome::Success, Outcome::GiveUp, Outcome::RequeueAfter(Duration::ZERO)] {
+        let limiter = || Exponential::new(Duration::ZERO, Duration::ZERO);
+        let (system, probe) = (System::new(), Arc::<Probe>::default());
+        let queue = Arc::new(LimitedQueue::new(&system, limiter()));
+        let key = Probing(1, Arc::clone(&probe));
+        queue.add_rate_limited(key.clone());
+        let (token, taken) = queue.take().expect("it waits for no time");
+        let asked = Arc::clone(&queue);
+        probe.calls(move || _ = asked.len());
+        assert!(queue.settle(token, outcome));
+        queue.shut_down();
+        let (calls, through) = probe.ends();
+        assert!(calls > 0 && calls == through, "{outcome:?}: {through} of {calls}");
+        drop((key, taken));
+
+        let probe = Arc::<Probe>::default();
+        let queue = Arc::new(PriorityQueue::with_limiter(&system, limiter(), ()));
+        let key = Probing(1, Arc::clone(&probe));
+        queue.add_rate_limited(key.clone());
+        let (token, taken, _) = queue.take_with_priority().expect("it waits for no time");
+        let asked = Arc::clone(&queue);
+        probe.calls(move || _ = asked.len());
+        assert!(queue.settle(token, outcome, 0));
+        let (calls, through) = probe.ends();
+        assert!(calls > 0 && calls == through, "{outcome:?}: {through} of {calls}");
+        drop((key, taken));
+    }
+}
+
+#[test]
+fn keys_that_a_queue_is_told_to_forget_are_dropped_without_the_lock() {
+    let limiter = || Exponential::new(Duration::ZERO, Duration::ZERO);
+    let (system, probe) = (System::new(), Arc::<Probe>::default());
+    let key = Probing(1, Arc::clone(&probe));
+    let queue = Arc::new(LimitedQueue::new(&system, limiter()));
+    queue.add_rate_limited(key.clone());
+    let asked = Arc::clone(&queue);
+    probe.calls(move || _ = asked.len());
+    queue.forget(&key);
+    assert_eq!(probe.ends(), (2, 2), "that of the call and that of the limiter");
+
+    let probe = Arc::<Probe>::default();
+    let key = Probing(1, Arc::clone(&probe));
+    let queue = Arc::new(PriorityQueue::with_limiter(&system, limiter(), ()));
+    queue.add_rate_limited(key.clone());
+    let asked = Arc::clone(&queue);
+    probe.calls(move || _ = asked.len());
+    queue.forget(&key);
+    assert_eq!(probe.ends(), (2, 2));
 }

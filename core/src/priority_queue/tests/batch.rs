@@ -42,7 +42,7 @@ fn settle(pair: &mut Pair<Tried>, at: u8) {
         1 => Outcome::Retry,
         _ => Outcome::RequeueAfter(ms(at.into())),
     };
-    pair.both(Settle { token, outcome, priority: i32::from(at % 5) });
+    pair.both(Settle::new(token, outcome, i32::from(at % 5)));
 }
 
 /// Tells whether both were told the same, and hand out the same from now on.

@@ -38,7 +38,7 @@ fn failures_count_also_for_queued_and_locked_items() {
     let (token, ..) = queue.get();
     queue.add(1, failed(0));
     assert_eq!(queue.failures(1), 3);
-    queue.call(Forget { key: 1, hash: 1 });
+    queue.call(Forget::new(1, 1));
     assert_eq!(queue.failures(1), 0, "PQ-17");
     queue.done(token);
 }
@@ -104,7 +104,7 @@ fn a_settled_item_comes_back_with_the_priority_it_is_given() {
     let mut settle = |outcome, delay| {
         queue.add(1, priority(0));
         let (token, ..) = queue.get();
-        queue.call(Settle { token, outcome, priority: -100 });
+        queue.call(Settle::new(token, outcome, -100));
         queue.advance(ms(delay) - Duration::from_nanos(1));
         assert_eq!(queue.len(), 0, "no sooner");
         queue.advance(Duration::from_nanos(1));

@@ -51,7 +51,7 @@ fn done_of_what_is_not_locked_is_harmless() {
     let (token, ..) = queue.get();
     assert_eq!(queue.call(DoneKey { key: 1, hash: 1 }), Finished::Ended(Some(1)));
     assert_eq!(queue.call(Done(token)), Finished::NotInProcessing);
-    let settle = Settle { token, outcome: Outcome::Retry, priority: 0 };
+    let settle = Settle::new(token, Outcome::Retry, 0);
     assert_eq!(queue.call(settle), Finished::NotInProcessing);
     assert_eq!(queue.failures(1), 0);
 }
@@ -69,7 +69,7 @@ fn failures_are_counted_from_delivery_to_delivery_until_one_succeeds() {
     ] {
         queue.advance(ms(1000));
         let (token, ..) = queue.get();
-        queue.call(Settle { token, outcome, priority: 0 });
+        queue.call(Settle::new(token, outcome, 0));
         assert_eq!(queue.failures(1), failures, "after {outcome:?}");
     }
     assert_eq!((queue.machine.waiting(), queue.machine.locked()), (0, 0));
@@ -82,7 +82,7 @@ fn what_is_settled_after_shutdown_neither_comes_back_nor_counts() {
     let (token, ..) = queue.get();
     assert_eq!(queue.machine.locked(), 1);
     queue.call(ShutDown);
-    queue.call(Settle { token, outcome: Outcome::Retry, priority: 0 });
+    queue.call(Settle::new(token, Outcome::Retry, 0));
     assert_eq!((queue.failures(1), queue.call(Retries)), (0, 0), "PQ-2");
     assert_eq!((queue.machine.waiting(), queue.machine.locked()), (0, 0));
 }

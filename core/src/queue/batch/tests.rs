@@ -65,7 +65,7 @@ where
 fn fail(pair: &mut Pair<Limited<u8, Exponential<u8>>>, at: u8) {
     match pair.delivery(at) {
         Some(token) if at.is_multiple_of(2) => {
-            pair.both(Settle { token, outcome: Outcome::Retry });
+            pair.both(Settle::new(token, Outcome::Retry));
         }
         _ => {
             let Add { key, hash } = add(at);

@@ -21,9 +21,9 @@ impl Limiter<u8> for Mistaken {
         (self.answer)(self.inner.when(item, now))
     }
 
-    fn forget(&mut self, item: Item<'_, u8>) {
+    fn forget(&mut self, item: Item<'_, u8>, left: &mut Vec<u8>) {
         if self.forgets {
-            self.inner.forget(item);
+            self.inner.forget(item, left);
         }
     }
 

@@ -35,7 +35,7 @@ impl OneList {
         Finished::Ended(None)
     }
 
-    fn settle(&mut self, settle: &Settle, cx: &mut Cx<'_>) -> Finished<u8> {
+    fn settle(&mut self, settle: &Settle<u8>, cx: &mut Cx<'_>) -> Finished<u8> {
         let Some(at) = self.held_at(settle.token) else { return Finished::NotInProcessing };
         let key = self.held[at].1;
         if settle.outcome != Outcome::Retry || self.makes(RetryForgets) {
