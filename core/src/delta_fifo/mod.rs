@@ -52,7 +52,7 @@ pub use operations::{
     AddIfAbsent, Close, Delete, Get, HasSynced, IsClosed, Len, List, Op, Pop, Processed, Put,
     Replace, Resync, Ret, Verb, WaitForSync,
 };
-pub use state::{DeltaQueue, POPPERS, Popped, SYNC};
+pub use state::{DeltaQueue, Left, POPPERS, Popped, SYNC};
 
 /// What can be chosen when a [`DeltaFifo`] is made.
 pub struct Options<N> {
@@ -216,12 +216,12 @@ where
     /// nothing behind it, no tombstone, and the first list is still to come (`cache:DF-20`).
     pub fn replace(&self, objects: Vec<O>) -> Result<(), EnqueueError> {
         let Listed { objects, refused } = self.intake.list(objects);
-        self.monitor.call(Replace { objects, refused })
+        self.monitor.call(Replace::new(objects, refused))
     }
 
     /// Queues [`Delta::Sync`] for every known object that has nothing pending (`cache:DF-21`).
     pub fn resync(&self) {
-        self.monitor.call(Resync);
+        self.monitor.call(Resync::new());
     }
 
     /// Takes the next entry, sleeping until there is one, and lets `process` look at it.

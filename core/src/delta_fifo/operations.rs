@@ -4,7 +4,7 @@ use crate::fifo::{EnqueueError, Keyed};
 use crate::machine::{Cx, Operation, Step};
 use crate::store::{Handle, Hashed, Key, KnownObjects, LastState};
 
-use super::state::{DeltaQueue, POPPERS, Popped, SYNC};
+use super::state::{DeltaQueue, Left, POPPERS, Popped, SYNC};
 use super::{Delta, Deltas};
 
 /// Which of the two words a write used. The queue does not check it (`cache:DF-8`).
@@ -44,11 +44,37 @@ pub struct Replace<K, O> {
     pub objects: Vec<Keyed<K, O>>,
     /// Why the list ends early: what is in front is queued, and no more (`cache:DF-20`).
     pub refused: Option<EnqueueError>,
+    /// What is needed no more.
+    pub left: Left<K, O>,
+}
+
+impl<K, O> Replace<K, O> {
+    /// Makes the call.
+    pub const fn new(objects: Vec<Keyed<K, O>>, refused: Option<EnqueueError>) -> Self {
+        Self { objects, refused, left: Left::new() }
+    }
 }
 
 /// Shows every known object again that has nothing pending.
 #[derive(Clone, Debug)]
-pub struct Resync;
+pub struct Resync<K, O> {
+    /// What is needed no more.
+    pub left: Left<K, O>,
+}
+
+impl<K, O> Resync<K, O> {
+    /// Makes the call.
+    #[must_use]
+    pub const fn new() -> Self {
+        Self { left: Left::new() }
+    }
+}
+
+impl<K, O> Default for Resync<K, O> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
 
 /// Takes the next entry, waiting for one; `None` once the queue is closed and empty. The lock
 /// stays held until [`Processed`] is stepped.
@@ -105,7 +131,7 @@ crate::operations! {
         Put(Put<K, O>) -> Result<(), EnqueueError>,
         Delete(Delete<K, O>) -> Result<(), EnqueueError>,
         Replace(Replace<K, O>) -> Result<(), EnqueueError>,
-        Resync(Resync) -> (),
+        Resync(Resync<K, O>) -> (),
         Pop(Pop) -> Option<Popped<K, O>>,
         Processed(Processed<K, O>) -> (),
         AddIfAbsent(AddIfAbsent<K, O>) -> (),
@@ -182,20 +208,20 @@ impl<K: Key, O: Handle, N: KnownObjects<K, O>> Operation<Queue<K, O, N>> for Rep
         let objects = std::mem::take(&mut self.objects);
         Step::Done(match self.refused.take() {
             None => {
-                queue.replace(objects, &mut cx.wakes);
+                queue.replace(objects, &mut self.left, &mut cx.wakes);
                 Ok(())
             }
             Some(refused) => {
-                queue.enqueue_listed(objects, &mut cx.wakes);
+                queue.enqueue_listed(objects, &mut self.left, &mut cx.wakes);
                 Err(refused)
             }
         })
     }
 }
 
-impl<K: Key, O: Handle, N: KnownObjects<K, O>> Operation<Queue<K, O, N>> for Resync {
+impl<K: Key, O: Handle, N: KnownObjects<K, O>> Operation<Queue<K, O, N>> for Resync<K, O> {
     fn step(&mut self, queue: &mut Queue<K, O, N>, cx: &mut Cx<'_>) -> Step<()> {
-        queue.resync(&mut cx.wakes);
+        queue.resync(&mut self.left, &mut cx.wakes);
         Step::Done(())
     }
 }
@@ -214,10 +240,8 @@ impl<K: Key, O: Handle, N: KnownObjects<K, O>> Operation<Queue<K, O, N>> for Pop
 impl<K: Key, O: Handle, N: KnownObjects<K, O>> Operation<Queue<K, O, N>> for Processed<K, O> {
     #[inline(always)]
     fn step(&mut self, queue: &mut Queue<K, O, N>, cx: &mut Cx<'_>) -> Step<()> {
-        if let Some(back) = self.requeue.as_deref_mut()
-            && let Some(key) = back.key.take()
-        {
-            queue.add_if_absent(key, &mut back.deltas, &mut cx.wakes);
+        if let Some(AddIfAbsent { key, deltas }) = self.requeue.as_deref_mut() {
+            queue.add_if_absent(key, deltas, &mut cx.wakes);
         }
         queue.finish(&mut cx.wakes);
         Step::Done(())
@@ -226,9 +250,7 @@ impl<K: Key, O: Handle, N: KnownObjects<K, O>> Operation<Queue<K, O, N>> for Pro
 
 impl<K: Key, O: Handle, N: KnownObjects<K, O>> Operation<Queue<K, O, N>> for AddIfAbsent<K, O> {
     fn step(&mut self, queue: &mut Queue<K, O, N>, cx: &mut Cx<'_>) -> Step<()> {
-        if let Some(key) = self.key.take() {
-            queue.add_if_absent(key, &mut self.deltas, &mut cx.wakes);
-        }
+        queue.add_if_absent(&mut self.key, &mut self.deltas, &mut cx.wakes);
         Step::Done(())
     }
 }

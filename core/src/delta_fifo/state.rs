@@ -40,6 +40,21 @@ pub struct DeltaQueue<K: Key, O: Handle, N: KnownObjects<K, O> = NothingKnown> {
     closed: bool,
 }
 
+/// What a call needs no more, to drop outside the lock.
+#[derive(Clone, Debug)]
+pub struct Left<K, O> {
+    /// Keys that the queue has already, or that were looked at.
+    pub keys: Vec<Hashed<K>>,
+    /// What compression dropped, and objects that are not queued.
+    pub changes: Vec<Delta<K, O>>,
+}
+
+impl<K, O> Left<K, O> {
+    pub(super) const fn new() -> Self {
+        Self { keys: Vec::new(), changes: Vec::new() }
+    }
+}
+
 /// An entry that was taken out of the queue.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Popped<K, O> {
@@ -98,29 +113,58 @@ impl<K: Key, O: Handle, N: KnownObjects<K, O>> DeltaQueue<K, O, N> {
             || self.known.as_ref().is_some_and(|known| !matches!(known.get(key.key()), Ok(None)))
     }
 
-    /// Queues a complete list, and tombstones for whatever is pending or known and not in it.
-    pub(super) fn replace(&mut self, listed: Vec<Keyed<K, O>>, wakes: &mut Wakes) {
-        let gone = self.unlisted(&listed);
-        self.enqueue_listed(listed, wakes);
+    /// Queues a complete list, and tombstones for whatever is pending or known and not in it. What
+    /// is needed no more goes to `left`.
+    pub(super) fn replace(
+        &mut self,
+        listed: Vec<Keyed<K, O>>,
+        left: &mut Left<K, O>,
+        wakes: &mut Wakes,
+    ) {
+        let gone = self.unlisted(&listed, left);
+        self.enqueue_listed(listed, left, wakes);
         for (key, object) in gone {
             let tombstone = LastState::unknown(key.key().clone(), object);
-            self.enqueue(&mut Some(key), Delta::Deleted(tombstone), wakes);
+            self.enqueue_of(key, Delta::Deleted(tombstone), left, wakes);
         }
         // Listed or deleted, every key in the queue is part of the batch (DF-18).
         self.latch.populate(self.pending.len(), wakes, SYNC);
     }
 
-    pub(super) fn enqueue_listed(&mut self, listed: Vec<Keyed<K, O>>, wakes: &mut Wakes) {
+    pub(super) fn enqueue_listed(
+        &mut self,
+        listed: Vec<Keyed<K, O>>,
+        left: &mut Left<K, O>,
+        wakes: &mut Wakes,
+    ) {
         for Keyed { key, object } in listed {
             let delta =
                 if self.emit_replaced { Delta::Replaced(object) } else { Delta::Sync(object) };
-            self.enqueue(&mut Some(key), delta, wakes);
+            self.enqueue_of(key, delta, left, wakes);
         }
+    }
+
+    /// As [`enqueue`](Self::enqueue); a key that is not new goes to `left`, and what compression
+    /// drops.
+    fn enqueue_of(
+        &mut self,
+        key: Hashed<K>,
+        delta: Delta<K, O>,
+        left: &mut Left<K, O>,
+        wakes: &mut Wakes,
+    ) {
+        let mut key = Some(key);
+        left.changes.extend(self.enqueue(&mut key, delta, wakes));
+        left.keys.extend(key);
     }
 
     /// Finds what a list has deleted, with the newest state known (`cache:DF-12`): first the
     /// pending keys, then the known ones that are not pending.
-    fn unlisted(&self, listed: &[Keyed<K, O>]) -> Vec<(Hashed<K>, Option<O>)> {
+    fn unlisted(
+        &self,
+        listed: &[Keyed<K, O>],
+        left: &mut Left<K, O>,
+    ) -> Vec<(Hashed<K>, Option<O>)> {
         let known = self.known_keys();
         let mut seen = KeySet::with_capacity(listed.len() + known.len());
         for keyed in listed {
@@ -129,7 +173,9 @@ impl<K: Key, O: Handle, N: KnownObjects<K, O>> DeltaQueue<K, O, N> {
         let mut gone = Vec::new();
         for (key, hash, deltas) in self.pending.iter() {
             let key = Hashed::of(key.clone(), hash);
-            if !seen.contains(&key) {
+            if seen.contains(&key) {
+                left.keys.push(key);
+            } else {
                 gone.push((key, deltas.newest().and_then(Delta::object).cloned()));
             }
         }
@@ -138,24 +184,29 @@ impl<K: Key, O: Handle, N: KnownObjects<K, O>> DeltaQueue<K, O, N> {
                 gone.push((key.clone(), self.look_up(key)));
             }
         }
+        drop(seen);
+        left.keys.extend(known);
         gone
     }
 
     /// Shows every known object again that has nothing pending (`cache:DF-21`); an older state
-    /// must not be queued behind a newer one.
-    pub(super) fn resync(&mut self, wakes: &mut Wakes) {
+    /// must not be queued behind a newer one. What is needed no more goes to `left`.
+    pub(super) fn resync(&mut self, left: &mut Left<K, O>, wakes: &mut Wakes) {
         let mut idle = Vec::new();
         for key in self.known_keys() {
-            if self.pending.find(&key).is_none()
-                && let Some(object) = self.look_up(&key)
-            {
-                idle.push((key, object));
+            let is_idle = self.pending.find(&key).is_none();
+            match is_idle.then(|| self.look_up(&key)).flatten() {
+                Some(object) => idle.push((key, object)),
+                None => left.keys.push(key),
             }
         }
         for (key, object) in idle {
             // A store that names a key twice shows it once.
             if self.pending.find(&key).is_none() {
                 self.enqueue(&mut Some(key), Delta::Sync(object), wakes);
+            } else {
+                left.keys.push(key);
+                left.changes.push(Delta::Sync(object));
             }
         }
     }
@@ -193,13 +244,15 @@ impl<K: Key, O: Handle, N: KnownObjects<K, O>> DeltaQueue<K, O, N> {
     /// Queues changes unless their key has newer ones, and then leaves them (`cache:QU-10`).
     pub(super) fn add_if_absent(
         &mut self,
-        key: Hashed<K>,
+        key: &mut Option<Hashed<K>>,
         deltas: &mut Deltas<K, O>,
         wakes: &mut Wakes,
     ) {
+        let Some(known) = key.as_ref() else { return };
         self.populate(wakes);
-        if let Err(vacancy) = self.pending.seek(&key)
+        if let Err(vacancy) = self.pending.seek(known)
             && !deltas.is_empty()
+            && let Some(key) = key.take()
         {
             self.pending.push_back(vacancy, key.into_key(), std::mem::take(deltas));
             wakes.one(POPPERS);
@@ -295,7 +348,7 @@ mod tests {
         let hasher = KeyHasher::fixed(0);
         let mut queue = DeltaQueue::new(hasher.clone(), None, true);
         let keyed = |object: u8| Keyed { key: hasher.hashed(object), object };
-        queue.replace((1..=3).map(keyed).collect(), &mut Wakes::default());
+        queue.replace((1..=3).map(keyed).collect(), &mut Left::new(), &mut Wakes::default());
         assert!(queue.pop().is_some());
         queue
     }

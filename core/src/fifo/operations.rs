@@ -111,7 +111,7 @@ impl<K: Key, O: Handle> Operation<FifoQueue<K, O>> for Put<K, O> {
 impl<K: Key, O: Handle> Operation<FifoQueue<K, O>> for Delete<K> {
     fn step(&mut self, queue: &mut FifoQueue<K, O>, cx: &mut Cx<'_>) -> Step<Option<O>> {
         queue.populate(&mut cx.wakes);
-        Step::Done(queue.delete(&self.0))
+        Step::Done(queue.delete(&self.0, &mut cx.wakes))
     }
 }
 

@@ -80,8 +80,18 @@ impl<K: Key, O: Handle> FifoQueue<K, O> {
     }
 
     /// Takes an object away; its place stays, to be skipped (`cache:FF-4`).
-    pub(super) fn delete(&mut self, key: &Hashed<K>) -> Option<O> {
-        self.items.delete(key)
+    pub(super) fn delete(&mut self, key: &Hashed<K>, wakes: &mut Wakes) -> Option<O> {
+        let deleted = self.items.delete(key);
+        self.tell_if_drained(wakes);
+        deleted
+    }
+
+    /// Nothing more will come of a queue that is drained: whoever waits for its first list must
+    /// learn of it, whatever took the last object away.
+    fn tell_if_drained(&self, wakes: &mut Wakes) {
+        if self.is_drained() {
+            wakes.all(SYNC);
+        }
     }
 
     /// Makes a list the content, in its order (`cache:FF-9`). Returns what was there, and what the
@@ -98,6 +108,7 @@ impl<K: Key, O: Handle> FifoQueue<K, O> {
             left.extend(key.zip(before).map(|(key, object)| Keyed { key, object }));
         }
         self.latch.populate(self.items.len(), wakes, SYNC);
+        self.tell_if_drained(wakes);
         left
     }
 
@@ -131,9 +142,10 @@ impl<K: Key, O: Handle> FifoQueue<K, O> {
         if std::mem::take(&mut self.in_process) {
             self.latch.finish(1, wakes, SYNC);
         }
-        if std::mem::take(&mut self.sync_owed) || self.is_drained() {
+        if std::mem::take(&mut self.sync_owed) {
             wakes.all(SYNC);
         }
+        self.tell_if_drained(wakes);
     }
 
     /// Stores an object unless its key has one (`cache:QU-10`).

@@ -88,7 +88,7 @@ impl Over<'_> {
     /// Returns the whole list that the call queued; `None` also of a list with a refused object.
     pub(super) fn listed(&self) -> Option<BTreeMap<u8, Object>> {
         match self.op {
-            Op::Replace(Replace { objects, refused: None }) => {
+            Op::Replace(Replace { objects, refused: None, .. }) => {
                 Some(objects.iter().map(|keyed| (*keyed.key.key(), keyed.object)).collect())
             }
             _ => None,

@@ -1,6 +1,7 @@
 //! The rules of the DeltaFIFO on real threads, one behaviour a test.
 
 mod compression;
+mod drops;
 mod pop;
 mod relist;
 mod sync;

@@ -21,7 +21,7 @@ fn put(name: &'static str) -> Put<&'static str, Object> {
 
 fn list(names: &[&'static str]) -> Replace<&'static str, Object> {
     let keyed = |name: &&'static str| Keyed { key: key(name), object: (*name, 1) };
-    Replace { objects: names.iter().map(keyed).collect(), refused: None }
+    Replace::new(names.iter().map(keyed).collect(), None)
 }
 
 /// Steps a call that ends in one step; returns how many sleepers of `pop` and of `wait_for_sync`
@@ -51,7 +51,7 @@ fn every_new_entry_wakes_one_popper_and_a_further_change_nobody() {
 #[test]
 fn a_list_and_a_resync_wake_one_popper_per_new_entry() {
     let mut machine = machine(&[("known", 1), ("gone", 1)]);
-    assert_eq!(woken(&mut machine, Resync), (2, 0));
+    assert_eq!(woken(&mut machine, Resync::new()), (2, 0));
     assert_eq!(woken(&mut machine, list(&["a", "b", "a", "known"])), (2, 0));
     let refused = EnqueueError::Transform(Arc::new(NoMetadata));
     let broken = Replace { refused: Some(refused), ..list(&["a", "c"]) };
@@ -81,7 +81,7 @@ fn closing_wakes_everybody() {
 #[test]
 fn the_last_entry_of_a_closed_queue_wakes_who_waits_for_a_sync_in_vain() {
     let mut machine = machine(&[("a", 1), ("b", 1)]);
-    woken(&mut machine, Resync);
+    woken(&mut machine, Resync::new());
     woken(&mut machine, Close);
     assert_eq!(processed(&mut machine), (0, 0));
     assert_eq!(processed(&mut machine), (0, Wakes::ALL));

@@ -298,6 +298,22 @@ fn who_waits_for_sync_is_woken_when_the_last_place_is_processed_or_skipped() {
 }
 
 #[test]
+fn who_waits_for_sync_is_woken_by_whatever_drains_a_closed_queue() {
+    let hasher = KeyHasher::fixed(0);
+    let keyed = |name| Keyed { key: hasher.hashed(name), object: (name, 1) };
+    let mut machine = FifoQueue::new(hasher.clone());
+    woken(&mut machine, Replace(vec![keyed("a"), keyed("b"), keyed("c")]));
+    woken(&mut machine, Replace(vec![keyed("d"), keyed("e")])); // too short ever to sync (FF-10)
+    woken(&mut machine, Close);
+    assert_eq!(woken(&mut machine, Delete(hasher.hashed("d"))), (0, 0), "one is left");
+    let (mut emptied, mut popped) = (machine.clone(), machine.clone());
+    assert_eq!(woken(&mut machine, Delete(hasher.hashed("e"))), (0, Wakes::ALL));
+    assert_eq!(woken(&mut emptied, Replace(vec![])), (0, Wakes::ALL));
+    woken(&mut popped, Pop);
+    assert_eq!(woken(&mut popped, Processed { requeue: None }), (0, Wakes::ALL));
+}
+
+#[test]
 fn a_pop_that_finds_only_stale_places_sleeps() {
     let hasher = KeyHasher::fixed(0);
     let mut machine = FifoQueue::new(hasher.clone());

@@ -89,7 +89,7 @@ fn every_listed_object_is_shown(history: &History) -> Checked {
 
 fn only_the_unlisted_are_deleted(history: &History) -> Checked {
     at_every_call(history, |before, over| {
-        let Op::Replace(Replace { objects, refused }) = over.op else { return Ok(()) };
+        let Op::Replace(Replace { objects, refused, .. }) = over.op else { return Ok(()) };
         for (key, _) in &over.state.pending {
             let listed = objects.iter().any(|keyed| keyed.key.key() == key);
             let deleted = appended(before, over, *key).iter().any(Delta::is_deleted);

@@ -155,13 +155,10 @@ impl World for AtDeltaFifo {
                 key: Some(key(&object)),
                 last: Some(Ok(LastState::Final(object))),
             }),
-            Call::List(objects) => Op::Replace(Replace {
-                objects: objects
-                    .iter()
-                    .map(|object| Keyed { key: key(object), object: *object })
-                    .collect(),
-                refused: None,
-            }),
+            Call::List(objects) => {
+                let keyed = |object: &_| Keyed { key: key(object), object: *object };
+                Op::Replace(Replace::new(objects.iter().map(keyed).collect(), None))
+            }
             Call::Consume => Op::Pop(Pop),
             Call::WaitForSync => Op::WaitForSync(WaitForSync),
             Call::Close => Op::Close(Close),
