@@ -175,7 +175,8 @@ impl Machine for PlainTimes {
             }
             Op::Delete(_) if self.makes(DeleteDoesNothing) => Ret::Delete(None),
             Op::Delete(delete) => {
-                Ret::Delete(self.spec.items.remove(delete.0.key()).map(|(object, _)| object))
+                let key = *delete.0.key();
+                Ret::Delete(self.spec.items.remove(&key).map(|(object, _)| (key, object)))
             }
             Op::Replace(Replace(list)) => {
                 let list: Vec<_> = list.drain(..).map(|keyed| keyed.object).collect();

@@ -39,10 +39,10 @@ pub struct ListKeys;
 crate::operations! {
     [K: Key, O: Handle] ExpiringObjects<K, O>: Op, Ret {
         Put(Put<K, O>) -> (),
-        Delete(Delete<K>) -> Option<O>,
-        Replace(Replace<K, O>) -> Vec<O>,
-        Get(Get<K>) -> Result<Option<O>, O>,
-        List(List) -> (Vec<O>, Vec<O>),
+        Delete(Delete<K>) -> Option<(K, O)>,
+        Replace(Replace<K, O>) -> Vec<(K, O)>,
+        Get(Get<K>) -> Result<Option<O>, (K, O)>,
+        List(List) -> (Vec<O>, Vec<(K, O)>),
         ListKeys(ListKeys) -> Vec<K>,
     } valid = ExpiringObjects::check
 }
@@ -57,13 +57,13 @@ impl<K: Key, O: Handle> Operation<ExpiringObjects<K, O>> for Put<K, O> {
 }
 
 impl<K: Key, O: Handle> Operation<ExpiringObjects<K, O>> for Delete<K> {
-    fn step(&mut self, store: &mut ExpiringObjects<K, O>, _: &mut Cx<'_>) -> Step<Option<O>> {
+    fn step(&mut self, store: &mut ExpiringObjects<K, O>, _: &mut Cx<'_>) -> Step<Option<(K, O)>> {
         Step::Done(store.delete(&self.0))
     }
 }
 
 impl<K: Key, O: Handle> Operation<ExpiringObjects<K, O>> for Replace<K, O> {
-    fn step(&mut self, store: &mut ExpiringObjects<K, O>, cx: &mut Cx<'_>) -> Step<Vec<O>> {
+    fn step(&mut self, store: &mut ExpiringObjects<K, O>, cx: &mut Cx<'_>) -> Step<Vec<(K, O)>> {
         Step::Done(store.replace(std::mem::take(&mut self.0), cx.now()))
     }
 }
@@ -73,7 +73,7 @@ impl<K: Key, O: Handle> Operation<ExpiringObjects<K, O>> for Get<K> {
         &mut self,
         store: &mut ExpiringObjects<K, O>,
         cx: &mut Cx<'_>,
-    ) -> Step<Result<Option<O>, O>> {
+    ) -> Step<Result<Option<O>, (K, O)>> {
         Step::Done(store.get(&self.0, cx.now()))
     }
 }
@@ -83,7 +83,7 @@ impl<K: Key, O: Handle> Operation<ExpiringObjects<K, O>> for List {
         &mut self,
         store: &mut ExpiringObjects<K, O>,
         cx: &mut Cx<'_>,
-    ) -> Step<(Vec<O>, Vec<O>)> {
+    ) -> Step<(Vec<O>, Vec<(K, O)>)> {
         Step::Done(store.list(cx.now()))
     }
 }

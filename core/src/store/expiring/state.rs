@@ -64,32 +64,33 @@ impl<K: Key, O: Handle> ExpiringObjects<K, O> {
         before.map(|stored| stored.object)
     }
 
-    pub(super) fn delete(&mut self, key: &Hashed<K>) -> Option<O> {
+    pub(super) fn delete(&mut self, key: &Hashed<K>) -> Option<(K, O)> {
         let slot = self.items.find(key.item())?;
         self.remove(slot)
     }
 
-    fn remove(&mut self, slot: Slot) -> Option<O> {
+    /// Removes an object. Key and object are dropped outside the lock.
+    fn remove(&mut self, slot: Slot) -> Option<(K, O)> {
         let stored = self.items.value_mut(slot).take();
-        self.items.remove(slot);
-        stored.map(|stored| stored.object)
+        self.items.remove(slot).zip(stored.map(|stored| stored.object))
     }
 
     /// Makes a list the content, all of it stored now. Returns what was there, and what the list
     /// has newer objects for.
-    pub(super) fn replace(&mut self, listed: Vec<Keyed<K, O>>, now: Instant) -> Vec<O> {
-        let mut before = std::mem::replace(&mut self.items, Slab::new());
-        let slots: Vec<Slot> = before.iter().map(|(slot, _)| slot).collect();
-        let stored = slots.into_iter().filter_map(|slot| before.value_mut(slot).take());
-        let mut left: Vec<O> = stored.map(|stored| stored.object).collect();
+    pub(super) fn replace(&mut self, listed: Vec<Keyed<K, O>>, now: Instant) -> Vec<(K, O)> {
+        let slots: Vec<Slot> = self.items.iter().map(|(slot, _)| slot).collect();
+        let mut left: Vec<_> = slots.into_iter().filter_map(|slot| self.remove(slot)).collect();
+        self.items = Slab::new(); // no room is kept for more than the list
         for Keyed { key, object } in listed {
-            left.extend(self.put(&mut Some(key), object, now));
+            let mut key = Some(key);
+            let before = self.put(&mut key, object, now);
+            left.extend(key.map(Hashed::into_key).zip(before));
         }
         left
     }
 
     /// Returns an object unless it has expired: then `Err` with the object, which is removed.
-    pub(super) fn get(&mut self, key: &Hashed<K>, now: Instant) -> Result<Option<O>, O> {
+    pub(super) fn get(&mut self, key: &Hashed<K>, now: Instant) -> Result<Option<O>, (K, O)> {
         let Some(slot) = self.items.find(key.item()) else { return Ok(None) };
         if self.is_expired(slot, now) {
             return self.remove(slot).map_or(Ok(None), Err);
@@ -103,7 +104,7 @@ impl<K: Key, O: Handle> ExpiringObjects<K, O> {
     }
 
     /// Returns the objects that have not expired, and those that have, which are removed.
-    pub(super) fn list(&mut self, now: Instant) -> (Vec<O>, Vec<O>) {
+    pub(super) fn list(&mut self, now: Instant) -> (Vec<O>, Vec<(K, O)>) {
         // The expiry is asked before anything changes: it is foreign code and may panic.
         let (expired, alive): (Vec<Slot>, Vec<Slot>) =
             self.items.iter().map(|(slot, _)| slot).partition(|slot| self.is_expired(*slot, now));
@@ -158,12 +159,12 @@ mod tests {
         let mut cx = crate::machine::Cx::new(&replaced.clock);
         crate::machine::Operation::step(&mut replacing, &mut replaced.machine, &mut cx);
         assert_eq!(replacing.object, Some(1));
-        assert_eq!(store().call(Delete(key())), Some(1));
+        assert_eq!(store().call(Delete(key())), Some(("a", 1)));
         let twice = vec![Keyed { key: key(), object: 2 }, Keyed { key: key(), object: 3 }];
-        assert_eq!(store().call(Replace(twice)), [1, 2]);
+        assert_eq!(store().call(Replace(twice)), [("a", 1), ("a", 2)]);
         let mut expired = store();
         expired.advance(Duration::from_secs(2));
-        assert_eq!(expired.call(Get(key())), Err(1));
+        assert_eq!(expired.call(Get(key())), Err(("a", 1)));
     }
 
     #[test]

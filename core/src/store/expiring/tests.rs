@@ -4,6 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
 use super::*;
+use crate::runtime::probe::{Probe, Probing};
 use crate::runtime::{Instant, Manual};
 use crate::store::NoMetadata;
 
@@ -143,4 +144,39 @@ fn what_left_the_store_is_not_kept_alive() {
 #[test]
 fn a_store_is_shown_by_its_name() {
     assert_eq!(format!("{:?}", store(&Manual::new())), "ExpiringStore");
+}
+
+#[test]
+fn all_that_have_expired_are_gone_however_many() {
+    let runtime = Manual::new();
+    let second = TimeToLive(Some(Duration::from_secs(1)));
+    let store = ExpiringStore::new(&runtime, |object: &u32| Ok(*object), second);
+    (0..1_000).for_each(|object| store.add(object).unwrap());
+    runtime.advance(Duration::from_secs(2));
+    (0..10).for_each(|object| store.add(object).unwrap());
+    let mut alive = store.list();
+    alive.sort_unstable();
+    assert!(alive.into_iter().eq(0..10));
+    assert_eq!(store.list_keys().len(), 10);
+}
+
+#[test]
+fn keys_and_objects_that_leave_are_dropped_without_the_lock() {
+    let (runtime, probe) = (Manual::new(), Arc::<Probe>::default());
+    let second = TimeToLive(Some(Duration::from_secs(1)));
+    let store = Arc::new(ExpiringStore::new(&runtime, |it: &Probing| Ok(it.clone()), second));
+    let new = |number| Probing(number, Arc::clone(&probe));
+    (1..=5).for_each(|number| store.add(new(number)).unwrap());
+    let (asked, nobody) = (Arc::clone(&store), Probing(0, Arc::default()));
+    probe.calls(move || assert!(asked.get(&nobody).is_none()));
+    store.add(new(1)).unwrap();
+    store.delete(new(2)).unwrap();
+    runtime.advance(Duration::from_secs(2));
+    drop(store.get(&new(3)));
+    assert!(store.list().is_empty());
+    store.add(new(6)).unwrap();
+    store.replace(vec![new(7), new(7), new(8)]).unwrap();
+    store.replace(vec![]).unwrap();
+    let (calls, through) = probe.ends();
+    assert!(calls > 0 && calls == through, "{through} of {calls}");
 }
