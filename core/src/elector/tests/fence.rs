@@ -31,6 +31,9 @@ fn epochs_without_ordered_versions_go_by_first_sight() {
     assert!(gate.admit(&token("a", 9, "x")));
     assert!(gate.admit(&token("b", 0, "y")));
     assert!(!gate.admit(&token("a", 99, "x")));
+    assert!(gate.admit(&token("c", 0, "z")));
+    assert!(!gate.admit(&token("b", 1, "y")), "the one before is past");
+    assert!(!gate.admit(&token("a", 99, "x")), "and so is the one before that (SF-14)");
 }
 
 #[test]

@@ -39,6 +39,10 @@ fn a_store_swaps_only_the_version_that_is_named() {
     let second = store.update(&first, Call::default()).unwrap();
     assert_ne!(first.meta.version, second.meta.version);
     assert_eq!(first.meta.uid, second.meta.uid);
+    let mut made_up = second.clone();
+    made_up.meta.uid = "made up".into();
+    let third = store.update(&made_up, Call::default()).unwrap();
+    assert_eq!(third.meta.uid, first.meta.uid, "the store says who it is");
     assert_eq!(store.update(&first, Call::default()).unwrap_err(), StoreError::Conflict);
     assert!(store.delete(&name()) && !store.delete(&name()));
     let reborn = store.create(&object, Call::default()).unwrap();

@@ -2,11 +2,13 @@
 
 mod async_driver;
 mod attempt;
+mod awaited_locks;
 mod bench;
 mod checks;
 mod config;
 mod corners;
 mod driver;
+mod ends;
 mod fence;
 mod lock;
 mod metrics;

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use super::driver::{Log, Store, config, token};
 use crate::elector::{
-    Call, Config, Elector, LeaseLock, Lock, MemoryStore, ObjectName, ObjectStore, Profile, Record,
-    StoreError, Stored, Version,
+    Call, Config, Elector, LeaseLock, LeaseSpec, Lock, MemoryStore, Meta, Object, ObjectName,
+    ObjectStore, Profile, Record, StoreError, Stored, Version,
 };
 use crate::runtime::{Runtime, System};
 
@@ -58,4 +58,26 @@ fn the_calls_of_a_release_are_not_cancelled_with_the_run() {
             ObjectStore::get(&*store, &ObjectName::new("ns", "lease"), Call::default()).unwrap();
         assert!(lease.content.to_record().holder.is_empty(), "LE-40: a fresh token");
     }
+}
+
+#[test]
+fn a_coordinated_lease_that_is_released_names_nobody_at_all() {
+    let store: Store = Arc::new(MemoryStore::new(&System::new()));
+    let name = ObjectName::new("ns", "lease");
+    let record = Record {
+        holder: "a".into(),
+        duration_seconds: 15,
+        strategy: "S".into(),
+        preferred_holder: "b".into(),
+        ..Record::default()
+    };
+    let object = Object { meta: Meta::new(name.clone()), content: LeaseSpec::from_record(&record) };
+    ObjectStore::create(&*store, &object, Call::default()).unwrap();
+    let config = Config { coordinated: true, ..Config::classic("a") };
+    let lock = LeaseLock::new(Arc::clone(&store), "ns", "lease");
+    let elector = Elector::new(&System::new(), lock, config).unwrap();
+    assert_eq!((elector.attempt(), elector.release()), (Ok(false), Ok(true)));
+    let left = ObjectStore::get(&*store, &name, Call::default()).unwrap().content.to_record();
+    let named = [left.holder, left.strategy, left.preferred_holder];
+    assert!(named.iter().all(|name| name.is_empty()), "{named:?}: LE-41");
 }

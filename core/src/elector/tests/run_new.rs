@@ -9,7 +9,7 @@ use crate::elector::{
     Callbacks, Config, ConfigError, Elector, HealthCheck, Leadership, LeaseLock, MemoryStore,
     Timing,
 };
-use crate::runtime::{Ambient, Runtime, System};
+use crate::runtime::{Ambient, Manual, Runtime, System};
 
 /// Does nothing.
 struct Idle;
@@ -47,4 +47,21 @@ fn a_set_up_that_is_refused_does_not_run() {
     assert_eq!(ran, Err(ConfigError::EmptyIdentity));
     let dies = || Elector::run_or_die(&system, lock(), config, &token(), &callbacks, None);
     assert!(catch_unwind(AssertUnwindSafe(dies)).is_err());
+}
+
+#[test]
+fn a_health_check_watches_the_elector_that_was_attached_last() {
+    let runtime = Manual::new();
+    let store: Arc<MemoryStore<Manual>> = Arc::new(MemoryStore::new(&runtime));
+    let elector = |name: &str| {
+        let lock = LeaseLock::new(Arc::clone(&store), "ns", name);
+        Elector::new(&runtime, lock, Config { name: name.into(), ..Config::classic("a") }).unwrap()
+    };
+    let (one, two) = (elector("one"), elector("two"));
+    let health = HealthCheck::new(&runtime, Duration::ZERO);
+    health.attach(&one);
+    health.attach(&two);
+    assert_eq!(two.attempt(), Ok(true));
+    runtime.advance(Duration::from_secs(20));
+    assert_eq!(&*health.check().unwrap_err().lease, "two");
 }

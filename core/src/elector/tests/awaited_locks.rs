@@ -1,0 +1,86 @@
+//! Locks whose calls are awaited keep what those keep whose calls block.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use super::driver::Store;
+use crate::elector::{
+    AsyncLock, AsyncObjectStore, Call, LeaseLock, LeaseSpec, MemoryStore, Name, Object, ObjectName,
+    ObjectStore, PairLock, Record, StoreError,
+};
+use crate::runtime::{Runtime, System};
+
+fn store() -> Store {
+    Arc::new(MemoryStore::new(&System::new()))
+}
+
+fn record() -> Record {
+    Record { holder: "a".into(), duration_seconds: 15, ..Record::default() }
+}
+
+fn lease(store: &Store, name: &str) -> LeaseLock<Store> {
+    LeaseLock::new(Arc::clone(store), "ns", name)
+}
+
+#[test]
+fn labels_come_with_every_update() {
+    let (system, store) = (System::new(), store());
+    let created = system.block_on(AsyncLock::create(&mut lease(&store, "lease"), &record()));
+    let labels = BTreeMap::from([("app".to_owned(), "x".to_owned())]);
+    let mut lock = lease(&store, "lease").with_labels(labels);
+    let version = created.unwrap().version;
+    system.block_on(async {
+        AsyncLock::get(&mut lock).await.unwrap();
+        AsyncLock::update(&mut lock, &record(), &version).await.unwrap();
+    });
+    let name = ObjectName::new("ns", "lease");
+    let object = ObjectStore::get(&store, &name, Call::default()).unwrap();
+    assert_eq!(object.meta.labels.unwrap()["app"], "x", "LK-15");
+}
+
+#[test]
+fn a_pair_creates_the_second_if_it_is_missing() {
+    let (system, store) = (System::new(), store());
+    system.block_on(async {
+        AsyncLock::create(&mut lease(&store, "one"), &record()).await.unwrap();
+        let mut pair = PairLock::new(Name::new("b"), lease(&store, "one"), lease(&store, "two"));
+        let read = AsyncLock::get(&mut pair).await.unwrap();
+        AsyncLock::update(&mut pair, &record(), &read.version).await.unwrap();
+        let second = AsyncLock::get(&mut lease(&store, "two")).await.unwrap();
+        assert_eq!(second.record, record(), "LK-25");
+    });
+}
+
+/// A store that can be out of reach for those who read.
+struct OutOfReach(MemoryStore<System>, AtomicBool);
+
+impl AsyncObjectStore<LeaseSpec> for OutOfReach {
+    async fn get(&self, name: &ObjectName) -> Result<Object<LeaseSpec>, StoreError> {
+        if self.1.load(Ordering::SeqCst) {
+            return Err(StoreError::Timeout);
+        }
+        ObjectStore::get(&self.0, name, Call::default())
+    }
+
+    async fn create(&self, object: &Object<LeaseSpec>) -> Result<Object<LeaseSpec>, StoreError> {
+        ObjectStore::create(&self.0, object, Call::default())
+    }
+
+    async fn update(&self, object: &Object<LeaseSpec>) -> Result<Object<LeaseSpec>, StoreError> {
+        ObjectStore::update(&self.0, object, Call::default())
+    }
+}
+
+#[test]
+fn a_failed_call_leaves_the_remembered_object() {
+    let store = Arc::new(OutOfReach(MemoryStore::new(&System::new()), AtomicBool::new(false)));
+    let mut lock = LeaseLock::new(Arc::clone(&store), "ns", "lease");
+    System::new().block_on(async {
+        let created = AsyncLock::create(&mut lock, &record()).await.unwrap();
+        store.1.store(true, Ordering::SeqCst);
+        assert_eq!(AsyncLock::get(&mut lock).await, Err(StoreError::Timeout));
+        let updated = AsyncLock::update(&mut lock, &record(), &created.version).await;
+        assert!(updated.is_ok(), "{updated:?}: LK-3");
+    });
+}
