@@ -78,6 +78,21 @@ fn a_child_of_a_token_that_has_ended_has_ended_for_the_same_reason() {
 }
 
 #[test]
+fn a_copy_names_its_token_also_when_the_first_one_is_gone() {
+    let root = CancelToken::new(&Manual::new());
+    let copy = {
+        let child = root.child();
+        child.clone()
+    };
+    let others: Vec<_> = (0..100).map(|_| root.child()).collect(); // none of them is the token
+    assert!(!copy.is_cancelled());
+    others.iter().for_each(CancelToken::cancel);
+    assert!(!copy.is_cancelled());
+    copy.cancel();
+    assert!(copy.is_cancelled() && !root.is_cancelled());
+}
+
+#[test]
 fn a_waiter_wakes_when_a_token_above_is_cancelled() {
     let runtime = Manual::new();
     let root = CancelToken::new(&runtime);

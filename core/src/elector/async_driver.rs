@@ -30,7 +30,8 @@ pub trait AsyncCallbacks<R: Runtime, H: Host<Election> = Election>: Send + Sync 
     /// has stopped before the stop callback is called.
     fn started_leading(&self, leadership: Leadership<R, H>) -> impl Future<Output = ()> + Send;
 
-    /// Learns that the run is over, also if it never led or was dropped (`election:LE-47`).
+    /// Learns that the run is over, also if it never led or was dropped (`election:LE-47`). The
+    /// elector can be used again.
     fn stopped_leading(&self) {}
 
     /// Learns that another leader was seen, possibly itself, possibly nobody (`election:LE-52`), in

@@ -26,7 +26,8 @@ pub trait Callbacks<R: Runtime, H: Host<Election> = Election>: Send + Sync + 'st
     fn started_leading(&self, leadership: &Leadership<R, H>);
 
     /// Learns that the run is over, also if it never led (`election:LE-47`). Leadership was
-    /// revoked before; the work may not have returned yet (`election:LE-48`).
+    /// revoked before; the work may not have returned yet (`election:LE-48`). The elector can be
+    /// used again.
     fn stopped_leading(&self);
 
     /// Learns that another leader was seen, possibly itself, possibly nobody (`election:LE-52`).

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Wake, Waker};
 use std::time::Duration;
 
+use super::probe::Probe;
 use super::*;
 
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -134,6 +135,19 @@ fn alarms_wake_at_their_times_whichever_was_armed_first() {
     assert_eq!(late.get(), 0);
     drop((far, near, together));
     assert_eq!(Arc::strong_count(&late), 1, "a dropped alarm keeps nothing alive");
+}
+
+#[test]
+fn an_alarm_rings_without_a_lock() {
+    let (system, probe) = (System::new(), Arc::<Probe>::default());
+    probe.calls(|| {
+        let system = System::new();
+        drop(system.wake_at(system.now() + PATIENCE, Waker::noop().clone()));
+    });
+    let timer = system.wake_at(system.now() + ms(1), Waker::from(Arc::clone(&probe)));
+    assert!(until(|| Arc::strong_count(&probe) == 1), "its waker has run and is gone");
+    assert_eq!(probe.ends(), (1, 1));
+    drop(timer);
 }
 
 #[test]

@@ -120,4 +120,7 @@ fn a_panicking_store_leaves_the_queue_as_it_was() {
     assert!(!queue.has_synced());
     queue.add(("a", 2)).unwrap();
     assert_eq!(drain(&queue), [vec![Delta::Added(("a", 2))]]);
+    let queue = with_store(&Store::of(&[("a", 1), ("bomb", 1)]));
+    assert!(catch_unwind(AssertUnwindSafe(|| queue.resync())).is_err());
+    assert!(queue.is_empty(), "though it had been told of another object");
 }

@@ -132,6 +132,19 @@ fn a_list_is_transformed_also_where_it_is_shown_as_sync() {
 }
 
 #[test]
+fn an_object_has_the_key_that_it_had_before_it_was_transformed() {
+    let runtime = System::new();
+    let intake = Intake::new(&runtime, key_of).with_transform(|(_, version)| Ok(("", version)));
+    let queue: DeltaFifo<_, _> = DeltaFifo::with_options(&runtime, intake, Options::default());
+    queue.add(("a", 1)).unwrap();
+    queue.update(("a", 2)).unwrap();
+    queue.delete(("a", 3)).unwrap();
+    queue.replace(vec![("a", 4)]).unwrap();
+    assert_eq!(queue.get(&"a").unwrap().len(), 4);
+    assert_eq!(queue.len(), 1);
+}
+
+#[test]
 fn what_the_transformer_refuses_is_not_queued() {
     let queue = transforming(&Store::of(&[("a", 1)]));
     let refused = queue.add(("a", 13)).unwrap_err();

@@ -1,5 +1,6 @@
 //! What a subscriber writes about the items of a pool.
 
+use std::fmt;
 use std::io::{self, Write};
 
 use tracing_subscriber::fmt::MakeWriter;
@@ -83,4 +84,30 @@ fn is_told_of(work: impl FnOnce(&LimitedQueue<u8, System, Exponential<u8>>)) {
     for part in expected {
         assert!(text.contains(part), "no {part} in\n{text}");
     }
+}
+
+/// A key that cannot be shown.
+#[derive(Clone, PartialEq, Eq, Hash)]
+struct Shy;
+
+impl fmt::Debug for Shy {
+    fn fmt(&self, _: &mut fmt::Formatter<'_>) -> fmt::Result {
+        panic!("how to show it has a bug")
+    }
+}
+
+#[test]
+fn an_item_is_done_also_if_it_cannot_be_shown() {
+    let queue = LimitedQueue::new(&System::new(), Exponential::new(ms(1), ms(1)));
+    queue.add(Shy);
+    let (key, delivery) = Source::next(&queue).unwrap();
+    let reconcile = |_: &Shy| Ok::<_, ()>(Action::Done);
+    tracing::subscriber::with_default(
+        tracing_subscriber::fmt().with_test_writer().finish(),
+        || {
+            let shows = || reconcile::process(&queue, &reconcile, &key, delivery);
+            assert!(catch_unwind(AssertUnwindSafe(shows)).is_err());
+        },
+    );
+    assert!(!queue.done(delivery), "CL-2: its delivery has ended");
 }

@@ -271,6 +271,21 @@ fn after_a_rotation_an_object_is_watched_until_the_next() {
 }
 
 #[test]
+fn after_a_pause_an_object_is_watched_as_long_as_without_one() {
+    let clock = Manual::new();
+    let detector = MutationDetector::new(&clock);
+    clock.advance(Duration::from_secs(600)); // nobody looked
+    let object = counter();
+    detector.add(&object);
+    for _ in 0..3 {
+        assert!(detector.compare().is_empty());
+        clock.advance(Duration::from_secs(1));
+    }
+    object.0.store(2, Ordering::Relaxed);
+    assert_eq!(detector.compare().len(), 1, "MD-3");
+}
+
+#[test]
 fn a_running_detector_looks_every_second_and_says_nothing_while_nothing_changes() {
     const SECOND: Duration = Duration::from_secs(1);
     let clock = Manual::new();

@@ -140,6 +140,23 @@ fn the_transformer_works_on_what_comes_in() {
 }
 
 #[test]
+fn an_object_is_stored_read_and_removed_under_the_key_that_it_had_before_it_was_transformed() {
+    let runtime = System::new();
+    let intake = Intake::new(&runtime, |object: &(u8, u8)| match object.0 {
+        0 => Err(Arc::new(NoMetadata) as Cause),
+        key => Ok(key),
+    });
+    let intake = intake.with_transform(|(_, version)| Ok((0, version)));
+    let store = IndexedStore::with_intake(&runtime, intake, None);
+    store.add((1, 1)).unwrap();
+    store.update((1, 2)).unwrap();
+    assert_eq!(store.get_stored(&(1, 9)).unwrap(), Some((0, 2)), "ST-11");
+    store.delete(&(1, 3)).unwrap();
+    store.replace(vec![(2, 4)], "").unwrap();
+    assert_eq!((store.get(&1), store.get(&2)), (None, Some((0, 4))));
+}
+
+#[test]
 fn a_transaction_skips_what_has_no_key_and_does_the_rest() {
     let store = labelled();
     store.add(object("gone", &["x"])).unwrap();
