@@ -145,7 +145,7 @@ impl Drop for Dropped<'_> {
 impl AsyncCallbacks<Manual> for Works {
     async fn started_leading(&self, _: Leadership<Manual>) {
         let _dropped = Dropped(&self.0);
-        pending().await
+        pending::<()>().await;
     }
 }
 
