@@ -118,7 +118,8 @@ impl<K: Eq + Clone, O> Items<K, O> {
         object
     }
 
-    /// Takes the first place.
+    /// Takes the first place. A key all of whose places were stale goes with the last of them, under
+    /// the lock.
     pub(super) fn pop_front(&mut self) -> Option<Head<K, O>> {
         let at = self.queue.pop_front()?;
         let entry = &mut self.entries[at];

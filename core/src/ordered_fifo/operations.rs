@@ -37,7 +37,8 @@ pub struct Delete<K, O> {
 pub struct Replace<K, O> {
     /// The objects.
     pub objects: Vec<Keyed<K, O>>,
-    /// The keys of an object that the transformer refused, and of those behind it.
+    /// The keys of an object that the transformer refused, and of those behind it; afterwards all
+    /// of the list, to drop outside the lock.
     pub behind: Vec<Hashed<K>>,
     /// Why it was refused: what is in front is queued, and no more (`cache:RF-9`).
     pub refused: Option<EnqueueError>,
@@ -160,7 +161,7 @@ impl<K: Key, O: Handle, N: KnownObjects<K, O>> Operation<Queue<K, O, N>> for Del
 
 impl<K: Key, O: Handle, N: KnownObjects<K, O>> Operation<Queue<K, O, N>> for Replace<K, O> {
     fn step(&mut self, queue: &mut Queue<K, O, N>, cx: &mut Cx<'_>) -> Queued {
-        queue.replace(std::mem::take(&mut self.objects), &self.behind, &mut cx.wakes);
+        queue.replace(std::mem::take(&mut self.objects), &mut self.behind, &mut cx.wakes);
         Step::Done(self.refused.take().map_or(Ok(()), Err))
     }
 }

@@ -105,22 +105,28 @@ impl<K: Key, O: Handle, N: KnownObjects<K, O>> OrderedQueue<K, O, N> {
 
     /// Appends a complete list, object by object: first tombstones for what is queued or known and
     /// not in it, then what is in it (`cache:RF-7`). `behind` are the keys of an object that was
-    /// refused and of those behind it.
+    /// refused and of those behind it; the others of the list are left there.
     pub(super) fn replace(
         &mut self,
         listed: Vec<Keyed<K, O>>,
-        behind: &[Hashed<K>],
+        behind: &mut Vec<Hashed<K>>,
         wakes: &mut Wakes,
     ) {
-        let gone = self.unlisted(&listed, behind);
-        let listed: Vec<_> = listed.into_iter().map(|keyed| self.marked(keyed)).collect();
+        let (gone, is_whole) = (self.unlisted(&listed, behind), behind.is_empty());
+        let marked = |Keyed { key, object }| {
+            // One that was transformed may not have the key that it had.
+            let mark = self.mark_of((!self.intake.transforms()).then(|| key.key()));
+            behind.push(key);
+            (mark, object)
+        };
+        let listed: Vec<_> = listed.into_iter().map(marked).collect();
         for (key, object) in gone {
             self.push(Delta::Deleted(LastState::unknown(key.into_key(), object)), wakes);
         }
         for (mark, object) in listed {
             self.push_marked(Delta::Replaced(object), mark, wakes);
         }
-        if behind.is_empty() {
+        if is_whole {
             self.populate_with_list(wakes);
         }
     }
@@ -128,12 +134,6 @@ impl<K: Key, O: Handle, N: KnownObjects<K, O>> OrderedQueue<K, O, N> {
     /// Makes what is queued the initial batch, if nothing was written before (`cache:RF-11`).
     pub(super) fn populate_with_list(&mut self, wakes: &mut Wakes) {
         self.latch.populate(self.events.len(), wakes, SYNC);
-    }
-
-    /// Marks a listed object. One that was transformed may not have the key that it had.
-    fn marked(&self, keyed: Keyed<K, O>) -> (Option<Mark>, O) {
-        let key = (!self.intake.transforms()).then(|| keyed.key.key());
-        (self.mark_of(key), keyed.object)
     }
 
     fn unlisted(

@@ -1,5 +1,6 @@
 //! Foreign code that finds out whether it runs under a lock.
 
+use std::cmp::Ordering;
 use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
@@ -75,6 +76,18 @@ impl PartialEq for Probing {
 }
 
 impl Eq for Probing {}
+
+impl PartialOrd for Probing {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Probing {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.0.cmp(&other.0)
+    }
+}
 
 impl Hash for Probing {
     fn hash<H: Hasher>(&self, state: &mut H) {

@@ -9,6 +9,9 @@ use super::{Hashed, Key};
 
 const NONE: u32 = u32::MAX;
 
+/// A key, or a value, that left a cache.
+pub(super) type Left<K, V> = (Option<K>, Option<V>);
+
 /// Entries in the order of their last use. When there are too many, the one that was not used for
 /// longest goes; one whose time is over goes when somebody looks at it.
 ///
@@ -40,39 +43,58 @@ impl<K: Key, V> LruCache<K, V> {
     /// Returns a value and counts that as a use. One whose time is over is removed; at that very
     /// time it is still there.
     pub fn get(&mut self, key: &Hashed<K>, now: Instant) -> Option<&V> {
-        let slot = self.items.find(key.item())?;
+        self.look(key, now).ok()?
+    }
+
+    /// As [`get`](Self::get); what is removed is returned, to drop outside the lock.
+    pub(super) fn look(&mut self, key: &Hashed<K>, now: Instant) -> Result<Option<&V>, Left<K, V>> {
+        let Some(slot) = self.items.find(key.item()) else { return Ok(None) };
         if self.entry(slot).expires < now {
-            self.take_out(slot);
-            return None;
+            return Err(self.take_out(slot));
         }
         self.unlink(slot);
         self.link_newest(slot);
-        Some(&self.entry(slot).value)
+        Ok(Some(&self.entry(slot).value))
     }
 
     /// Stores a value for some time, in place of the one that is there. If there are too many, the
     /// one that was not used for longest goes.
     pub fn add(&mut self, key: Hashed<K>, value: V, now: Instant, time: Duration) {
+        drop(self.put(key, value, now, time));
+    }
+
+    /// As [`add`](Self::add); returns what is needed no more, to drop outside the lock.
+    pub(super) fn put(
+        &mut self,
+        key: Hashed<K>,
+        value: V,
+        now: Instant,
+        time: Duration,
+    ) -> Left<K, V> {
         let found = self.items.find(key.item());
+        let mut left = (None, None);
         match found {
             Some(slot) => self.unlink(slot),
-            None if self.items.len() >= self.capacity => {
-                self.take_out(Slot(self.oldest));
-            }
+            None if self.items.len() >= self.capacity => left = self.take_out(Slot(self.oldest)),
             None => {}
         }
-        let hash = u64::from(key.hash());
-        let slot = found.or_else(|| self.items.intern(&mut Some(key.into_key()), hash));
-        let Some(slot) = slot else { return };
+        let (hash, mut key) = (u64::from(key.hash()), Some(key.into_key()));
+        let slot = found.or_else(|| self.items.intern(&mut key, hash));
+        let Some(slot) = slot else { return left };
         let entry = Entry { value, expires: now + time, newer: NONE, older: NONE };
-        *self.items.value_mut(slot) = Some(entry);
+        let before = self.items.value_mut(slot).replace(entry);
         self.link_newest(slot);
+        (key.or(left.0), before.map(|entry| entry.value).or(left.1))
     }
 
     /// Removes a value.
     pub fn remove(&mut self, key: &Hashed<K>) -> Option<V> {
-        let slot = self.items.find(key.item())?;
-        self.take_out(slot)
+        self.pull(key).1
+    }
+
+    /// As [`remove`](Self::remove); what is removed is returned with its key.
+    pub(super) fn pull(&mut self, key: &Hashed<K>) -> Left<K, V> {
+        self.items.find(key.item()).map_or((None, None), |slot| self.take_out(slot))
     }
 
     /// Returns the keys whose time is not over, the one first that was not used for longest. That
@@ -108,10 +130,10 @@ impl<K: Key, V> LruCache<K, V> {
         self.items.value_mut(slot).as_mut().expect("a slot in the list has an entry")
     }
 
-    fn take_out(&mut self, slot: Slot) -> Option<V> {
+    fn take_out(&mut self, slot: Slot) -> Left<K, V> {
         self.unlink(slot);
-        self.items.remove(slot);
-        self.items.value_mut(slot).take().map(|entry| entry.value)
+        let entry = self.items.value_mut(slot).take();
+        (self.items.remove(slot), entry.map(|entry| entry.value))
     }
 
     fn unlink(&mut self, slot: Slot) {

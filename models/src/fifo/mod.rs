@@ -120,7 +120,8 @@ component_tests! {
         close_while_two_wait,
         write_after_close,
         close_before_first_list,
-        close_with_an_object_left;
+        close_with_an_object_left,
+        deleted_after_close;
     also: mutants, conformance, fuzz
 }
 

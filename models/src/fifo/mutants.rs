@@ -145,6 +145,8 @@ fn of_waking_here() -> Vec<Mutant<Fifo>> {
             (|op, wakes, rules| if matches!(op, Op::Put(_)) && rules.len() > 1 {
                 wakes.set(POPPERS, 0);
             }) breaks ["no_lost_wakeup"];
+        Seeded "delete_wakes_nobody" from "own: what drains a closed queue is not always a pop":
+            (at_most!(0, SYNC, Op::Delete(_))) breaks ["sync_wakes_everybody"];
         Seeded "skipping_wakes_nobody" from "cache:FF-13, before the pop goes to sleep":
             (at_most!(0, SYNC, Op::Pop(_))) breaks ["sync_wakes_everybody"];
     }

@@ -109,7 +109,7 @@ fn waking() -> Vec<Invariant<Heap>> {
 
 fn popped(event: &Event) -> Option<Object> {
     match event.returned()? {
-        (Op::Pop(_), Ret::Pop(object)) => *object,
+        (Op::Pop(_), Ret::Pop(taken)) => taken.map(|(_, object)| object),
         _ => None,
     }
 }
@@ -197,7 +197,7 @@ fn deletions_are_told(history: &History) -> Checked {
             return Ok(());
         };
         let there = before.spec.items.get(delete.0.key());
-        if told.as_ref() == there {
+        if told.as_ref().map(|(_, object)| object) == there {
             return Ok(());
         }
         Err(format!("{told:?} is said to be deleted where {there:?} was"))

@@ -49,7 +49,7 @@ impl trial::Ledger<Heap> for Ledger {
                 }
             }
             (Op::Delete(delete), _) => drop(self.spec.items.remove(delete.0.key())),
-            (_, Ret::Pop(Some(object))) => drop(self.spec.items.remove(&object.0)),
+            (_, Ret::Pop(Some((_, object)))) => drop(self.spec.items.remove(&object.0)),
             (Op::Close(_), _) => self.spec.closed = true,
             _ => {}
         }

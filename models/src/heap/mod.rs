@@ -119,9 +119,10 @@ fn describe(op: &heap::Op<u8, Object>, ret: &Ret<u8, Object>) -> String {
             format!("add {}", named(bulk.objects.iter().map(|keyed| &keyed.object)))
         }
         (Call::Delete(delete), Ret::Delete(told)) => {
+            let told = told.as_ref().map(|(_, object)| object);
             format!("delete {} -> {}", delete.0.key(), named(told))
         }
-        (Call::Pop(_), Ret::Pop(Some(object))) => format!("pop -> {}", named([object])),
+        (Call::Pop(_), Ret::Pop(Some((_, object)))) => format!("pop -> {}", named([object])),
         (Call::Pop(_), _) => "pop -> closed".to_owned(),
         (Call::Close(_), _) => "close".to_owned(),
         (Call::Get(get), Ret::Get(object)) => format!("get {} -> {}", get.0.key(), named(object)),

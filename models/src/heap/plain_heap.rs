@@ -196,8 +196,13 @@ impl Machine for PlainHeap {
                 let refused = bulk.refused.take().filter(|_| !self.makes(BulkHidesTheBad));
                 Ret::BulkAdd(refused.map_or(Ok(()), |error| Err(HeapError::Key(error))))
             }
-            Op::Delete(delete) => Ret::Delete(self.delete(*delete.0.key())),
-            Op::Pop(_) => return self.pop(cx).map(Ret::Pop),
+            Op::Delete(delete) => {
+                Ret::Delete(self.delete(*delete.0.key()).map(|object| (object.0, object)))
+            }
+            Op::Pop(_) => {
+                let taken = |object: Option<Object>| object.map(|object| (object.0, object));
+                return self.pop(cx).map(|object| Ret::Pop(taken(object)));
+            }
             Op::Get(_) if self.spec.closed && self.makes(GetFindsNothingClosed) => Ret::Get(None),
             Op::Get(get) => Ret::Get(self.spec.items.get(get.0.key()).copied()),
             Op::List(_) => Ret::List(self.list()),

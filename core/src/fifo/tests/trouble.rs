@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use super::*;
 use crate::runtime::Manual;
+use crate::runtime::probe::{Probe, Probing};
 
 #[test]
 fn who_waits_in_vain_is_woken_when_the_last_object_of_a_closed_queue_is_processed() {
@@ -168,4 +169,21 @@ fn what_a_list_replaces_is_handed_to_the_call_which_drops_it_without_the_lock() 
     assert_eq!(left, [("b", 1), ("c", 1), ("d", 1)]);
     assert!(replace.0.iter().all(|keyed| *keyed.key.key() == keyed.object.0));
     assert_eq!(machine.iter().map(|(_, object)| *object).collect::<Vec<_>>(), [("c", 2), ("d", 2)]);
+}
+
+#[test]
+fn keys_and_objects_that_leave_are_dropped_without_the_lock() {
+    let probe = Arc::<Probe>::default();
+    let queue = Arc::new(Fifo::new(&System::new(), |object: &Probing| Ok(object.clone())));
+    let new = |number| Probing(number, Arc::clone(&probe));
+    queue.replace(vec![new(1), new(2), new(3)]).unwrap();
+    let asked = Arc::clone(&queue);
+    probe.calls(move || _ = asked.len());
+    queue.add(new(1)).unwrap();
+    queue.add_if_absent(new(1)).unwrap();
+    queue.replace(vec![new(1), new(4), new(4)]).unwrap();
+    drop(queue.pop(|_| ()).unwrap());
+    queue.delete(new(4)).unwrap();
+    let (calls, through) = probe.ends();
+    assert!(calls > 0 && calls == through, "{through} of {calls}");
 }

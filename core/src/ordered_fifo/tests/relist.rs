@@ -3,6 +3,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use super::*;
+use crate::runtime::probe::{Probe, Probing};
 use crate::store::tests::Colliding;
 
 #[test]
@@ -145,4 +146,31 @@ fn keys_that_collide_are_kept_apart_and_one_that_is_named_twice_is_shown_once() 
         gone("a", Some(("a", 1))),
     ];
     assert_eq!(drain().collect::<Vec<_>>(), expected);
+}
+
+/// Knows nothing.
+struct Empty;
+
+impl KnownObjects<Probing, Probing> for Empty {
+    fn keys(&self) -> Vec<Probing> {
+        vec![]
+    }
+
+    fn get(&self, _: &Probing) -> Result<Option<Probing>, LookupFailed> {
+        Ok(None)
+    }
+}
+
+#[test]
+fn the_keys_of_a_list_are_dropped_without_the_lock() {
+    let (system, probe) = (System::new(), Arc::<Probe>::default());
+    let intake = Intake::new(&system, |object: &Probing| Ok(object.clone()));
+    let queue = Arc::new(OrderedFifo::with_options(&system, intake, Options::plain(Empty)));
+    let new = |number| Probing(number, Arc::clone(&probe));
+    let asked = Arc::clone(&queue);
+    probe.calls(move || _ = asked.len());
+    queue.replace(vec![new(1), new(1), new(2)], "").unwrap();
+    let (calls, through) = probe.ends();
+    assert!(calls > 0 && calls == through, "{through} of {calls}");
+    assert_eq!(queue.len(), 3);
 }

@@ -126,7 +126,8 @@ impl<K: Key, O: Handle, R: Runtime, H: Host<HeapQueue<K, O>>> KeyedHeap<K, O, R,
     /// The object has no key, or there is none with its key.
     pub fn delete(&self, object: &O) -> Result<O, HeapError> {
         let key = self.intake.key(object)?;
-        self.monitor.call(Delete(key)).ok_or(HeapError::NotFound)
+        let taken = self.monitor.call(Delete(key));
+        taken.map(|(_, object)| object).ok_or(HeapError::NotFound)
     }
 
     /// Takes the least object, sleeping until there is one.
@@ -134,7 +135,7 @@ impl<K: Key, O: Handle, R: Runtime, H: Host<HeapQueue<K, O>>> KeyedHeap<K, O, R,
     /// # Errors
     /// The heap is closed and empty.
     pub fn pop(&self) -> Result<O, HeapError> {
-        self.monitor.call(Pop).ok_or(HeapError::Closed)
+        self.monitor.call(Pop).map(|(_, object)| object).ok_or(HeapError::Closed)
     }
 
     /// Returns the object with a key.

@@ -67,8 +67,8 @@ crate::operations! {
         Put(Put<K, O>) -> Result<(), HeapError>,
         AddIfAbsent(AddIfAbsent<K, O>) -> Result<(), HeapError>,
         BulkAdd(BulkAdd<K, O>) -> Result<(), HeapError>,
-        Delete(Delete<K>) -> Option<O>,
-        Pop(Pop) -> Option<O>,
+        Delete(Delete<K>) -> Option<(K, O)>,
+        Pop(Pop) -> Option<(K, O)>,
         Get(Get<K>) -> Option<O>,
         List(List) -> Vec<(K, O)>,
         Len(Len) -> usize,
@@ -119,16 +119,16 @@ impl<K: Key, O: Handle> Operation<HeapQueue<K, O>> for BulkAdd<K, O> {
 }
 
 impl<K: Key, O: Handle> Operation<HeapQueue<K, O>> for Delete<K> {
-    fn step(&mut self, heap: &mut HeapQueue<K, O>, _: &mut Cx<'_>) -> Step<Option<O>> {
-        Step::Done(heap.delete(&self.0).map(|(_, object)| object))
+    fn step(&mut self, heap: &mut HeapQueue<K, O>, _: &mut Cx<'_>) -> Step<Option<(K, O)>> {
+        Step::Done(heap.delete(&self.0))
     }
 }
 
 impl<K: Key, O: Handle> Operation<HeapQueue<K, O>> for Pop {
-    fn step(&mut self, heap: &mut HeapQueue<K, O>, _: &mut Cx<'_>) -> Step<Option<O>> {
+    fn step(&mut self, heap: &mut HeapQueue<K, O>, _: &mut Cx<'_>) -> Step<Option<(K, O)>> {
         match heap.pop() {
             None if !heap.is_closed() => Step::Wait { on: POPPERS, until: None },
-            taken => Step::Done(taken.map(|(_, object)| object)),
+            taken => Step::Done(taken),
         }
     }
 }

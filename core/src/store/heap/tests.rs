@@ -4,6 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use super::*;
 use crate::machine::{Cx, Operation, Step, Wakes};
+use crate::runtime::probe::{Probe, Probing};
 use crate::store::{KeyHasher, NoMetadata};
 
 /// A name, which is the key, and a rank.
@@ -263,4 +264,25 @@ fn an_order_that_changes_its_mind_is_noticed() {
     assert_eq!(format!("{:?}", heap()), "KeyedHeap");
     turned.store(true, std::sync::atomic::Ordering::Relaxed);
     assert!(catch_unwind(AssertUnwindSafe(|| machine.check())).is_err());
+}
+
+#[test]
+fn keys_and_objects_that_leave_are_dropped_without_the_lock() {
+    let probe = Arc::<Probe>::default();
+    let heap =
+        KeyedHeap::new(&System::new(), |it: &Probing| Ok(it.clone()), |one, other| one < other);
+    let heap = Arc::new(heap);
+    let new = |number| Probing(number, Arc::clone(&probe));
+    heap.bulk_add(vec![new(1), new(2), new(3)]).unwrap();
+    let asked = Arc::clone(&heap);
+    probe.calls(move || _ = asked.len());
+    heap.add(new(1)).unwrap();
+    heap.add_if_absent(new(1)).unwrap();
+    heap.bulk_add(vec![new(2), new(4), new(4)]).unwrap();
+    drop(heap.delete(&new(3)).unwrap());
+    drop(heap.pop().unwrap());
+    heap.close();
+    assert!(heap.add(new(5)).is_err());
+    let (calls, through) = probe.ends();
+    assert!(calls > 0 && calls == through, "{through} of {calls}");
 }

@@ -5,7 +5,6 @@
 //! Handlers must tell it what the store has learned before they trigger work that reads it
 //! (`cache:MC-9`).
 
-use std::collections::BTreeSet;
 use std::error::Error;
 use std::fmt;
 use std::sync::Arc;
@@ -14,7 +13,7 @@ use std::time::Duration;
 use crate::fifo::KeyFunction;
 use crate::runtime::{Runtime, System};
 use crate::store::indexed::{IndexError, IndexFailed, IndexFunction};
-use crate::store::lru::LruCache;
+use crate::store::lru::{self, LruCache};
 use crate::store::{
     Cause, Described, Handle, Hashed, IndexedStore, Key, KeyError, KeyHasher, Metadata,
 };
@@ -43,7 +42,7 @@ pub struct MutationCache<K: Key, O: Handle, R: Runtime = System> {
     key_of: KeyFunction<K, O>,
     hasher: KeyHasher,
     options: MutationOptions,
-    overlay: R::Mutex<LruCache<K, Written<O>>>,
+    overlay: R::Mutex<Overlay<K, O>>,
 }
 
 /// What is remembered of a key.
@@ -54,6 +53,25 @@ struct Written<O> {
     version: u64,
     uid: String,
 }
+
+/// What a call needs no more. Made before the overlay is locked, so that it drops after the unlock.
+struct Left<K, O> {
+    entries: Vec<lru::Left<K, Written<O>>>,
+    objects: Vec<O>,
+}
+
+impl<K, O> Left<K, O> {
+    const fn new() -> Self {
+        Self { entries: Vec::new(), objects: Vec::new() }
+    }
+
+    fn key(&mut self, key: Hashed<K>) {
+        self.entries.push((Some(key.into_key()), None));
+    }
+}
+
+/// What is remembered, under its lock.
+type Overlay<K, O> = LruCache<K, Written<O>>;
 
 impl<K: Key, O: Handle + Described, R: Runtime> MutationCache<K, O, R> {
     /// Makes an empty overlay. `key_of` must name objects as the store does.
@@ -78,13 +96,27 @@ impl<K: Key, O: Handle + Described, R: Runtime> MutationCache<K, O, R> {
     /// # Errors
     /// The version of the object in the store is no number.
     pub fn get(&self, key: &K) -> Result<Option<O>, NotANumber> {
+        let (mut left, key) = (Left::new(), self.hasher.hashed(key.clone()));
         let mut overlay = self.runtime.lock(&self.overlay);
-        match self.backing.get(key) {
-            Some(backing) => self.newer(&mut overlay, key, backing).map(Some),
+        match self.backing.get(key.key()) {
+            Some(backing) => self.newer(&mut overlay, &key, backing, &mut left).map(Some),
             None if !self.options.include_adds => Ok(None),
-            None => {
-                let written = overlay.get(&self.hasher.hashed(key.clone()), self.runtime.now());
-                Ok(written.and_then(|written| written.object.clone()))
+            None => Ok(self.look(&mut overlay, &key, &mut left).and_then(|it| it.object.clone())),
+        }
+    }
+
+    /// Returns what is remembered of a key, if its time is not over.
+    fn look<'a>(
+        &self,
+        overlay: &'a mut Overlay<K, O>,
+        key: &Hashed<K>,
+        left: &mut Left<K, O>,
+    ) -> Option<&'a Written<O>> {
+        match overlay.look(key, self.runtime.now()) {
+            Ok(written) => written,
+            Err(expired) => {
+                left.entries.push(expired);
+                None
             }
         }
     }
@@ -93,17 +125,29 @@ impl<K: Key, O: Handle + Described, R: Runtime> MutationCache<K, O, R> {
     /// what is not newer.
     fn newer(
         &self,
-        overlay: &mut LruCache<K, Written<O>>,
-        key: &K,
+        overlay: &mut Overlay<K, O>,
+        key: &Hashed<K>,
         backing: O,
+        left: &mut Left<K, O>,
     ) -> Result<O, NotANumber> {
-        let key = self.hasher.hashed(key.clone());
-        let Some(written) = overlay.get(&key, self.runtime.now()) else { return Ok(backing) };
-        if number(&backing)? >= written.version {
-            overlay.remove(&key);
-            return Ok(backing);
+        let Some(written) = self.look(overlay, key, left) else { return Ok(backing) };
+        match number(&backing) {
+            Ok(version) if version >= written.version => {
+                left.entries.push(overlay.pull(key));
+                Ok(backing)
+            }
+            Ok(_) => Ok(match &written.object {
+                Some(object) => {
+                    left.objects.push(backing);
+                    object.clone()
+                }
+                None => backing,
+            }),
+            Err(error) => {
+                left.objects.push(backing);
+                Err(error)
+            }
         }
-        Ok(written.object.clone().unwrap_or(backing))
     }
 
     /// Returns the objects under a value of an index of the store, each in its newest state
@@ -117,44 +161,53 @@ impl<K: Key, O: Handle + Described, R: Runtime> MutationCache<K, O, R> {
     where
         K: Ord,
     {
+        // All that is dropped if something fails is made before the lock is taken.
+        let (mut left, mut found, mut keys) = (Left::new(), Vec::new(), Vec::new());
         let mut overlay = self.runtime.lock(&self.overlay);
-        let keys = self.backing.index_keys(name, value)?;
-        let mut found = Vec::with_capacity(keys.len());
+        keys.extend(self.backing.index_keys(name, value)?);
         for key in &keys {
             if let Some(backing) = self.backing.get(key) {
-                found.push(self.newer(&mut overlay, key, backing)?);
+                let key = self.hasher.hashed(key.clone());
+                let newest = self.newer(&mut overlay, &key, backing, &mut left);
+                left.key(key);
+                found.push(newest?);
             }
         }
         if self.options.include_adds {
-            let keys: BTreeSet<K> = keys.into_iter().collect();
-            found.extend(self.added(&mut overlay, &keys, name, value)?);
+            self.add_written(&mut overlay, &keys, (name, value), &mut found, &mut left)?;
         }
         Ok(found)
     }
 
-    /// Returns what was written under a value and is not among these keys.
-    fn added(
+    /// Finds what was written under a value and is not among these keys, which are sorted.
+    fn add_written(
         &self,
-        overlay: &mut LruCache<K, Written<O>>,
-        keys: &BTreeSet<K>,
-        name: &str,
-        value: &str,
-    ) -> Result<Vec<O>, ReadError>
+        overlay: &mut Overlay<K, O>,
+        keys: &[K],
+        (name, value): (&str, &str),
+        found: &mut Vec<O>,
+        left: &mut Left<K, O>,
+    ) -> Result<(), ReadError>
     where
         K: Ord,
     {
         let function = self.index_function(name)?;
-        let (now, mut added) = (self.runtime.now(), Vec::new());
-        for key in overlay.keys(now).into_iter().filter(|key| !keys.contains(key)) {
-            let written = overlay.get(&self.hasher.hashed(key), now);
-            let Some(object) = written.and_then(|written| written.object.as_ref()) else {
-                continue;
-            };
-            if self.has_value(name, &function, object, value)? {
-                added.push(object.clone());
+        let mut written = overlay.keys(self.runtime.now()).into_iter();
+        while let Some(key) = written.next() {
+            let (is_new, key) = (keys.binary_search(&key).is_err(), self.hasher.hashed(key));
+            let known = if is_new { self.look(overlay, &key, left) } else { None };
+            left.key(key);
+            let Some(object) = known.and_then(|known| known.object.as_ref()) else { continue };
+            match self.has_value(name, &function, object, value) {
+                Ok(true) => found.push(object.clone()),
+                Ok(false) => {}
+                Err(error) => {
+                    left.entries.extend(written.map(|key| (Some(key), None)));
+                    return Err(error.into());
+                }
             }
         }
-        Ok(added)
+        Ok(())
     }
 
     fn index_function(&self, name: &str) -> Result<IndexFunction<O>, IndexError> {
@@ -183,9 +236,9 @@ impl<K: Key, O: Handle + Described, R: Runtime> MutationCache<K, O, R> {
     pub fn mutation(&self, object: O) -> Result<(), WriteError> {
         let key = self.key(&object)?;
         let (version, uid) = (number(&object)?, uid(&object));
+        let mut left = Left::new();
         let mut overlay = self.runtime.lock(&self.overlay);
-        let now = self.runtime.now();
-        if let Some(known) = overlay.get(&key, now) {
+        if let Some(known) = self.look(&mut overlay, &key, &mut left) {
             let deleted = known.object.is_none();
             if known.version > version
                 || (deleted && (known.version == version || known.uid == uid))
@@ -194,7 +247,7 @@ impl<K: Key, O: Handle + Described, R: Runtime> MutationCache<K, O, R> {
             }
         }
         let written = Written { object: Some(object), version, uid };
-        overlay.add(key, written, now, self.options.time);
+        left.entries.push(overlay.put(key, written, self.runtime.now(), self.options.time));
         Ok(())
     }
 
@@ -204,10 +257,11 @@ impl<K: Key, O: Handle + Described, R: Runtime> MutationCache<K, O, R> {
     /// The object has no key, or its version is no number.
     pub fn on_add_or_update(&self, object: &O) -> Result<(), WriteError> {
         let (key, version) = (self.key(object)?, number(object)?);
+        let mut left = Left::new();
         let mut overlay = self.runtime.lock(&self.overlay);
-        let known = overlay.get(&key, self.runtime.now());
+        let known = self.look(&mut overlay, &key, &mut left);
         if known.is_some_and(|known| version >= known.version) {
-            overlay.remove(&key);
+            left.entries.push(overlay.pull(&key));
         }
         Ok(())
     }
@@ -220,13 +274,14 @@ impl<K: Key, O: Handle + Described, R: Runtime> MutationCache<K, O, R> {
     pub fn on_delete(&self, object: &O) -> Result<(), WriteError> {
         let key = self.key(object)?;
         let (version, uid) = (number(object)?, uid(object));
+        let mut left = Left::new();
         let mut overlay = self.runtime.lock(&self.overlay);
-        let now = self.runtime.now();
-        let known = overlay.get(&key, now);
+        let known = self.look(&mut overlay, &key, &mut left);
         if known.is_some_and(|known| known.version > version && known.uid != uid) {
             return Ok(()); // another object of that name was written since
         }
-        overlay.add(key, Written { object: None, version, uid }, now, self.options.time);
+        let deleted = Written { object: None, version, uid };
+        left.entries.push(overlay.put(key, deleted, self.runtime.now(), self.options.time));
         Ok(())
     }
 

@@ -2,7 +2,8 @@
 
 mod cache;
 mod detector;
-
+#[cfg(test)]
+mod drops;
 #[cfg(test)]
 mod tests;
 

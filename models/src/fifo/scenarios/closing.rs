@@ -14,6 +14,7 @@ pub(super) fn all() -> Vec<Box<dyn DynScenario<Fifo>>> {
         Box::new(WriteAfterClose),
         Box::new(CloseBeforeFirstList),
         Box::new(CloseWithAnObjectLeft),
+        Box::new(DeletedAfterClose),
     ]
 }
 
@@ -114,6 +115,33 @@ impl Scenario<Fifo> for CloseWithAnObjectLeft {
     fn reaches(history: &History) -> bool {
         some(history, |before, event| {
             popped(event).is_some() && before.closed && before.sleepers(Bed::Sync) == 1
+        })
+    }
+}
+
+/// The last object of a closed queue is deleted, and a first list that never will be processed is
+/// awaited (`cache:FF-10`).
+struct DeletedAfterClose;
+
+impl Scenario<Fifo> for DeletedAfterClose {
+    const NAME: &'static str = "deleted_after_close";
+    const SAYS: &'static str = "a delete drains a closed queue whose list is awaited in vain";
+
+    fn run<R: Runtime>(&self, world: &World<R, Fifo>) {
+        let stage = Stage::new(world);
+        stage.list(&[(1, 1), (2, 1)]);
+        stage.list(&[(3, 1)]); // shorter, so it can stay unset
+        let waiter = stage.waiter("waiter");
+        stage.queue.close();
+        stage.delete((3, 1));
+        stage.join([waiter]);
+    }
+
+    /// It was asleep, although it had been woken when the queue was closed.
+    fn reaches(history: &History) -> bool {
+        some(history, |before, event| {
+            let deletes = steps(event, |op| matches!(op, Op::Delete(_)));
+            deletes && before.closed && before.sleepers(Bed::Sync) == 1
         })
     }
 }
