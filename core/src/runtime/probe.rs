@@ -39,6 +39,15 @@ impl Probe {
         (through.len(), through.iter().filter(|through| **through).count())
     }
 
+    /// As [`ends`](Self::ends), where the number of calls says nothing.
+    ///
+    /// # Panics
+    /// If it made no call, or one of them did not get through.
+    pub(crate) fn all_got_through(&self) {
+        let (calls, through) = self.ends();
+        assert!(calls > 0 && calls == through, "{through} of {calls} calls got through");
+    }
+
     fn run(&self) {
         let Some(call) = self.call.lock().clone() else { return };
         let (tell, hear) = channel();
