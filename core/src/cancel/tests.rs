@@ -5,7 +5,7 @@ use std::sync::{Arc, Weak};
 use std::task::{Wake, Waker};
 use std::time::Duration;
 
-use super::{Cancel, CancelToken, Child, Op, Reason, Ret, TokenId, Tree, WAITERS, Wait};
+use super::{Cancel, CancelToken, Child, Hook, Op, Reason, Ret, TokenId, Tree, WAITERS, Wait};
 use crate::machine::{Cx, Machine, Step, Wakes};
 use crate::runtime::{Ambient, Instant, Manual, Runtime};
 
@@ -206,7 +206,47 @@ fn hooks_run_when_a_token_ends_however_it_ends() {
     assert_eq!((by_cancel.count(), dropped.count()), (1, 0));
     drop(child.on_end(waker(&too_late)));
     assert_eq!(too_late.count(), 1, "it had ended already");
+    drop(timed.on_end(waker(&too_late)));
+    assert_eq!((too_late.count(), runtime.waiters()), (2, 0), "and so had the other");
     drop(hooks);
+}
+
+#[test]
+fn hooks_of_a_token_whose_deadline_nobody_has_noticed_run_when_one_above_is_cancelled() {
+    let mut tree = Tree::new(Instant::NEVER);
+    let (holder, counter) = (Arc::new(()), Arc::<Counter>::default());
+    let child = |of| Child { of, deadline: at(1), holder: Arc::downgrade(&holder) };
+    let Ret::Child(timed) = step(&mut tree, Op::Child(child(TokenId::ROOT))) else { panic!() };
+    let Ret::Child(below) = step(&mut tree, Op::Child(child(timed))) else { panic!() };
+    for token in [timed, below] {
+        let waker = Waker::from(Arc::clone(&counter));
+        assert!(matches!(step(&mut tree, Op::Hook(Hook { token, waker })), Ret::Hook(Some(_))));
+    }
+    let runtime = Manual::new();
+    runtime.advance(2 * SECOND);
+    let mut cancel = Op::Cancel(Cancel(TokenId::ROOT));
+    let Step::Done(Ret::Cancel(hooks)) = tree.step(&mut cancel, &mut Cx::new(&runtime)) else {
+        panic!("it does not wait");
+    };
+    assert_eq!(hooks.len(), 2);
+    let why = tree.reason(below, &mut Cx::new(&runtime));
+    assert_eq!(why, Some(Reason::DeadlineExceeded), "it had ended before");
+}
+
+#[test]
+fn a_hook_that_is_taken_away_twice_is_no_other_one() {
+    let mut tree = Tree::new(Instant::NEVER);
+    let token = TokenId::ROOT;
+    let hook = |tree: &mut Tree| {
+        let waker = Waker::noop().clone();
+        let Ret::Hook(Some(id)) = step(tree, Op::Hook(Hook { token, waker })) else { panic!() };
+        id
+    };
+    let first = hook(&mut tree);
+    assert!(tree.remove_hook(token, first).is_some());
+    let second = hook(&mut tree);
+    assert!(tree.remove_hook(token, first).is_none());
+    assert!(tree.remove_hook(token, second).is_some());
 }
 
 #[test]
@@ -257,8 +297,12 @@ fn a_tree_forgets_tokens_that_nobody_can_name_when_it_grows() {
     let (other, holds_other) = child(&mut tree, TokenId::ROOT);
     assert_eq!(tree.len(), 4, "the middle one leads to the other leaf, which a copy names");
     drop((another_copy, holds_other));
-    let (_, _holds_last) = child(&mut tree, other);
+    let (last, holds_last) = child(&mut tree, other);
     assert_eq!(tree.len(), 2, "the root and the last one");
+    step(&mut tree, Op::Cancel(Cancel(last)));
+    drop(holds_last);
+    let (_, _holds_new) = child(&mut tree, TokenId::ROOT);
+    assert_eq!(tree.len(), 2, "tokens that were cancelled are forgotten as well");
     assert!(!tree.is_empty());
 }
 

@@ -151,6 +151,7 @@ fn a_settled_item_is_done_and_treated_by_its_outcome() {
     queue.advance(Duration::from_nanos(1));
     let token = queue.get();
     queue.settle(token, Outcome::RequeueAfter(Duration::ZERO));
+    assert_eq!(queue.woken.get(crate::queue::GETTERS), 1, "somebody who waits for an item");
     assert_eq!(queue.len(), 1, "at once");
 }
 

@@ -69,7 +69,7 @@ mod tests {
     use super::*;
     use crate::machine::by_hand::{ByHand, HandClock};
     use crate::machine::{Boxed, Host};
-    use crate::runtime::Ambient;
+    use crate::runtime::{Ambient, Instant};
 
     /// Hands out the numbers below its own, the largest first; ends at zero if it is told to.
     #[derive(Debug, Default)]
@@ -145,7 +145,7 @@ mod tests {
         let (mut machine, mut boxed) = (countdown(), Boxed::<Countdown>(Box::new(countdown())));
         let mut cx = Cx::new(&clock);
         machine.give_up(&mut Next, &mut cx);
-        machine.give_up(&mut up_to(2), &mut cx);
+        machine.give_up(&mut up_to(7), &mut cx);
         boxed.give_up(&mut Next, &mut cx);
         boxed.give_up(&mut up_to(2), &mut cx);
         assert_eq!(given_up.load(Ordering::Relaxed), 4);
@@ -162,6 +162,33 @@ mod tests {
         clock.advance(std::time::Duration::from_nanos(1));
         assert_eq!((cx.now(), cx.time_read()), (now, Some(now)));
         assert_ne!(clock.now(), now);
+    }
+
+    /// Until when who finds nothing waits, and whom that wakes.
+    #[derive(Debug)]
+    pub struct Later(Instant);
+
+    crate::operations! {
+        [] Later: LaterOp, LaterRet {
+            One(Next) -> Option<u8>,
+            Several(UpTo<Next>) -> Vec<u8>,
+        }
+    }
+
+    impl Operation<Later> for Next {
+        fn step(&mut self, later: &mut Later, cx: &mut Cx<'_>) -> Step<Option<u8>> {
+            cx.wakes.one(2);
+            Step::Wait { on: 3, until: Some(later.0) }
+        }
+    }
+
+    #[test]
+    fn it_waits_as_its_call_does() {
+        let clock = HandClock::default();
+        let (mut later, mut cx) = (Later(clock.now()), Cx::new(&clock));
+        let step = up_to(2).step(&mut later, &mut cx);
+        assert!(matches!(step, Step::Wait { on: 3, until: Some(until) } if until == later.0));
+        assert_eq!(cx.wakes.get(2), 1);
     }
 
     #[test]

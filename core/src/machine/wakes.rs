@@ -101,7 +101,10 @@ mod tests {
         assert_eq!(wakes.get(1), Wakes::ALL);
         wakes.one(1);
         assert_eq!(wakes.get(1), Wakes::ALL);
-        assert_eq!(wakes.get(0), 0);
+        wakes.many(1, 2);
+        wakes.set(3, Wakes::ALL - 1);
+        wakes.many(3, 7);
+        assert_eq!((wakes.get(0), wakes.get(1), wakes.get(3)), (0, Wakes::ALL, Wakes::ALL));
     }
 
     #[test]

@@ -132,6 +132,33 @@ fn a_panic_of_another_thread_reaches_the_caller() {
 }
 
 #[test]
+fn of_several_panics_that_of_the_thread_that_was_started_first_reaches_the_caller() {
+    let (caller, together) = (current().id(), Barrier::new(4));
+    let token = CancelToken::new(&System::new());
+    let started = Arc::new(parking_lot::Mutex::new(vec![]));
+    let seen = Arc::clone(&started);
+    let ended = catch_unwind(AssertUnwindSafe(|| {
+        parallelize_until(&token, NonZeroUsize::new(4).unwrap(), 4, 1, move |_| {
+            let me = current().id();
+            seen.lock().push(me);
+            together.wait();
+            if me != caller {
+                std::panic::panic_any(me);
+            }
+        });
+    }));
+    let first = ended.unwrap_err().downcast::<ThreadId>().expect("who panicked");
+    let others = started.lock().iter().filter(|id| **id != caller).map(|id| number(*id)).min();
+    assert_eq!(Some(number(*first)), others, "PZ-8");
+}
+
+/// Threads are numbered in the order in which they are made.
+fn number(id: ThreadId) -> u64 {
+    let text = format!("{id:?}");
+    text.trim_matches(|c: char| !c.is_ascii_digit()).parse().expect("a number")
+}
+
+#[test]
 fn a_panic_of_the_caller_waits_for_the_others() {
     let finished = Arc::new(AtomicBool::new(false));
     let of_the_other = Arc::clone(&finished);

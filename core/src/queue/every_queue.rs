@@ -43,6 +43,10 @@ macro_rules! common {
                 assert!(!queue.done_key(&3), "it is not processed any more");
                 assert_eq!(Deliver::done_all(&queue, tokens.clone()), 2);
                 assert_eq!(Deliver::done_all(&queue, tokens), 0);
+                queue.add(7);
+                let (token, _) = Deliver::take(&queue).unwrap();
+                queue.add(7);
+                assert_eq!(Deliver::done_all(&queue, vec![token]), 1, "it waits again");
             }
         }
     )*};
@@ -93,6 +97,24 @@ macro_rules! drained {
                 assert!(is_pending(drain.as_mut()));
                 queue.done(token);
                 assert!(!is_pending(drain.as_mut()), "workqueue:WQ-33");
+            }
+
+            #[test]
+            fn a_thread_in_a_strict_drain_waits_for_what_waits_too() {
+                let queue = $make;
+                (0..=u8::MAX).for_each(|key| queue.add(key));
+                std::thread::scope(|threads| {
+                    threads.spawn(|| {
+                        while !queue.is_shutting_down() {
+                            std::thread::yield_now();
+                        }
+                        while let Some((token, _)) = queue.take() {
+                            queue.done(token);
+                        }
+                    });
+                    queue.shut_down_when_done();
+                    assert!(queue.is_empty(), "workqueue:WQ-33");
+                });
             }
 
             #[test]

@@ -1,6 +1,7 @@
 //! The text of records and times.
 
 use super::{Fields, Name, Record, Timestamp};
+use crate::runtime::WallTime;
 
 fn at(text: &str) -> Option<Timestamp> {
     Some(Timestamp::parse(text).unwrap())
@@ -65,6 +66,10 @@ fn the_last_of_two_equal_members_counts() {
     assert_eq!(Record::from_json(text).unwrap().transitions, 2);
     let text = r#"{"renewTime":"2026-01-01T00:00:00Z","renewTime":null}"#;
     assert_eq!(Record::from_json(text).unwrap().renew_time, None);
+    let text = r#"{"renewTime":"2026-01-01T00:00:00Z","RENEWTIME":null}"#;
+    assert_eq!(Record::from_json(text).unwrap().renew_time, None);
+    let text = r#"{"holderIdentity":"a","holderIdentity":null}"#;
+    assert_eq!(Record::from_json(text).unwrap().holder.as_str(), "a", "null changes no name");
 }
 
 #[test]
@@ -88,6 +93,10 @@ fn what_is_no_record_is_refused_without_a_panic() {
         r#"{"leaseDurationSeconds":99999999999999999999}"#,
         r#"{"leaseDurationSeconds":"15"}"#,
         r#"{"leaseDurationSeconds":01}"#,
+        r#"{"leaseDurationSeconds":00}"#,
+        r#"{"leaseDurationSeconds":-00}"#,
+        r#"{"holderIdentity":"\ud83d\uzzzz"}"#,
+        "{\u{c}}",
         r#"{"holderIdentity":7}"#,
         r#"{"holderIdentity":"\x"}"#,
         r#"{"holderIdentity":"\u12"}"#,
@@ -119,6 +128,7 @@ fn half_a_surrogate_pair_becomes_the_replacement_character() {
     assert_eq!(holder(r#"{"holderIdentity":"\ud83dx"}"#), "\u{fffd}x");
     assert_eq!(holder(r#"{"holderIdentity":"\ud83d\u0041"}"#), "\u{fffd}A");
     assert_eq!(holder(r#"{"holderIdentity":"\ude00"}"#), "\u{fffd}");
+    assert_eq!(holder(r#"{"holderIdentity":"\ud800\udc00\udbff\udfff"}"#), "\u{10000}\u{10ffff}");
 }
 
 #[test]
@@ -207,5 +217,23 @@ fn a_zone_does_not_lead_out_of_the_years_that_can_be_written() {
         let time = Timestamp::parse(inside).unwrap();
         assert_eq!(Timestamp::parse(&time.to_string()), Some(time));
         assert_eq!(Timestamp::parse(outside), None);
+    }
+}
+
+#[test]
+fn times_before_1970_are_written_and_rounded_down_as_all_others() {
+    assert_eq!(Timestamp::from(WallTime::from_nanos(-1)), Timestamp::from_micros(-1));
+    assert_eq!(Timestamp::from(WallTime::from_nanos(1_999)), Timestamp::from_micros(1));
+    let record = Record { renew_time: Some(Timestamp::from_micros(0)), ..sample() };
+    assert!(record.to_json(Fields::Older).contains("\"renewTime\":\"1970-01-01T00:00:00Z\""));
+    let record = Record { renew_time: Some(Timestamp::from_micros(-1_000_000)), ..sample() };
+    assert!(record.to_json(Fields::Older).contains("\"renewTime\":\"1969-12-31T23:59:59Z\""));
+}
+
+#[test]
+fn names_are_equal_if_all_of_their_bytes_are() {
+    assert_eq!(Name::new("pod-a"), Name::new("pod-a"));
+    for other in ["Pod-A", "pod-", "pod-b", ""] {
+        assert_ne!(Name::new("pod-a"), Name::new(other));
     }
 }

@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::driver::Store;
 use crate::elector::{
-    AsyncLock, AsyncObjectStore, Call, LeaseLock, LeaseSpec, MemoryStore, Name, Object, ObjectName,
-    ObjectStore, PairLock, Record, StoreError,
+    AsyncLock, AsyncObjectStore, Call, ConfigMap, ConfigMapLock, Fields, LeaseLock, LeaseSpec,
+    MemoryStore, Name, Object, ObjectName, ObjectStore, PairLock, Record, StoreError,
 };
 use crate::runtime::{Runtime, System};
 
@@ -21,6 +21,33 @@ fn record() -> Record {
 
 fn lease(store: &Store, name: &str) -> LeaseLock<Store> {
     LeaseLock::new(Arc::clone(store), "ns", name)
+}
+
+#[test]
+fn what_is_created_has_the_labels_and_is_remembered_as_the_store_returned_it() {
+    let (system, store) = (System::new(), store());
+    let labels = BTreeMap::from([("app".to_owned(), "x".to_owned())]);
+    let mut lock = lease(&store, "lease").with_labels(labels.clone());
+    let created = system.block_on(AsyncLock::create(&mut lock, &record())).unwrap();
+    let object =
+        ObjectStore::get(&store, &ObjectName::new("ns", "lease"), Call::default()).unwrap();
+    assert_eq!((object.meta.labels, &object.meta.uid), (Some(labels), &created.uid), "LK-15");
+    assert!(!created.uid.is_empty());
+}
+
+#[test]
+fn an_annotation_has_the_fields_that_were_asked_for() {
+    for (fields, all) in [(Fields::Older, false), (Fields::Current, true)] {
+        let store: Arc<MemoryStore<System, ConfigMap>> = Arc::new(MemoryStore::new(&System::new()));
+        let mut lock = ConfigMapLock::new(store, "ns", "lease").with_fields(fields);
+        System::new().block_on(async {
+            let created = AsyncLock::create(&mut lock, &record()).await.unwrap();
+            let updated = AsyncLock::update(&mut lock, &record(), &created.version).await.unwrap();
+            for text in [created.text, updated.text] {
+                assert_eq!(text.unwrap().contains("preferredHolder"), all, "LK-18");
+            }
+        });
+    }
 }
 
 #[test]

@@ -47,6 +47,15 @@ fn strict_refuses_fractions_of_a_second_where_classic_stores_less() {
     };
     assert_eq!(Config { timing, ..Config::classic("me") }.validate(), Ok(()), "LE-3");
     assert_eq!(strict(timing, Bounds::default()), Err(ConfigError::LeaseNotWholeSeconds));
+    let lease = Timing::DEFAULT.lease + Duration::from_nanos(1);
+    let timing = Timing { lease, ..Timing::DEFAULT };
+    assert_eq!(strict(timing, Bounds::default()), Err(ConfigError::LeaseNotWholeSeconds));
+}
+
+#[test]
+fn a_lease_may_last_for_ever() {
+    let timing = Timing { lease: Duration::MAX, ..Timing::DEFAULT };
+    assert_eq!(Config { timing, ..Config::classic("me") }.validate(), Ok(()));
 }
 
 #[test]
@@ -55,6 +64,8 @@ fn the_longest_acting_time_is_that_of_the_formula() {
     let longest = bounds.longest_acting(Duration::from_secs(15));
     let formula = 0.99 * (15.0 / 1.01 - 1.0);
     assert!((longest.as_secs_f64() - formula).abs() < 1e-8, "{longest:?} {formula}");
+    // 14,851,485,148.51 until another may take over, and 0.99 of what is left of it: rounded down.
+    assert_eq!(longest, Duration::from_nanos(13_712_970_296));
 }
 
 #[test]

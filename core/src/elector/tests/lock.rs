@@ -44,6 +44,8 @@ fn a_store_swaps_only_the_version_that_is_named() {
     let third = store.update(&made_up, Call::default()).unwrap();
     assert_eq!(third.meta.uid, first.meta.uid, "the store says who it is");
     assert_eq!(store.update(&first, Call::default()).unwrap_err(), StoreError::Conflict);
+    let unread = store.update(&object, Call::default());
+    assert_eq!(unread.unwrap_err(), StoreError::Conflict, "it names no version");
     assert!(store.delete(&name()) && !store.delete(&name()));
     let reborn = store.create(&object, Call::default()).unwrap();
     assert_ne!(reborn.meta.uid, first.meta.uid);
@@ -58,6 +60,8 @@ fn a_store_refuses_what_an_api_server_refuses() {
     assert!(invalid(Record { preferred_holder: "b".into(), ..record("a") }));
     let chosen = Record { preferred_holder: "b".into(), strategy: "S".into(), ..record("a") };
     assert!(!invalid(chosen));
+    let spec = LeaseSpec::from_record(&Record { preferred_holder: "b".into(), ..record("a") });
+    assert!(LeaseSpec { strategy: Some(Name::EMPTY), ..spec }.validate().is_err());
     assert!(LeaseSpec::default().validate().is_ok(), "every field is optional");
 }
 
@@ -75,6 +79,7 @@ fn a_record_survives_the_lease_and_numbers_that_do_not_fit_are_cut() {
     assert_eq!((spec.transitions, spec.duration_seconds), (Some(i32::MAX), Some(i32::MIN)));
     assert_eq!(LeaseSpec::from_record(&record("")).holder, Some(Name::EMPTY), "always written");
     assert_eq!(LeaseSpec::from_record(&record("")).strategy, None);
+    assert_eq!(LeaseSpec::from_record(&record("a")).transitions, Some(0), "a number is written");
 }
 
 #[test]
@@ -82,10 +87,14 @@ fn an_update_needs_a_remembered_object_of_that_version() {
     let mut lock = LeaseLock::new(store(), "ns", "lease");
     let early = lock.update(&record("a"), &Version::Number(1), Call::default());
     assert_eq!(early, Err(StoreError::NotInitialised));
+    let none = Version::new("");
+    assert!(lock.update(&record("a"), &none, Call::default()).is_err());
     let created = lock.create(&record("a"), Call::default()).unwrap();
     let updated = lock.update(&record("a"), &created.version, Call::default()).unwrap();
     let stale = lock.update(&record("a"), &created.version, Call::default());
     assert_eq!(stale, Err(StoreError::NotInitialised));
+    let none = lock.update(&record("a"), &none, Call::default());
+    assert_eq!(none, Err(StoreError::NotInitialised));
     assert!(lock.update(&record("b"), &updated.version, Call::default()).is_ok());
     assert_eq!(lock.describe(), "ns/lease");
 }
@@ -95,17 +104,20 @@ fn an_update_keeps_what_others_put_on_the_object_and_adds_configured_labels() {
     let store = store();
     let mut meta = Meta::new(name());
     meta.annotations = Some(BTreeMap::from([("note".to_owned(), "keep".to_owned())]));
+    let label = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+    meta.labels = Some(BTreeMap::from([label("app", "another"), label("tier", "keep")]));
     meta.rest = Some(Arc::new("owner"));
     let object = Object { meta, content: LeaseSpec::default() };
     store.create(&object, Call::default()).unwrap();
 
-    let labels = BTreeMap::from([("app".to_owned(), "x".to_owned())]);
+    let labels = BTreeMap::from([label("app", "x")]);
     let mut lock = LeaseLock::new(Arc::clone(&store), "ns", "lease").with_labels(labels);
     let read = lock.get(Call::default()).unwrap();
     lock.update(&record("a"), &read.version, Call::default()).unwrap();
 
     let meta = store.get(&name(), Call::default()).unwrap().meta;
-    assert_eq!(meta.labels.unwrap()["app"], "x", "LK-15");
+    let labels = BTreeMap::from([label("app", "x"), label("tier", "keep")]);
+    assert_eq!(meta.labels, Some(labels), "LK-15");
     assert_eq!(meta.annotations.unwrap()["note"], "keep", "LK-2");
     assert!(meta.rest.unwrap().is::<&str>());
 }
@@ -119,6 +131,8 @@ fn a_failed_call_leaves_the_remembered_object() {
     assert_eq!(lock.get(Call::default()), Err(StoreError::NotFound));
     let update = lock.update(&record("a"), &created.version, Call::default());
     assert_eq!(update, Err(StoreError::NotFound), "the call was made (LK-3)");
+    let again = lock.update(&record("a"), &created.version, Call::default());
+    assert_eq!(again, Err(StoreError::NotFound), "and is made again");
 }
 
 /// Remembers what it is told.
@@ -159,6 +173,7 @@ fn retired_kinds_are_known_and_refused() {
             assert!(error.to_string().contains(replacement.name()));
         }
     }
+    assert!(LockKind::current("Leases").is_err(), "names are written as they are");
     assert!(LockKind::current("files").unwrap_err().to_string().contains("leases"));
 }
 
@@ -196,6 +211,8 @@ fn a_new_object_with_an_annotation_alone_is_created() {
     assert_eq!(lock.get(Call::default()), Err(StoreError::NotFound));
     let created = lock.create(&record("a"), Call::default()).unwrap();
     assert!(created.text.unwrap().contains("preferredHolder"));
+    let updated = lock.update(&record("a"), &created.version, Call::default()).unwrap();
+    assert!(updated.text.unwrap().contains("preferredHolder"));
     assert_eq!(lock.get(Call::default()).unwrap().record, record("a"));
 }
 
@@ -320,7 +337,7 @@ fn an_own_client_gives_up_after_half_the_renew_deadline() {
 #[test]
 fn a_version_is_a_number_only_if_it_is_written_as_one() {
     assert_eq!(Version::new("12"), Version::Number(12));
-    for text in ["012", "+12", "", "12 ", "99999999999999999999"] {
+    for text in ["012", "01", "00", "+12", "", "12 ", "99999999999999999999"] {
         let version = Version::new(text);
         assert_eq!(version.to_string(), text);
         assert_eq!(version.compare(&Version::new("12")), None, "{text}");

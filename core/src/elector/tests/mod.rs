@@ -12,6 +12,7 @@ mod ends;
 mod fence;
 mod lock;
 mod metrics;
+mod pairs;
 mod release;
 mod release_calls;
 mod reports;

@@ -2,7 +2,7 @@
 
 use super::bench::{BEGIN, Bench, s, stored};
 use crate::elector::{
-    Check, Holds, Io, IsLeader, Next, Record, StoreError, Stored, Timestamp, Try, Watch,
+    Check, Holds, Io, IsLeader, Next, Record, Reply, StoreError, Stored, Timestamp, Try, Watch,
 };
 use crate::machine::Step;
 
@@ -37,6 +37,18 @@ fn a_candidate_whose_clock_goes_back_waits_the_longer() {
         bench.pass(s(100.0));
         bench.io(Try);
         assert!(matches!(bench.reply_io(Ok(stored("other", 0.0, 9))), Io::Update(..)));
+    }
+}
+
+#[test]
+fn an_attempt_goes_on_although_another_one_and_an_empty_answer_are_refused() {
+    for mut bench in [Bench::classic(), Bench::strict()] {
+        bench.io(Try);
+        assert_eq!(bench.turn(Try), Next::Refused);
+        assert_eq!(bench.turn(Reply(None)), Next::Refused);
+        let create = bench.reply_io(Err(StoreError::NotFound));
+        assert_eq!(bench.turn(Try), Next::Refused);
+        assert_eq!(bench.accept(create, 1), Next::Done(true));
     }
 }
 

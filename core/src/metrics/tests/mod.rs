@@ -4,7 +4,9 @@
 mod text;
 mod updater;
 
+use std::pin::pin;
 use std::sync::Arc;
+use std::task::{Context, Waker};
 use std::time::Duration;
 
 use parking_lot::Mutex;
@@ -168,6 +170,22 @@ fn without_a_pause_it_makes_one() {
     assert!(runtime.until_waiting(1, PATIENCE), "it would never sleep");
     queue.shut_down();
     runtime.join(thread).unwrap();
+}
+
+#[test]
+fn nothing_is_told_before_the_first_tick_nor_after_shutdown() {
+    let (runtime, listener) = (Manual::new(), Listener::default());
+    let queue = queue(&runtime, &listener);
+    queue.add(1);
+    let _work = queue.take();
+    let mut telling = pin!(queue.refresh_metrics_async(EVERY));
+    let mut poll = || telling.as_mut().poll(&mut Context::from_waker(Waker::noop()));
+    assert!(poll().is_pending());
+    assert_eq!(listener.told().unfinished, []);
+    runtime.advance(EVERY);
+    queue.shut_down();
+    assert!(poll().is_ready());
+    assert_eq!(listener.told().unfinished, [], "MX-12");
 }
 
 #[test]
