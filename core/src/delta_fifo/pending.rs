@@ -155,6 +155,18 @@ mod tests {
     }
 
     #[test]
+    fn a_copy_made_in_place_delivers_what_the_original_does_in_its_order() {
+        let order =
+            |pending: &Pending<u8, u8>| Vec::from_iter(pending.iter().map(|(key, ..)| *key));
+        let (mut copy, mut source) = (pending(), pending());
+        source.append(4);
+        assert_eq!(source.pop_front().map(|(key, _)| key), Some(2));
+        copy.clone_from(&source);
+        assert_eq!(order(&copy), [3, 4]);
+        copy.check(hash_of);
+    }
+
+    #[test]
     fn an_entry_keeps_its_place_and_one_that_comes_back_goes_last() {
         let mut pending = pending();
         let slot = pending.find(&key(2)).unwrap();

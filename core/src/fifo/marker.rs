@@ -134,6 +134,15 @@ mod tests {
     }
 
     #[test]
+    fn short_names_have_different_marks() {
+        let marker = marker(5);
+        let letters = || 'a'..='z';
+        let names = letters().flat_map(|a| letters().map(move |b| format!("{a}{b}")));
+        let marks: BTreeSet<Mark> = names.map(|name| marker.mark(&name)).collect();
+        assert_eq!(marks.len(), 26 * 26);
+    }
+
+    #[test]
     fn names_that_differ_little_have_different_marks() {
         const NAMES: usize = 50_000;
         let marker = marker(2);

@@ -181,8 +181,9 @@ mod tests {
             assert_eq!(entry.mark(), None, "nobody asked");
             let named = entry.unmarked_object().map(|_| "key");
             assert_eq!(named, key.filter(|key| *key == "key"), "a tombstone has a key of its own");
+            assert_eq!(entry.is_unmarked(), entry.is_change(), "{event:?}");
             entry.mark_with(&intake);
-            assert_eq!(entry.unmarked_object(), None);
+            assert_eq!((entry.unmarked_object(), entry.is_unmarked()), (None, false));
             assert_eq!(entry.mark(), key.map(|key| intake.mark_of(&key)), "{event:?}");
             assert_eq!(entry.into_event(), event);
         }

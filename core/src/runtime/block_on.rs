@@ -51,7 +51,7 @@ pub(super) fn block_on<R: Runtime, F: Future>(runtime: &R, future: F) -> F::Outp
 
 #[cfg(test)]
 mod tests {
-    use std::sync::atomic::{AtomicBool, Ordering};
+    use std::sync::atomic::{AtomicUsize, Ordering};
     use std::time::Duration;
 
     use super::*;
@@ -60,17 +60,17 @@ mod tests {
     #[test]
     fn a_future_is_polled_once_at_first_and_once_for_every_wake() {
         let runtime = Manual::new();
-        let (mut polls, mut waking) = (0, None);
-        let slept = Arc::new(AtomicBool::new(false));
+        let (mut polls, mut waking) = (0, vec![]);
+        let slept = Arc::new(AtomicUsize::new(0));
         runtime.block_on(std::future::poll_fn(|context| {
             polls += 1;
             match polls {
-                1 => {
+                1 | 4 => {
                     let (inner, waker) = (runtime.clone(), context.waker().clone());
                     let slept = Arc::clone(&slept);
-                    waking = Some(runtime.spawn("wakes", move || {
-                        slept
-                            .store(inner.until_asleep(1, Duration::from_secs(2)), Ordering::SeqCst);
+                    waking.push(runtime.spawn("wakes", move || {
+                        let asleep = inner.until_asleep(1, Duration::from_secs(2));
+                        slept.fetch_add(asleep.into(), Ordering::SeqCst);
                         waker.wake();
                     }));
                 }
@@ -79,8 +79,10 @@ mod tests {
             }
             Poll::Pending
         }));
-        assert_eq!(polls, 4);
-        runtime.join(waking.expect("the first poll starts it")).unwrap();
-        assert!(slept.load(Ordering::SeqCst), "it sleeps until it is woken");
+        assert_eq!(polls, 5);
+        for thread in waking {
+            runtime.join(thread).unwrap();
+        }
+        assert_eq!(slept.load(Ordering::SeqCst), 2, "it sleeps until it is woken, every time");
     }
 }

@@ -48,7 +48,7 @@ impl Probe {
         assert!(calls > 0 && calls == through, "{through} of {calls} calls got through");
     }
 
-    fn run(&self) {
+    pub(crate) fn run(&self) {
         let Some(call) = self.call.lock().clone() else { return };
         let (tell, hear) = channel();
         let calling = System::new().spawn("calling", move || {

@@ -201,6 +201,8 @@ mod tests {
         assert_eq!(cache.len(), 1);
         cache.add(key("b"), 3, at(15), TIME);
         assert_eq!(cache.get(&key("b"), at(25)), Some(&3), "to store is to prolong");
+        cache.add(key("b"), 3, at(15), TIME / 5);
+        assert_eq!(cache.get(&key("b"), at(18)), None, "or to shorten");
         cache.add(key("c"), 4, at(0), Duration::MAX);
         assert_eq!(cache.get(&key("c"), Instant::NEVER), Some(&4));
     }

@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use super::*;
 use crate::fifo::SlowProcessing;
-use crate::runtime::Ambient;
+use crate::runtime::Manual;
+use crate::runtime::probe::Probe;
 
 #[test]
 fn a_closed_queue_is_drained_before_pop_ends() {
@@ -126,24 +127,26 @@ fn what_was_popped_is_not_kept_alive() {
 
 #[test]
 fn slow_processing_is_told_when_many_wait() {
-    let runtime = System::new();
-    let told = Arc::new(Mutex::new(vec![]));
+    let clock = Manual::seeded(1);
+    let (told, probe) = (Arc::new(Mutex::new(vec![])), Arc::<Probe>::default());
     let hook = {
-        let told = Arc::clone(&told);
-        Arc::new(move |slow: SlowProcessing| told.lock().push(slow))
+        let (told, probe) = (Arc::clone(&told), Arc::clone(&probe));
+        Arc::new(move |slow: SlowProcessing| {
+            told.lock().push(slow);
+            probe.run();
+        })
     };
     let options = Options { on_slow: Some(hook), ..Options::default() };
-    let queue = DeltaFifo::with_options(&runtime, Intake::new(&runtime, |o: &u32| Ok(*o)), options);
-    let slowly = |_: &Popped<u32, u32>| {
-        runtime.sleep_until(runtime.now() + Duration::from_millis(100));
-    };
+    let intake = Intake::new(&clock, |object: &u32| Ok(*object));
+    let queue = Arc::new(DeltaFifo::with_options(&clock, intake, options));
+    let asked = Arc::clone(&queue);
+    probe.calls(move || _ = asked.len());
+    let took = Duration::from_millis(100);
     (0..12).for_each(|object| queue.add(object).unwrap());
-    queue.pop(slowly).unwrap();
-    queue.pop(slowly).unwrap(); // only ten are left
+    queue.pop(|_| clock.advance(took)).unwrap();
+    queue.pop(|_| clock.advance(took)).unwrap(); // only ten are left
     queue.add(12).unwrap();
     queue.pop(|_| ()).unwrap(); // quick
-    let told = told.lock();
-    assert_eq!(told.len(), 1, "{told:?}");
-    assert_eq!((told[0].key.as_str(), told[0].left), ("0", 11));
-    assert!(told[0].took >= Duration::from_millis(100));
+    assert_eq!(*told.lock(), [SlowProcessing { key: "0".to_owned(), left: 11, took }]);
+    assert_eq!(probe.ends(), (1, 1), "it is told when the lock is released");
 }

@@ -1,10 +1,10 @@
 //! What every queue of objects promises to who does not know which it is (`cache:QU-1`).
 
 use super::*;
-use crate::delta_fifo::DeltaFifo;
+use crate::delta_fifo::{Delta, DeltaFifo};
 use crate::fifo::Queue;
-use crate::ordered_fifo::OrderedFifo;
-use crate::store::LastState;
+use crate::ordered_fifo::{self, Event, OrderedFifo};
+use crate::store::{KnownObjects, LastState, LookupFailed};
 
 fn everything_in_order<Q: Queue<&'static str, Object>>(queue: &Q) {
     assert!(queue.is_empty() && !queue.is_closed() && !queue.has_synced());
@@ -56,6 +56,9 @@ fn a_fifo_is_a_queue_of_objects() {
     Queue::resync(&queue).unwrap();
     Queue::delete(&queue, LastState::Final(("a", 2))).unwrap();
     assert!(Queue::is_empty(&queue), "what was deleted does not wait, FF-7");
+    Queue::add(&queue, ("b", 1)).unwrap();
+    Queue::update(&queue, ("b", 2)).unwrap();
+    assert_eq!(Queue::pop(&queue, |_| ()).unwrap().0.object, ("b", 2), "the newest, FF-5");
 }
 
 #[test]
@@ -68,6 +71,9 @@ fn a_delta_fifo_is_a_queue_of_objects() {
     queue.add(("a", 1)).unwrap();
     Queue::delete(&queue, LastState::Final(("a", 2))).unwrap();
     assert_eq!(queue.pop(|popped| popped.deltas.len()).unwrap().1, 2);
+    Queue::update(&queue, ("b", 1)).unwrap();
+    let deltas = Queue::pop(&queue, |_| ()).unwrap().0.deltas;
+    assert_eq!(deltas.iter().collect::<Vec<_>>(), [&Delta::Updated(("b", 1))]);
 }
 
 #[test]
@@ -78,6 +84,33 @@ fn an_ordered_fifo_is_a_queue_of_objects() {
     Queue::resync(&queue).unwrap();
     Queue::delete(&queue, LastState::Final(("a", 2))).unwrap();
     assert_eq!(Queue::len(&queue), 3, "each of them is an event");
+    let queue = OrderedFifo::new(&System::new(), key_of);
+    Queue::update(&queue, ("a", 1)).unwrap();
+    Queue::replace(&queue, vec![("b", 1)], "7").unwrap();
+    let next = || Queue::pop(&queue, |_| ()).unwrap().0.event;
+    assert_eq!(next(), Event::Delta(Delta::Updated(("a", 1))));
+    assert!(matches!(next(), Event::ReplacedAll(list) if list.resource_version == "7"), "RF-4");
+}
+
+/// Knows an object that has no key any more.
+struct Nameless;
+
+impl KnownObjects<&'static str, Object> for Nameless {
+    fn keys(&self) -> Vec<&'static str> {
+        vec!["a"]
+    }
+
+    fn get(&self, _: &&'static str) -> Result<Option<Object>, LookupFailed> {
+        Ok(Some(("", 1)))
+    }
+}
+
+#[test]
+fn a_resync_of_what_has_no_key_is_refused() {
+    let system = System::new();
+    let options = ordered_fifo::Options::plain(Nameless);
+    let queue = OrderedFifo::with_options(&system, Intake::new(&system, key_of), options);
+    assert!(Queue::resync(&queue).is_err());
 }
 
 #[test]

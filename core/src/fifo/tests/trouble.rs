@@ -104,19 +104,26 @@ fn slow_is_a_tenth_of_a_second_each_and_a_second_at_most() {
 fn slow_processing_is_told_when_many_wait() {
     let clock = Manual::seeded(1);
     let told = Arc::new(parking_lot::Mutex::new(vec![]));
+    let probe = Arc::<Probe>::default();
     let hook = {
-        let told = Arc::clone(&told);
-        Arc::new(move |slow: SlowProcessing| told.lock().push((slow.key, slow.left)))
+        let (told, probe) = (Arc::clone(&told), Arc::clone(&probe));
+        Arc::new(move |slow: SlowProcessing| {
+            told.lock().push((slow.key, slow.left));
+            probe.run();
+        })
     };
     let intake = Intake::new(&clock, key_of);
     let state = FifoQueue::new(intake.hasher().clone());
-    let queue = Fifo::with_host(&clock, intake, Some(hook), state);
+    let queue = Arc::new(Fifo::with_host(&clock, intake, Some(hook), state));
+    let asked = Arc::clone(&queue);
+    probe.calls(move || _ = asked.len());
     let names = ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l", "m"];
     queue.replace(names.map(|name| (name, 1)).to_vec()).unwrap();
     queue.pop(|_| clock.advance(Duration::from_millis(99))).unwrap();
     queue.pop(|_| clock.advance(Duration::from_millis(100))).unwrap();
     queue.pop(|_| clock.advance(Duration::from_millis(100))).unwrap(); // only ten are left
     assert_eq!(*told.lock(), [("\"b\"".to_owned(), 11)]);
+    assert_eq!(probe.ends(), (1, 1), "it is told when the lock is released");
 }
 
 #[test]

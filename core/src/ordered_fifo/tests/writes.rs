@@ -4,7 +4,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
 use super::*;
-use crate::runtime::{Ambient, Manual};
+use crate::runtime::Manual;
+use crate::runtime::probe::Probe;
 
 #[test]
 fn every_event_comes_out_alone_and_in_order() {
@@ -159,42 +160,30 @@ fn an_event_takes_two_words() {
 }
 
 #[test]
-fn slow_processing_of_a_batch_is_judged_by_its_length() {
-    let runtime = System::new();
-    let told = Arc::new(Mutex::new(vec![]));
-    let hook = {
-        let told = Arc::clone(&told);
-        Arc::new(move |slow: SlowProcessing| told.lock().push(slow))
-    };
-    let batch_size = NonZeroUsize::new(2).unwrap();
-    let options = Options { on_slow: Some(hook), batch_size, ..Options::default() };
-    let queue =
-        OrderedFifo::with_options(&runtime, Intake::new(&runtime, |o: &u32| Ok(*o)), options);
-    (0..20).for_each(|object| queue.add(object).unwrap());
-    let pause = || runtime.sleep_until(runtime.now() + Duration::from_millis(100));
-    queue.pop_batch(|_| pause()).unwrap(); // two events may take twice as long
-    queue.pop(|_| pause()).unwrap();
-    let told = told.lock();
-    assert_eq!(told.len(), 1, "{told:?}");
-    assert_eq!((told[0].key.as_str(), told[0].left), ("2", 17));
-}
-
-#[test]
-fn a_slow_batch_is_told_under_the_key_of_its_first_event() {
+fn slow_processing_of_a_batch_is_judged_by_its_length_and_told_under_its_first_key() {
     let clock = Manual::seeded(1);
-    let told = Arc::new(Mutex::new(vec![]));
+    let (told, probe) = (Arc::new(Mutex::new(vec![])), Arc::<Probe>::default());
     let hook = {
-        let told = Arc::clone(&told);
-        Arc::new(move |slow: SlowProcessing| told.lock().push(slow))
+        let (told, probe) = (Arc::clone(&told), Arc::clone(&probe));
+        Arc::new(move |slow: SlowProcessing| {
+            told.lock().push((slow.key, slow.left));
+            probe.run();
+        })
     };
     let batch_size = NonZeroUsize::new(3).unwrap();
-    let options = Options { on_slow: Some(hook), batch_size, ..Options::default() };
+    let mode =
+        Mode::<NothingKnown>::Atomic { unlock_while_processing: false, emit_bookmarks: false };
+    let options = Options { mode, on_slow: Some(hook), batch_size };
     let intake = Intake::new(&clock, |object: &u32| Ok(*object));
-    let queue = OrderedFifo::with_options(&clock, intake, options);
+    let queue = Arc::new(OrderedFifo::with_options(&clock, intake, options));
+    let asked = Arc::clone(&queue);
+    probe.calls(move || _ = asked.len());
     (0..20).for_each(|object| queue.add(object).unwrap());
     queue.pop_batch(|_| clock.advance(Duration::from_millis(299))).unwrap();
     queue.pop_batch(|_| clock.advance(Duration::from_millis(300))).unwrap();
     queue.pop(|_| clock.advance(Duration::from_millis(99))).unwrap();
-    let told: Vec<_> = told.lock().iter().map(|slow| (slow.key.clone(), slow.left)).collect();
-    assert_eq!(told, [("3".to_owned(), 14)], "QU-21");
+    queue.pop(|_| clock.advance(Duration::from_millis(100))).unwrap();
+    let expected = [("3", 14), ("7", 12)].map(|(key, left)| (key.to_owned(), left));
+    assert_eq!(*told.lock(), expected, "QU-21");
+    assert_eq!(probe.ends(), (2, 2), "it is told when the lock is released");
 }

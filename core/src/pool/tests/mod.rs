@@ -140,6 +140,29 @@ fn failures_are_told_and_a_panic_of_the_listener_changes_nothing() {
     assert!(pool.shut_down(PATIENCE).is_complete());
 }
 
+impl awaited::ReconcileAsync<u8> for Arc<Failing> {
+    type Error = &'static str;
+
+    async fn reconcile(&self, key: &u8) -> Result<Action, Self::Error> {
+        Reconcile::reconcile(self, key)
+    }
+
+    fn failed(&self, key: &u8, failure: Failure<Self::Error>) {
+        Reconcile::failed(self, key, failure);
+    }
+}
+
+#[test]
+fn a_task_tells_errors_and_panics_as_well() {
+    let (runtime, failing) = (System::new(), Arc::new(Failing(Mutex::default())));
+    let queue = queue(&runtime);
+    queue.add_all([1, 2]);
+    queue.shut_down();
+    runtime.block_on(awaited::work(&*queue, &failing));
+    let told = failing.0.lock().join("; ");
+    assert!(told.starts_with("1: Error(\"not two\"); 2: Panic(Some(\"assertion"), "{told}");
+}
+
 #[test]
 fn what_waits_is_processed_before_the_end_and_what_fails_then_is_not_tried_again() {
     let (runtime, log) = (System::new(), Log::default());

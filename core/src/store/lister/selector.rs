@@ -9,7 +9,7 @@ pub enum Selector {
     Everything,
     /// None; nothing is read.
     Nothing,
-    /// Those that meet every requirement.
+    /// Those that meet every requirement: without any, all objects.
     Labels(Vec<Requirement>),
 }
 
@@ -40,6 +40,7 @@ impl Selector {
         match self {
             Self::Everything => Ok(true),
             Self::Nothing => Ok(false),
+            Self::Labels(requirements) if requirements.is_empty() => Ok(true),
             Self::Labels(requirements) => {
                 object.metadata().ok_or(NoMetadata)?;
                 Ok(requirements.iter().all(|requirement| requirement.is_met(object)))

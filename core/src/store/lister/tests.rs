@@ -99,6 +99,7 @@ fn a_lister_shows_what_it_lists() {
 fn only_a_selector_of_labels_needs_metadata() {
     let pods = with_nameless(pods(false));
     assert_eq!(pods.list(&Selector::Everything).unwrap().len(), 5);
+    assert_eq!(pods.list(&Selector::Labels(vec![])).unwrap().len(), 5, "LI-1: it reads no label");
     assert_eq!(pods.list(&Selector::Nothing), Ok(vec![]));
     assert_eq!(pods.list(&Selector::label("app", "web")), Err(NoMetadata));
 }

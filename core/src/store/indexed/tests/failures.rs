@@ -127,6 +127,10 @@ fn errors_lead_to_their_cause() {
     assert_eq!(of(&failed), index.to_string(), "the first of them");
     let says = format!("failed to execute (2/3) transactions, first: {index}");
     assert_eq!(failed.to_string(), says);
+    let none =
+        TransactionError { successful: vec![], errors: vec![index.clone().into()], ..failed };
+    let says = format!("failed to execute (3/3) transactions, first: {index}");
+    assert_eq!(none.to_string(), says, "one cause is enough for all to be skipped");
 }
 
 #[test]
