@@ -31,12 +31,17 @@ impl<P, S> PairLock<P, S> {
         Self { primary, secondary, identity, versions: (None, None), told: None }
     }
 
-    /// Takes note of both versions, and makes one of them.
+    /// Takes note of both versions, and makes one of them: none if a lock that is there has none
+    /// (`election:LK-4`).
     fn tell(&mut self, stored: Stored) -> Stored {
         let text =
             |version: &Option<Version>| version.as_ref().map_or(String::new(), ToString::to_string);
         let (primary, secondary) = &self.versions;
-        let version = Version::new(&format!("{},{}", text(primary), text(secondary)));
+        let version = if [primary, secondary].into_iter().flatten().any(Version::is_empty) {
+            Version::new("")
+        } else {
+            Version::new(&format!("{},{}", text(primary), text(secondary)))
+        };
         self.told = Some(version.clone());
         Stored { version, ..stored }
     }

@@ -79,8 +79,8 @@ fn a_pair_creates_the_second_if_it_is_missing() {
     });
 }
 
-/// A store that can be out of reach for those who read.
-struct OutOfReach(MemoryStore<System>, AtomicBool);
+/// A store that can be out of reach: for those who read, and for those who write.
+struct OutOfReach(MemoryStore<System>, AtomicBool, AtomicBool);
 
 impl AsyncObjectStore<LeaseSpec> for OutOfReach {
     async fn get(&self, name: &ObjectName) -> Result<Object<LeaseSpec>, StoreError> {
@@ -95,18 +95,24 @@ impl AsyncObjectStore<LeaseSpec> for OutOfReach {
     }
 
     async fn update(&self, object: &Object<LeaseSpec>) -> Result<Object<LeaseSpec>, StoreError> {
+        if self.2.swap(false, Ordering::SeqCst) {
+            return Err(StoreError::Timeout);
+        }
         ObjectStore::update(&self.0, object, Call::default())
     }
 }
 
 #[test]
 fn a_failed_call_leaves_the_remembered_object() {
-    let store = Arc::new(OutOfReach(MemoryStore::new(&System::new()), AtomicBool::new(false)));
+    let store = MemoryStore::new(&System::new());
+    let store = Arc::new(OutOfReach(store, AtomicBool::new(false), AtomicBool::new(true)));
     let mut lock = LeaseLock::new(Arc::clone(&store), "ns", "lease");
     System::new().block_on(async {
         let created = AsyncLock::create(&mut lock, &record()).await.unwrap();
         store.1.store(true, Ordering::SeqCst);
         assert_eq!(AsyncLock::get(&mut lock).await, Err(StoreError::Timeout));
+        let failed = AsyncLock::update(&mut lock, &record(), &created.version).await;
+        assert_eq!(failed, Err(StoreError::Timeout));
         let updated = AsyncLock::update(&mut lock, &record(), &created.version).await;
         assert!(updated.is_ok(), "{updated:?}: LK-3");
     });

@@ -79,6 +79,11 @@ fn strict_refuses_an_acting_time_beyond_the_bound() {
         panic!("two nanoseconds too many")
     };
     assert!(needed > given, "{needed:?} {given:?}");
+    let Err(ConfigError::UnsafeTiming { needed, .. }) = with(Duration::from_secs(15)) else {
+        panic!("as long as the lease")
+    };
+    // 15 s by a clock that runs 1 % slow, the work, and a timer that is late, 1 % slow again.
+    assert_eq!(needed, Duration::from_nanos(16_151_515_152));
 }
 
 #[test]

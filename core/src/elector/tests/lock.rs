@@ -12,6 +12,7 @@ use crate::elector::{
     UNKNOWN_HOLDER, Version,
 };
 use crate::runtime::System;
+use crate::runtime::probe::{Probe, Probing};
 
 type Store = Arc<MemoryStore<System, LeaseSpec>>;
 
@@ -49,6 +50,26 @@ fn a_store_swaps_only_the_version_that_is_named() {
     assert!(store.delete(&name()) && !store.delete(&name()));
     let reborn = store.create(&object, Call::default()).unwrap();
     assert_ne!(reborn.meta.uid, first.meta.uid);
+}
+
+#[test]
+fn a_store_drops_objects_without_its_lock() {
+    let (store, probe) = (store(), Arc::<Probe>::default());
+    let named = |number| -> Arc<dyn std::any::Any + Send + Sync> {
+        Arc::new(Probing(number, Arc::clone(&probe)))
+    };
+    let mut meta = Meta::new(name());
+    meta.rest = Some(named(1));
+    let object = Object { meta, content: LeaseSpec::from_record(&record("a")) };
+    let mut stored = store.create(&object, Call::default()).unwrap();
+    drop(object);
+    stored.meta.rest = Some(named(2));
+    let asked = Arc::clone(&store);
+    probe.calls(move || drop(asked.get(&name(), Call::default())));
+    store.update(&stored, Call::default()).unwrap();
+    drop(stored);
+    store.delete(&name());
+    assert_eq!(probe.ends(), (2, 2));
 }
 
 #[test]

@@ -15,6 +15,7 @@ struct Object {
     held: Option<(Record, u64)>,
     written: u64,
     fails: Option<StoreError>,
+    hides_version: bool,
 }
 
 /// One of a pair: tells what is called, under its name.
@@ -28,7 +29,8 @@ struct Half {
 impl Half {
     fn answer(&self, object: &Object) -> Result<Stored, StoreError> {
         let (record, version) = object.held.clone().ok_or(StoreError::NotFound)?;
-        let version = Version::Number(version);
+        let version =
+            if object.hides_version { Version::new("") } else { Version::Number(version) };
         Ok(Stored { record, version, uid: Name::EMPTY, text: None })
     }
 
@@ -258,6 +260,17 @@ fn a_second_that_cannot_be_created_fails_the_update() {
         let seen = pair.get().unwrap();
         assert_eq!(seen.record.holder.as_str(), UNKNOWN_HOLDER);
         assert!(pair.update(&seen.version).is_ok(), "and the next one names what it reads");
+    }
+}
+
+#[test]
+fn a_pair_has_no_version_if_one_of_its_locks_has_none() {
+    for without in [0, 1] {
+        for mut pair in Pair::both_forms([Some("me"), Some("me")]) {
+            [&pair.one, &pair.two][without].object.lock().hides_version = true;
+            let read = pair.get().unwrap();
+            assert!(read.version.is_empty(), "LK-4: {:?}", read.version);
+        }
     }
 }
 

@@ -4,8 +4,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::*;
-use crate::cancel::Reason;
+use crate::cancel::{Cancel, CancelToken, Reason, TokenId, Tree, Wait};
 use crate::limiter::FOREVER;
+use crate::machine::{Cx, Host, Operation, Step};
 use crate::runtime::{Ambient, Instant, Manual};
 
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -195,4 +196,35 @@ fn zero_tokens_are_refused_as_others_are() {
     assert_eq!(flow.wait_for(&token, 0), Err(WaitError::Ended(Reason::Cancelled)));
     runtime.advance(SECOND);
     assert_eq!(runtime.join(debtor).unwrap(), Ok(()));
+}
+
+/// A token whose waiter is kept from waiting until its time is over, and is cancelled then.
+struct Late(Manual, Tree);
+
+impl Host<Tree> for Late {
+    fn run<O: Operation<Tree>>(&mut self, op: &mut O, cx: &mut Cx<'_>) -> Step<O::Ret> {
+        let Self(clock, tree) = self;
+        if std::any::type_name::<O>() != std::any::type_name::<Wait>() {
+            return op.step(tree, cx);
+        }
+        clock.advance(Duration::from_secs(10));
+        let mut cx = Cx::new(&*clock);
+        drop(Cancel(TokenId::ROOT).step(tree, &mut cx));
+        op.step(tree, &mut cx)
+    }
+
+    fn give_up<O: Operation<Tree>>(&mut self, op: &mut O, cx: &mut Cx<'_>) {
+        op.cancel(&mut self.1, cx);
+    }
+}
+
+#[test]
+fn a_turn_that_has_come_is_taken_although_the_token_ends() {
+    let runtime = Manual::new();
+    let flow = TokenBucketFlow::new(&runtime, 1.0, 1);
+    assert!(flow.try_accept());
+    let late = Late(runtime.clone(), Tree::new(Instant::NEVER));
+    let token = CancelToken::with_host(&runtime, Instant::NEVER, late);
+    assert_eq!(flow.wait_for(&token, 1), Ok(()), "TB-15");
+    assert!(token.is_cancelled());
 }

@@ -70,6 +70,20 @@ async fn at_the_deadline_tasks_are_aborted_and_their_items_done() {
     queue.drain_async().await; // would hang if the item were still in processing
 }
 
+#[tokio::test(start_paused = true)]
+async fn what_was_done_within_the_patience_does_not_wait() {
+    let queue = queue(&System::new());
+    queue.add_all([1, 2, 3]);
+    let pool = TaskPool::start(&queue, workers(1), async |key: u8| {
+        if key == 3 {
+            std::future::pending::<()>().await;
+        }
+        tokio::time::sleep(ms(10)).await;
+        Ok::<_, ()>(Action::Done)
+    });
+    assert_eq!(pool.shut_down(LONG).await, End { running: 1, waiting: 0 });
+}
+
 #[tokio::test]
 async fn a_queue_that_is_never_empty_leaves_time_to_others() {
     let queue = queue(&System::new());

@@ -75,6 +75,8 @@ fn a_selector_selects_by_labels() {
     assert_eq!(list(either), ["prod/db", "prod/web", "test/web"]);
     let not_web = Requirement::NotIn(text("app"), vec![text("web")]);
     assert_eq!(list(not_web), ["/node", "prod/db"], "also one without the label");
+    let neither = Requirement::NotIn(text("app"), vec![text("web"), text("db")]);
+    assert_eq!(list(neither), ["/node"]);
     assert_eq!(list(Requirement::Exists(text("tier"))), ["prod/db"]);
     assert_eq!(list(Requirement::Missing(text("app"))), ["/node"]);
     let both = vec![Requirement::Exists(text("app")), Requirement::Missing(text("tier"))];
