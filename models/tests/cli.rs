@@ -165,6 +165,48 @@ fn a_folder_without_traces_is_refused() {
 }
 
 #[test]
+fn a_file_without_traces_is_refused() {
+    let folder = folder("empty_traces");
+    std::fs::write(folder.join("workqueue.jsonl"), "\n").expect("written");
+    refused(&["conformance", &folder.display().to_string()], "one is expected in every line");
+}
+
+#[test]
+fn all_of_a_compressed_file_is_read_or_none() {
+    use std::io::Write as _;
+    let pack = |text: &str| {
+        let mut packed = flate2::write::GzEncoder::new(vec![], flate2::Compression::fast());
+        packed.write_all(text.as_bytes()).expect("memory");
+        packed.finish().expect("memory")
+    };
+    let folder = folder("compressed_traces");
+    let (file, path) = (folder.join("workqueue.jsonl.gz"), folder.display().to_string());
+    let text = seatrial_models::conformance::carried("workqueue").expect("carried");
+    let lines: Vec<_> = text.lines().take(50).collect();
+    let [first, second] = [&lines[..25], &lines[25..]].map(|half| half.join("\n") + "\n");
+    let write = |second: &str| {
+        std::fs::write(&file, [pack(&first), pack(second)].concat()).expect("written");
+    };
+    write(&second);
+    let output = seatrial(&["conformance", &path]);
+    assert!(self::text(&output.stdout).contains("50 of 50"), "{}", self::text(&output.stdout));
+    write(&second.replacen("\"len\":1", "\"len\":9", 1));
+    assert_eq!(code(&seatrial(&["conformance", &path])), 100, "what was appended is read as well");
+    let whole = pack(&first);
+    std::fs::write(&file, &whole[..whole.len() / 2]).expect("written");
+    refused(&["conformance", &path], "cannot read");
+}
+
+#[test]
+fn standard_output_is_the_report_if_it_is_asked_for_there() {
+    let output = seatrial(&["run", "canary", "--budget", "50", "--report", "json=-"]);
+    assert_eq!(code(&output), 0);
+    let report: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON alone");
+    assert_eq!(report["outcome"], "holds");
+    assert!(text(&output.stderr).contains("violated as expected"), "the table is told aside");
+}
+
+#[test]
 fn a_damaged_witness_is_refused() {
     let witness = witness("sample");
     refused(&["replay", &witness[..witness.len() - 3]], "damaged");

@@ -52,6 +52,10 @@ pub(super) fn check_paths(reports: &[ReportTo]) -> Result<(), Failure> {
 /// Prints a report and writes it where it was asked for; returns its exit code.
 pub(super) fn deliver(report: &Report, reports: &Reports, text: impl Fn() -> String) -> Outcome {
     match reports.format {
+        // What standard output is to hold is nothing but the report.
+        Printed::Text if reports.reports.iter().any(|to| is_standard_output(&to.path)) => {
+            eprint!("{}", text());
+        }
         Printed::Text => print(&text())?,
         Printed::Json => print(&Format::Json.render(report))?,
     }

@@ -42,7 +42,17 @@ pub(super) fn run(catalogue: &Catalogue, arguments: &RunArguments, color: ColorC
 fn known(path: Option<&Path>) -> Result<Ledger, Failure> {
     let Some(path) = path else { return Ok(Ledger::default()) };
     match std::fs::read_to_string(path) {
-        Ok(text) => Ok(Ledger::read(&text)),
+        Ok(text) => {
+            let ledger = Ledger::read(&text);
+            if ledger.unreadable > 0 {
+                eprintln!(
+                    "seatrial: {} lines of {} are damaged or of another release: they are dropped",
+                    ledger.unreadable,
+                    path.display()
+                );
+            }
+            Ok(ledger)
+        }
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(Ledger::default()),
         Err(error) => Err(Failure::usage(format!(
             "cannot read the ledger {}: {error}: name a text file, or one that is not there yet",

@@ -18,6 +18,7 @@ impl<F: Faults, H: Host<Election>> World<F, H> {
                 place.blocked_until = place.blocked_until.max(until);
                 if matches!(action, Action::Stall { .. }) {
                     place.clock.stall(self.now);
+                    place.stalled_until = place.stalled_until.max(until);
                     self.agenda.at(until, Due::Resumes { node });
                 }
                 let process = self.nodes[usize::from(node)].process;

@@ -167,6 +167,24 @@ fn calm(config: Config, nodes: Vec<NodeSetup>, actions: Vec<(u64, Action)>, seed
 }
 
 /// Returns how long after `at` the next process begins to lead.
+#[test]
+fn overlapping_stalls_are_one() {
+    let clock_at_45 = |stalls: &[(u64, u64)]| {
+        let stall = |&(at, nanos): &(u64, u64)| {
+            (at * SECOND, Action::Stall { node: 0, nanos: nanos * SECOND })
+        };
+        let actions = stalls.iter().map(stall).collect();
+        let run = calm(Config::classic(""), vec![NodeSetup::default()], actions, 1);
+        let after = run.happenings.iter().find(|happening| happening.at >= 45 * SECOND);
+        let after = after.expect("it goes on");
+        after.local - (after.at - 45 * SECOND)
+    };
+    assert_eq!(clock_at_45(&[(20, 25)]), 20 * SECOND, "CX-6");
+    assert_eq!(clock_at_45(&[(20, 10), (25, 20)]), 20 * SECOND);
+    assert_eq!(clock_at_45(&[(20, 25), (25, 5)]), 20 * SECOND, "the longer one came first");
+    assert_eq!(clock_at_45(&[(20, 10), (32, 13)]), 22 * SECOND, "apart they are two");
+}
+
 fn led_after(run: &Run, at: u64) -> u64 {
     let leads = run
         .happenings

@@ -82,6 +82,8 @@ pub(super) struct Node {
     pub(super) wall_offset: i64,
     pub(super) frozen_wall: Option<i64>,
     pub(super) blocked_until: u64,
+    /// Until when its clock stands still: the latest end of all stalls.
+    pub(super) stalled_until: u64,
     /// The youngest process of the node.
     pub(super) process: u16,
     pub(super) processes: u32,
@@ -192,6 +194,7 @@ impl<F: Faults, H: Host<Election>> World<F, H> {
                 wall_offset,
                 frozen_wall: None,
                 blocked_until: 0,
+                stalled_until: 0,
                 process: 0,
                 processes: 0,
             });
@@ -223,11 +226,19 @@ impl<F: Faults, H: Host<Election>> World<F, H> {
         std::mem::take(&mut self.run)
     }
 
+    /// Lets a clock go on, unless another stall holds it.
+    fn resume(&mut self, node: u8) {
+        let place = &mut self.nodes[usize::from(node)];
+        if place.stalled_until <= self.now {
+            place.clock.resume(self.now);
+        }
+    }
+
     fn happen(&mut self, due: Due) {
         let Some(process) = self.process_of(due) else {
             match due {
                 Due::Arrives { call } => self.arrive(call),
-                Due::Resumes { node } => self.nodes[usize::from(node)].clock.resume(self.now),
+                Due::Resumes { node } => self.resume(node),
                 Due::Intervenes { index } => self.intervene(index),
                 _ => {}
             }

@@ -5,7 +5,7 @@ use std::fs;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
-use flate2::read::GzDecoder;
+use flate2::read::MultiGzDecoder;
 
 /// Why a folder of traces cannot be read.
 #[derive(Debug)]
@@ -14,6 +14,8 @@ pub enum FolderError {
     Io(PathBuf, std::io::Error),
     /// No file in it has the name of a trace file.
     Empty(PathBuf),
+    /// A file of traces holds none.
+    NoTraces(PathBuf),
 }
 
 impl fmt::Display for FolderError {
@@ -25,6 +27,9 @@ impl fmt::Display for FolderError {
                 "{} holds no traces: expected files such as workqueue.jsonl or workqueue.jsonl.gz",
                 path.display()
             ),
+            Self::NoTraces(path) => {
+                write!(f, "{} holds no traces: one is expected in every line", path.display())
+            }
         }
     }
 }
@@ -52,11 +57,14 @@ pub fn read_folder(folder: &Path) -> Result<Vec<(String, String)>, FolderError> 
         let bytes = fs::read(&path).map_err(io(&path))?;
         let mut text = String::new();
         let read = if packed {
-            GzDecoder::new(bytes.as_slice()).read_to_string(&mut text)
+            MultiGzDecoder::new(bytes.as_slice()).read_to_string(&mut text)
         } else {
             bytes.as_slice().read_to_string(&mut text)
         };
         let _bytes_read = read.map_err(io(&path))?;
+        if text.trim().is_empty() {
+            return Err(FolderError::NoTraces(path));
+        }
         files.push((name.to_owned(), text));
     }
     if files.is_empty() {

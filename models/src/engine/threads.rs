@@ -106,3 +106,46 @@ fn run_once(body: &Arc<dyn Fn(&System) + Send + Sync>, patience: Duration) -> En
         Err(RecvTimeoutError::Disconnected) => End::Panicked("the main thread vanished".to_owned()),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use seatrial_core::runtime::{Ambient as _, Runtime as _};
+
+    use super::*;
+
+    /// Runs a body three times at most; returns how the executions ended.
+    fn ends(body: impl Fn(&System) + Send + Sync + 'static) -> Vec<End> {
+        let body: Arc<dyn Fn(&System) + Send + Sync> = Arc::new(body);
+        let config = Config { executions: 3, patience: Duration::from_millis(100) };
+        let mut ends = vec![];
+        let explored = explore(config, &body, &mut |execution| {
+            ends.push(execution.end.clone());
+            ControlFlow::Continue(())
+        });
+        assert_eq!(explored.executions, ends.len() as u64);
+        ends
+    }
+
+    #[test]
+    fn an_execution_finishes_panics_or_is_stuck() {
+        assert_eq!(ends(|_| ()), [End::Finished, End::Finished, End::Finished]);
+        let panicked = ends(|_| panic!("on purpose"));
+        assert_eq!(panicked, vec![End::Panicked("on purpose".to_owned()); 3]);
+        let stuck = ends(|system| system.sleep_until(system.now() + Duration::from_secs(1)));
+        assert!(matches!(&stuck[..], [End::Deadlock(_)]), "one that is stuck is enough: {stuck:?}");
+    }
+
+    #[test]
+    fn threads_are_numbered_anew_in_every_execution() {
+        let seen = Arc::new(Mutex::new(vec![]));
+        let log = Arc::clone(&seen);
+        ends(move |system| {
+            let inner = system.clone();
+            let other = system.spawn("other", move || inner.thread());
+            let numbers = (system.thread(), system.join(other).expect("it does not panic"));
+            log.lock().expect("nobody panics").push((numbers, system.thread_name(1)));
+        });
+        let expected = ((0, 1), "other".to_owned());
+        assert_eq!(*seen.lock().expect("nobody panics"), vec![expected; 3]);
+    }
+}

@@ -2,7 +2,7 @@
 
 use quick_junit::{NonSuccessKind, Report as Xml, TestCase, TestCaseStatus, TestSuite};
 
-use super::{MutantRow, Report, Row, Verdict};
+use super::{MutantRow, NOT_HELD, Report, Row};
 use crate::trial::Expect;
 
 /// Renders a report as JUnit XML.
@@ -19,7 +19,7 @@ pub fn junit(report: &Report) -> String {
     for component in components {
         let mut suite = TestSuite::new(component);
         for row in report.rows.iter().filter(|row| row.component == component) {
-            suite.add_test_case(case_of_row(row));
+            suite.add_test_case(case_of_row(row, &report.program));
         }
         for row in report.mutants.iter().filter(|row| row.component == component) {
             suite.add_test_case(case_of_mutant(row));
@@ -37,6 +37,13 @@ pub fn junit(report: &Report) -> String {
         }
         xml.add_test_suite(suite);
     }
+    let lacks = report.lacks();
+    if !lacks.is_empty() {
+        let mut suite = TestSuite::new("report");
+        let says = lacks.join("\n");
+        suite.add_test_case(TestCase::new("complete", failed("not all was run", &says)));
+        xml.add_test_suite(suite);
+    }
     xml.to_string().expect("a report has no text that XML cannot hold")
 }
 
@@ -46,23 +53,26 @@ fn failed(message: &str, description: &str) -> TestCaseStatus {
     status
 }
 
-fn case_of_row(row: &Row) -> TestCase {
+fn skipped(message: &str) -> TestCaseStatus {
+    let mut status = TestCaseStatus::skipped();
+    status.set_message(message);
+    status
+}
+
+fn case_of_row(row: &Row, program: &str) -> TestCase {
     let subject = match &row.exhibit {
         Some(exhibit) => format!("{}+{exhibit}", row.scenario),
         None => row.scenario.clone(),
     };
-    let status = match (row.expect, row.verdict) {
+    let status = match row.expect {
+        _ if row.invariant == NOT_HELD => skipped(row.because.as_deref().unwrap_or("left out")),
+        _ if row.is_undecided() => skipped(&row.doubt()),
         _ if row.as_expected() => TestCaseStatus::success(),
-        (_, Verdict::Undecided) => {
-            let mut status = TestCaseStatus::skipped();
-            status.set_message(row.because.as_deref().unwrap_or("undecided"));
-            status
-        }
-        (Expect::Violated, _) => failed("blind", "a violation was expected and none was found"),
-        (Expect::Holds, _) => {
+        Expect::Violated => failed("blind", "a violation was expected and none was found"),
+        Expect::Holds => {
             let because = row.because.as_deref().unwrap_or("violated");
             let witness = row.witness.as_deref();
-            let replay = witness.map(|text| format!("\nseatrial replay {text}"));
+            let replay = witness.map(|text| format!("\n{program} replay {text}"));
             failed(because, &format!("{because}{}", replay.unwrap_or_default()))
         }
     };

@@ -5,8 +5,27 @@ use crate::trial::Expect;
 
 impl Row {
     /// Tells whether the verdict rests on nothing: an engine that ran no execution holds nothing.
-    fn is_hollow(&self) -> bool {
-        self.verdict == Verdict::Holds && self.executions == Some(0) && self.invariant != NOT_HELD
+    pub(super) fn is_hollow(&self) -> bool {
+        self.as_expected()
+            && self.verdict == Verdict::Holds
+            && self.executions == Some(0)
+            && self.invariant != NOT_HELD
+    }
+
+    /// Tells whether nothing was decided.
+    pub(super) fn is_undecided(&self) -> bool {
+        self.verdict == Verdict::Undecided || self.is_hollow()
+    }
+
+    /// Says why nothing was decided.
+    pub(super) fn doubt(&self) -> String {
+        match &self.because {
+            _ if self.is_hollow() => {
+                format!("{} ran nothing: report this with the command", self.engine)
+            }
+            Some(because) => because.clone(),
+            None => "undecided".to_owned(),
+        }
     }
 }
 
@@ -24,8 +43,7 @@ impl Report {
         let innocent_convicted =
             self.mutants.iter().any(|row| row.kind == "equivalent" && !row.as_expected());
         let trace_failed = self.conformance.iter().any(|row| !row.failures.is_empty());
-        let undecided =
-            self.rows.iter().any(|row| row.verdict == Verdict::Undecided || row.is_hollow());
+        let undecided = self.rows.iter().any(Row::is_undecided);
         if unexpected(Expect::Holds, Verdict::Violated) || innocent_convicted || trace_failed {
             Summary::Violated
         } else if unexpected(Expect::Violated, Verdict::Holds)

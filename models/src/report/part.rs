@@ -7,7 +7,7 @@ use std::str::FromStr;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{NOT_HELD, Partition, Report};
+use super::{ConformanceRow, NOT_HELD, Partition, Report};
 
 /// How cases are dealt out to shards.
 #[derive(
@@ -161,6 +161,17 @@ impl Report {
                 return Some(format!("it names a shard that is none of {}", part.count));
             }
         }
+        for ConformanceRow { component, traces, replayed, faithful, failures, .. } in
+            &self.conformance
+        {
+            let least = (*replayed).min(faithful.unwrap_or(*replayed));
+            if failures.is_empty() && least != *traces {
+                return Some(format!(
+                    "{least} of {traces} traces of {component} replayed, and why \
+                     not the others is not here"
+                ));
+            }
+        }
         None
     }
 
@@ -178,6 +189,6 @@ impl Report {
     pub(super) fn ran(&self) -> bool {
         self.rows.iter().any(|row| row.invariant != NOT_HELD)
             || !self.mutants.is_empty()
-            || !self.conformance.is_empty()
+            || self.conformance.iter().any(|row| row.traces > 0)
     }
 }

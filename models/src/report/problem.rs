@@ -1,6 +1,6 @@
 //! What is not as expected: the same list for every format.
 
-use super::{Fate, MutantRow, Place, Report, Row, Verdict};
+use super::{Fate, MutantRow, Place, Report, Row};
 use crate::trial::Expect;
 
 /// How bad a problem is.
@@ -50,51 +50,53 @@ impl Row {
     }
 
     fn problem(&self) -> Option<Problem<'_>> {
+        if self.is_undecided() {
+            return Some(Problem { row: Some(self), ..undecided(self.case(), self.doubt()) });
+        }
         if self.as_expected() {
             return None;
         }
         let because = self.because.clone();
-        let (rule, says, because, severity) = match (self.verdict, self.expect) {
-            (Verdict::Undecided, _) => (
-                "undecided".to_owned(),
-                "every verdict is decided".to_owned(),
-                because.unwrap_or_else(|| "undecided".to_owned()),
-                Severity::Doubt,
-            ),
-            (_, Expect::Violated) => (
+        let (rule, says, because) = match self.expect {
+            Expect::Violated => (
                 "blind".to_owned(),
                 "every engine finds what is known to be broken".to_owned(),
                 "a violation was expected and none was found".to_owned(),
-                Severity::Failure,
             ),
-            (_, Expect::Holds) => (
+            Expect::Holds => (
                 format!("{}/{}", self.component, self.invariant),
                 self.says.clone().unwrap_or_else(|| self.invariant.replace('_', " ")),
                 because.unwrap_or_else(|| "violated".to_owned()),
-                Severity::Failure,
             ),
         };
-        let id = match severity {
-            Severity::Failure => format!("{}/{}", self.case(), self.invariant),
-            Severity::Doubt => self.case(),
-        };
-        Some(Problem { id, rule, says, because, severity, row: Some(self) })
+        let id = format!("{}/{}", self.case(), self.invariant);
+        Some(Problem { id, rule, says, because, severity: Severity::Failure, row: Some(self) })
+    }
+}
+
+/// Makes a doubt: something has no verdict.
+fn undecided<'a>(id: String, because: String) -> Problem<'a> {
+    Problem {
+        id,
+        rule: "undecided".to_owned(),
+        says: "every verdict is decided".to_owned(),
+        because,
+        severity: Severity::Doubt,
+        row: None,
     }
 }
 
 /// Lists what is wrong with the verdicts of one scenario on one engine. An engine that did not get
 /// far enough decided none of them, which is one problem and not one per invariant.
 fn of_case(rows: &[Row]) -> Vec<Problem<'_>> {
-    let mut doubts: Vec<&str> = Vec::new();
-    let mut problems: Vec<_> = rows.iter().filter_map(Row::problem).collect();
-    problems.retain(|problem| match (problem.severity, problem.row) {
-        (Severity::Doubt, Some(Row { because: Some(because), .. })) => {
-            let new = !doubts.contains(&because.as_str());
-            doubts.push(because);
-            new
+    let mut problems: Vec<Problem<'_>> = Vec::new();
+    for problem in rows.iter().filter_map(Row::problem) {
+        let doubted = problem.severity == Severity::Doubt
+            && problems.iter().any(|known| known.because == problem.because);
+        if !doubted {
+            problems.push(problem);
         }
-        _ => true,
-    });
+    }
     problems
 }
 
@@ -151,6 +153,10 @@ impl Report {
             row: None,
         });
         let mut problems: Vec<_> = rows.chain(mutants).chain(traces).chain(lacks).collect();
+        if problems.is_empty() && !self.ran() {
+            let because = "nothing was run: no engine of this build can hold what was asked for";
+            problems.push(undecided("report/empty".to_owned(), because.to_owned()));
+        }
         problems.sort_by_key(|problem| problem.severity == Severity::Doubt);
         problems
     }

@@ -113,8 +113,8 @@ fn verdict_words(group: &[Row]) -> (&'static str, String) {
     {
         return ("BLIND", format!(": {} was expected to break and held", row.invariant));
     }
-    if let Some(row) = found(|row| row.verdict == Verdict::Undecided) {
-        return ("UNDECIDED", format!(": {}", row.because.as_deref().unwrap_or_default()));
+    if let Some(row) = found(|row| row.is_undecided()) {
+        return ("UNDECIDED", format!(": {}", row.doubt()));
     }
     if let Some(row) = found(|row| row.expect == Expect::Violated) {
         return ("violated as expected", format!(": {}", row.invariant));
@@ -332,7 +332,8 @@ pub(super) fn counts(report: &Report) -> String {
     let rows: Vec<_> = report.rows.iter().filter(|row| row.invariant != NOT_HELD).collect();
     if !rows.is_empty() {
         let count = |expect: Expect, verdict: Verdict| {
-            rows.iter().filter(|row| row.expect == expect && row.verdict == verdict).count()
+            let is_one = |row: &&&Row| row.expect == expect && row.verdict == verdict;
+            rows.iter().filter(|row| !row.is_undecided()).filter(is_one).count()
         };
         parts.push(format!("{} verdicts hold", count(Expect::Holds, Verdict::Holds)));
         let found = count(Expect::Violated, Verdict::Violated);
@@ -346,7 +347,7 @@ pub(super) fn counts(report: &Report) -> String {
                 parts.push(format!("{count} {words}"));
             }
         }
-        let undecided = rows.iter().filter(|row| row.verdict == Verdict::Undecided).count();
+        let undecided = rows.iter().filter(|row| row.is_undecided()).count();
         if undecided > 0 {
             parts.push(format!("{undecided} undecided"));
         }

@@ -30,24 +30,37 @@ pub(crate) fn convict(subject: &dyn Subject, mutant: &str, plan: &Plan) -> Convi
     if plan.engine.makes_up_calls() {
         return judged_on(subject, MADE_UP_CALLS, mutant, plan);
     }
-    let glance = Plan { budget: plan.budget.glance(), ..plan.clone() };
+    let began = Instant::now();
+    let glance = Plan {
+        budget: plan.budget.glance(),
+        time: plan.time.map(|time| time / GLANCE),
+        ..plan.clone()
+    };
     let first = search(subject, mutant, &glance);
     if first.finding.is_some() {
         return first;
     }
-    let mut second = search(subject, mutant, plan);
+    let time = plan.time.map(|time| time.saturating_sub(began.elapsed()));
+    let mut second = search(subject, mutant, &Plan { time, ..plan.clone() });
     second.executions += first.executions;
     second
 }
 
+/// Which part of the time is for a glance at every scenario.
+const GLANCE: u32 = 4;
+
+/// Tries one scenario after the other; where time is the budget, they share it.
 fn search(subject: &dyn Subject, mutant: &str, plan: &Plan) -> Conviction {
     let mut conviction = Conviction { executions: 0, scenario: None, finding: None };
-    for scenario in subject.scenarios() {
-        if scenario.kind == Kind::States || subject.cannot_run(scenario.name, plan.engine).is_some()
-        {
-            continue;
-        }
-        let here = judged_on(subject, scenario.name, mutant, plan);
+    let mut scenarios = subject.scenarios();
+    scenarios.retain(|scenario| {
+        scenario.kind != Kind::States && subject.cannot_run(scenario.name, plan.engine).is_none()
+    });
+    let began = Instant::now();
+    for (tried, scenario) in scenarios.iter().enumerate() {
+        let to_come = (scenarios.len() - tried) as u32;
+        let time = plan.time.map(|time| time.saturating_sub(began.elapsed()) / to_come);
+        let here = judged_on(subject, scenario.name, mutant, &Plan { time, ..plan.clone() });
         let executions = conviction.executions + here.executions;
         conviction = Conviction { executions, ..here };
         if conviction.finding.is_some() {

@@ -167,6 +167,11 @@ pub(super) fn stated(row: &mut Row, subject: &dyn Subject) {
 fn acquitted(row: &mut Row, plan: &Plan, trial: &Trial) {
     if trial.exploration.executions == 0 {
         row.because = Some(format!("{} ran nothing: report this with the command", plan.engine));
+    } else if let Some(why) = &trial.diverged {
+        row.because = Some(format!(
+            "the scenario does not do the same again when it is led the same way: {why}; take time, \
+             randomness and threads from the runtime alone"
+        ));
     } else if trial.exploration.exhausted {
         row.verdict = Verdict::Holds;
         row.coverage = Some(Coverage::Exhausted);
@@ -246,6 +251,7 @@ mod tests {
             together: BTreeSet::new(),
             reached: true,
             refused: None,
+            diverged: None,
             traces: None,
             left: None,
             took: std::time::Duration::ZERO,

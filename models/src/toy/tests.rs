@@ -5,6 +5,7 @@ use seatrial_core::runtime::System;
 use super::component::COUNTED;
 use super::{Program, Toy, ToyBugs};
 use crate::engine::Engine;
+use crate::report::Summary;
 use crate::trial::component_tests::comes_out_as_expected;
 use crate::trial::subject;
 #[cfg(feature = "shuttle")]
@@ -92,22 +93,24 @@ fn a_search_runs_one_execution_of_every_trace() {
 #[cfg(feature = "shuttle")]
 #[test]
 fn a_program_with_more_traces_than_the_budget_is_not_begun() {
-    comes_out_as_expected::<Toy>(Engine::Trace, "2p2a2w");
-    let run = crate::runner::run(
-        &crate::catalogue::Catalogue { program: "x", subjects: const { &[subject::<Toy>()] } },
-        &crate::runner::Request {
-            patterns: vec!["toy/2p1a1w".to_owned()],
-            engines: vec![Engine::Trace],
-            budget: "75".parse().unwrap(),
-            seed: 0,
-            by_name: true,
-            jobs: 1,
-            ..crate::runner::Request::default()
-        },
-        &crate::trial::component_tests::Silent,
-    );
-    assert_eq!(run.rows.len(), 1, "{:?}", run.rows);
-    assert_eq!(run.rows[0].because.as_deref(), Some("it has 76 traces: give a larger --budget"));
+    for (program, budget, traces) in [("2p1a1w", "75", "76"), ("2p2a2w", "smoke", "13,992,840")] {
+        let run = crate::runner::run(
+            &crate::catalogue::Catalogue { program: "x", subjects: const { &[subject::<Toy>()] } },
+            &crate::runner::Request {
+                patterns: vec![format!("toy/{program}")],
+                engines: vec![Engine::Trace],
+                budget: budget.parse().unwrap(),
+                seed: 0,
+                by_name: true,
+                jobs: 1,
+                ..crate::runner::Request::default()
+            },
+            &crate::trial::component_tests::Silent,
+        );
+        assert_eq!((run.rows.len(), run.outcome), (1, Summary::Empty), "{:?}", run.rows);
+        let because = format!("it has {traces} traces: give a larger --budget");
+        assert_eq!(run.rows[0].because, Some(because));
+    }
 }
 
 #[cfg(feature = "shuttle")]

@@ -60,6 +60,9 @@ pub struct Trial {
     /// Why the engine could not go on with this program, if it could not: what it looked at before
     /// proves nothing.
     pub refused: Option<String>,
+    /// Where the program did something else than before although it was led the same way, if it
+    /// did: nothing was proved then.
+    pub diverged: Option<String>,
     /// How many distinct traces were seen, where the engine can tell.
     pub traces: Option<u64>,
     /// How much was not seen, where that can be told.
@@ -108,14 +111,21 @@ impl<C: Component> Case<C> {
         let mut jury =
             Jury::new(Arc::clone(&self.scenario), Arc::clone(&self.invariants), plan.stop_at);
         let deadline = plan.time.map(|time| began + time);
-        let mut refused = None;
+        let (mut refused, mut diverged) = (None, None);
         let exploration = self.explore(plan, &mut |execution, left| {
             let history = left.log.close(execution.end.clone());
             jury.judge(execution, &history, &*left.thread_name)?;
-            if let End::Refused(why) | End::Diverged(why) = &execution.end {
-                // What went before it was real: a violation that it shows stands.
-                refused = jury.findings.is_empty().then(|| why.clone());
-                return ControlFlow::Break(());
+            match &execution.end {
+                End::Refused(why) => {
+                    // What went before it was real: a violation that it shows stands.
+                    refused = jury.findings.is_empty().then(|| why.clone());
+                    return ControlFlow::Break(());
+                }
+                End::Diverged(why) => {
+                    diverged = Some(why.clone());
+                    return ControlFlow::Break(());
+                }
+                End::Finished | End::Deadlock(_) | End::Endless(_) | End::Panicked(_) => {}
             }
             match deadline {
                 Some(deadline) if Instant::now() >= deadline => ControlFlow::Break(()),
@@ -138,6 +148,7 @@ impl<C: Component> Case<C> {
             together,
             reached,
             refused,
+            diverged,
             took: began.elapsed(),
         }
     }

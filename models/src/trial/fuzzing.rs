@@ -60,6 +60,7 @@ pub(super) fn run(property: &dyn Fn(&[u8]), plan: &Plan) -> Trial {
         together: BTreeSet::new(),
         reached: true,
         refused: None,
+        diverged: None,
         traces: None,
         left: None,
         took: began.elapsed(),

@@ -182,6 +182,7 @@ impl<C: Component, W: World + Send + Sync + 'static> Simulation<C> for States<W>
             together: BTreeSet::new(),
             reached: space.reached,
             refused: None,
+            diverged: None,
             traces: None,
             left: None,
             took: began.elapsed(),

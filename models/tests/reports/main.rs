@@ -4,6 +4,7 @@
 
 mod commands;
 mod formats;
+mod made_up;
 mod merging;
 mod refused;
 mod shards;

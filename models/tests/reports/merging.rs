@@ -1,6 +1,6 @@
 //! Merging is a union.
 
-use seatrial_models::report::{Report, Summary, merge};
+use seatrial_models::report::{Fate, Picture, Report, Summary, merge};
 
 use crate::{canary, json};
 
@@ -97,6 +97,7 @@ fn a_shard_that_was_stopped_is_mended_by_its_repetition() {
     assert_eq!(stopped.outcome, Summary::Inconclusive);
     assert!(stopped.lacks()[0].contains("stopped after 1 of"), "{:?}", stopped.lacks());
     assert_eq!(merged(&[&stopped, &whole]).outcome, Summary::Holds);
+    assert_eq!(merged(&[&whole, &stopped]).outcome, Summary::Holds);
 }
 
 #[test]
@@ -114,4 +115,45 @@ fn reports_of_different_runs_are_not_merged() {
         let error = merge([one.clone(), other]).expect_err("two runs").to_string();
         assert!(error.contains("merge reports of one run"), "{error}");
     }
+}
+
+#[test]
+fn mutants_traces_and_pictures_of_every_shard_are_those_of_the_run() {
+    let everything = crate::made_up::everything();
+    let [one, mut two] = shards();
+    two.mutants = vec![everything.mutants[2].clone()];
+    two.pictures = vec![Picture {
+        component: "parts".to_owned(),
+        title: "a picture".to_owned(),
+        svg: "<svg/>".to_owned(),
+    }];
+    let both = merged(&[&one, &two]);
+    assert_eq!(both.outcome, Summary::Blind, "a bug that survived in one shard did in the run");
+    assert_eq!((&both.mutants, &both.pictures), (&two.mutants, &two.pictures));
+    two.conformance = vec![everything.conformance[1].clone()];
+    let both = merged(&[&one, &two]);
+    assert_eq!((both.outcome, both.conformance.len()), (Summary::Violated, 1));
+}
+
+#[test]
+fn mutants_that_disagree_are_both_kept_and_the_worse_decides() {
+    let of = |outcome| {
+        let mut report = Report::new(0);
+        report.mutants = vec![crate::made_up::mutant("one", "seeded", outcome)];
+        report.conclude();
+        report
+    };
+    let (killed, survived) = (of(Fate::Killed), of(Fate::Survived));
+    for both in [merged(&[&killed, &survived]), merged(&[&survived, &killed])] {
+        assert_eq!((both.mutants.len(), both.outcome), (2, Summary::Blind));
+    }
+    assert_eq!(merged(&[&killed, &killed]).mutants.len(), 1);
+}
+
+#[test]
+fn a_shard_that_was_stopped_concludes_nothing_alone() {
+    let [mut one, _] = shards();
+    one.parts[0].shards.get_mut(&1).expect("it is there").ran -= 1;
+    one.conclude();
+    assert_eq!(one.outcome, Summary::Inconclusive);
 }

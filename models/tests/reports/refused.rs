@@ -2,6 +2,9 @@
 
 use serde_json::{Value, json};
 
+use seatrial_models::report::{Part, Report};
+
+use crate::made_up::everything;
 use crate::{canary, folder, json as read_json, path, read, refused};
 
 /// Both commands that read reports refuse it, and leave what was there.
@@ -47,6 +50,36 @@ fn rows_that_were_taken_out_are_missed() {
         rows.truncate(rows.len() / 2);
     };
     refuses_changed("rows", half, "changed after it was written");
+}
+
+#[test]
+fn mutants_and_traces_that_were_taken_out_are_missed_as_well() {
+    let refuses_without = |name: &str, change: &dyn Fn(&mut Report), says: &str| {
+        let mut report = everything();
+        report.parts = vec![Part::whole("mutants", 5), Part::whole("conformance", 2)];
+        change(&mut report);
+        report.conclude();
+        refuses(name, &serde_json::to_vec(&report).expect("JSON"), says);
+    };
+    let mutants = "`mutants` ran 5 cases and 4 are here";
+    refuses_without("mutants", &|report| drop(report.mutants.pop()), mutants);
+    let traces = "`conformance` ran 2 cases and 1 are here";
+    refuses_without("traces", &|report| drop(report.conformance.pop()), traces);
+    let replayed = "3 of 5 traces of queue replayed";
+    refuses_without("replayed", &|report| report.conformance[0].replayed = 3, replayed);
+    let faithful = |report: &mut Report| report.conformance[0].faithful = Some(4);
+    refuses_without("faithful", &faithful, "4 of 5 traces of queue replayed");
+    let shard = |report: &mut Report| {
+        let shard = report.parts[0].shards.remove(&1).expect("the whole");
+        report.parts[0].shards.insert(7, shard);
+    };
+    refuses_without("shard", &shard, "a shard that is none of 1");
+}
+
+#[test]
+fn a_pattern_that_matches_nothing_is_refused_beside_one_that_matches() {
+    refused(&["run", "canary", "canari"], "canari");
+    refused(&["mutants", "queue/", "kueue/"], "kueue/");
 }
 
 #[test]

@@ -144,6 +144,7 @@ impl<'a> Trying<'a> {
             together,
             reached,
             refused: None,
+            diverged: None,
             traces: None,
             left: None,
             took: began.elapsed(),

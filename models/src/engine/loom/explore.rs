@@ -59,8 +59,8 @@ impl Default for Config {
 pub fn explore(config: &Config, body: Body, judge: &mut Judge<'_>) -> Exploration {
     let driver = Arc::new(Driver::new(config, body, None));
     while driver.run_loom(judge) && lock(&driver.answers).advance() {}
-    let Progress { executions, steps, left, .. } = *lock(&driver.progress);
-    Exploration { executions, steps, exhausted: !left }
+    let Progress { executions, steps, left, cut, .. } = *lock(&driver.progress);
+    Exploration { executions, steps, exhausted: !left && !cut }
 }
 
 /// Runs the one execution that `schedule` describes, without any search. If the program does not
@@ -110,6 +110,8 @@ struct Progress {
     over: bool,
     /// Whether loom was left before it was done.
     left: bool,
+    /// Whether an execution was cut short, so that loom never saw some orders of it.
+    cut: bool,
     /// What the judge panicked with.
     judge_panic: Option<Panic>,
 }
@@ -216,9 +218,13 @@ impl Driver {
             (end, _) => end,
         };
         // The judge may ask the runtime for the names of threads, so nothing stays locked.
-        let record = std::mem::take(&mut session.world().record);
+        let (record, cut) = {
+            let mut world = session.world();
+            (std::mem::take(&mut world.record), world.cut)
+        };
         let number = {
             let mut progress = lock(&self.progress);
+            progress.cut |= cut;
             progress.executions += 1;
             progress.steps += record.steps;
             progress.executions

@@ -364,7 +364,7 @@ impl Session {
         if let Some(message) = panicked {
             let message = format!("{}: {message}", world.threads[me].name);
             if me == 0 {
-                world.abort(End::Panicked(message.clone()));
+                world.cut_short(End::Panicked(message.clone()));
             }
             world.threads[me].panicked = Some(message);
         }
@@ -374,7 +374,7 @@ impl Session {
             let served = panic::catch_unwind(AssertUnwindSafe(|| self.serve(me)));
             world = self.world();
             if let Some(message) = served.err().and_then(|payload| message(&*payload)) {
-                world.abort(End::Panicked(format!("a waker: {message}")));
+                world.cut_short(End::Panicked(format!("a waker: {message}")));
             }
         }
     }

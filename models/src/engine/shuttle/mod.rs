@@ -38,7 +38,7 @@ use shuttle_engine::runtime::execution::Execution as Run;
 use shuttle_engine::runtime::thread::continuation::{CONTINUATION_POOL, ContinuationPool};
 use shuttle_engine::scheduler::{Schedule as RunSchedule, Scheduler};
 
-use super::{Execution, Exploration, Judge, MAX_STEPS, quietly};
+use super::{End, Execution, Exploration, Judge, MAX_STEPS, quietly};
 
 pub use super::WakeUps;
 pub use alarms::Timer;
@@ -164,6 +164,10 @@ fn run(
 /// Ends an execution, shows it to the judge and adds it up.
 fn conclude(exploration: &mut Exploration, judge: &mut Judge<'_>) -> std::ops::ControlFlow<()> {
     let (end, schedule) = session::with(Session::end);
+    let end = match end {
+        End::Diverged(_) | End::Refused(_) => end,
+        end => session::with(|session| session.chooser.unmet()).unwrap_or(end),
+    };
     let alarms = session::with(|session| session.alarms.take());
     drop(alarms); // outside the session: dropping a waker runs foreign code
     let steps = schedule.choices.len() as u64;

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::escape;
 use crate::engine::{Engine, Kind};
-use crate::report::{Coverage, Fate, MutantRow, NOT_HELD, Report, Row, Verdict, thousands};
+use crate::report::{Coverage, Fate, MutantRow, NOT_HELD, Report, Row, thousands};
 use crate::trial::Expect;
 
 /// Renders a table per component: a line per scenario and exhibit, a column per engine.
@@ -94,8 +94,8 @@ fn verdict(rows: &[&Row]) -> String {
         let why = first.because.as_deref().unwrap_or_default();
         return format!("<td class=\"none\" title=\"{}\">not run</td>", escape(why));
     }
-    let wrong = |row: &&&Row| !row.as_expected() && row.verdict != Verdict::Undecided;
-    let undecided = |row: &&Row| row.verdict == Verdict::Undecided;
+    let wrong = |row: &&&Row| !row.as_expected() && !row.is_undecided();
+    let undecided = |row: &&Row| row.is_undecided();
     let (class, words) = if let Some(row) = rows.iter().find(wrong) {
         let word = if row.expect == Expect::Holds { "violated" } else { "blind" };
         ("bad", format!("{word}: {}", escape(&row.invariant)))

@@ -9,7 +9,7 @@ use std::time::Duration;
 use seatrial_core::runtime::{Ambient, Runtime};
 
 use super::{body, outcomes, toy, traces, unbounded};
-use crate::engine::loom::{Config, explore};
+use crate::engine::loom::{Config, LoomRuntime, explore};
 
 // The numbers of traces were counted by a plain enumeration of the orders of the lock.
 #[test]
@@ -37,6 +37,38 @@ fn a_spent_budget_is_not_exhausted() {
     let no_time = Config { max_duration: Some(Duration::ZERO), ..unbounded() };
     let (explored, _) = traces(&no_time, 2, 1);
     assert_eq!((explored.executions, explored.exhausted), (0, false));
+}
+
+/// What main does not live to see: the other thread was to write first.
+fn panics_unless_written(runtime: &LoomRuntime) {
+    let lock = Arc::new(runtime.mutex(0));
+    let (inner, theirs) = (runtime.clone(), Arc::clone(&lock));
+    let other = runtime.spawn("other", move || *inner.lock(&theirs) = 1);
+    let value = *runtime.lock(&lock);
+    assert_ne!(value, 0, "nobody has written");
+    runtime.join(other).unwrap();
+}
+
+fn spins_until_written(runtime: &LoomRuntime) {
+    let lock = Arc::new(runtime.mutex(0));
+    let (inner, theirs) = (runtime.clone(), Arc::clone(&lock));
+    let other = runtime.spawn("other", move || *inner.lock(&theirs) = 1);
+    while *runtime.lock(&lock) == 0 {}
+    runtime.join(other).unwrap();
+}
+
+#[test]
+fn what_others_might_have_done_before_an_execution_was_cut_short_is_not_explored() {
+    let short = Config { max_steps: 50, ..unbounded() };
+    for (config, run) in
+        [(unbounded(), panics_unless_written as fn(&LoomRuntime)), (short, spins_until_written)]
+    {
+        let explored = explore(&config, body(run), &mut |_| ControlFlow::Continue(()));
+        assert!(!explored.exhausted, "{explored:?}");
+    }
+    let alone =
+        explore(&unbounded(), body(|_| panic!("alone")), &mut |_| ControlFlow::Continue(()));
+    assert!(alone.exhausted, "there is nobody else");
 }
 
 #[test]

@@ -39,7 +39,8 @@ fn all(
         ends.push((execution.end.clone(), execution.schedule.unwrap().clone()));
         ControlFlow::Continue(())
     });
-    assert!(explored.exhausted);
+    let cut = |end: &End| matches!(end, End::Endless(_) | End::Panicked(_));
+    assert!(explored.exhausted || ends.iter().any(|(end, _)| cut(end)));
     assert_eq!(explored.executions, ends.len() as u64);
     ends
 }

@@ -21,7 +21,7 @@ impl World {
         self.reads += 1;
         if self.reads == MAX_READS {
             let running = &self.threads[self.running].name;
-            self.abort(End::Endless(format!("{running} reads the clock for ever")));
+            self.cut_short(End::Endless(format!("{running} reads the clock for ever")));
         }
         self.now
     }

@@ -7,6 +7,15 @@ use super::thread::{Asleep, Unwinding};
 use super::{End, World};
 
 impl World {
+    /// Begins to bring the execution down although other threads may have more to do: loom hears of
+    /// none of it, so it does not learn in which other orders that could have come.
+    pub(in crate::engine::loom) fn cut_short(&mut self, end: End) {
+        let running = self.running;
+        let mut others = (0..self.threads.len()).filter(|&at| at != running);
+        self.cut |= self.abort.is_none() && others.any(|at| !self.threads[at].ended);
+        self.abort(end);
+    }
+
     /// Begins to bring the execution down.
     pub(in crate::engine::loom) fn abort(&mut self, end: End) {
         self.abort.get_or_insert(end);

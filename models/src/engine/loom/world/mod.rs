@@ -36,6 +36,8 @@ pub(super) struct World {
     pub(super) record: Record,
     /// How the execution ended, once it is being brought down before its threads have ended.
     pub(super) abort: Option<End>,
+    /// Whether that came before other threads had nothing more to do.
+    pub(super) cut: bool,
     /// The thread that took the last recorded step.
     last: usize,
     now: Instant,
@@ -64,6 +66,7 @@ impl World {
             running: 0,
             record,
             abort: None,
+            cut: false,
             last: 0,
             now: Instant::ZERO,
             reads: 0,

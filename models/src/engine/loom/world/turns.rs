@@ -81,7 +81,7 @@ impl World {
         self.threads[me].aim = None;
         self.reads = 0;
         if self.record.is_too_long() {
-            self.abort(End::Endless(self.describe()));
+            self.cut_short(End::Endless(self.describe()));
         }
     }
 

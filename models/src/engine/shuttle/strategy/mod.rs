@@ -186,6 +186,11 @@ pub(super) trait Chooser {
     /// Learns that the execution is over.
     fn finish(&mut self, _kernel: &Kernel, _end: &End) {}
 
+    /// Says how an execution that is over ended instead, if it is not the one that was asked for.
+    fn unmet(&self) -> Option<End> {
+        None
+    }
+
     /// Tells whether every execution there is has been run.
     fn exhausted(&self) -> bool {
         false

@@ -63,6 +63,17 @@ impl Chooser for Replay {
         Ok(chosen)
     }
 
+    fn unmet(&self) -> Option<End> {
+        let left = self.schedule.choices.len() - self.at;
+        let too_long = || {
+            End::Diverged(format!(
+                "the program ends after {} decisions, the schedule has {left} more",
+                self.at
+            ))
+        };
+        (self.exact && left > 0).then(too_long)
+    }
+
     fn data(&mut self, _kernel: &Kernel, options: u32) -> Decision<u32> {
         match self.schedule.choices.get(self.at) {
             Some(&Choice::Data(answer)) if answer < options => {

@@ -87,6 +87,59 @@ fn pos_finds_turns_of_threads_of_which_one_is_late() {
     is_missed(name, Strategy::Pct { seed, depth: 3, executions });
 }
 
+/// Returns in how many of 2,000 executions PCT finds a mistake that needs one change of priorities.
+fn found_by_pct(depth: u32) -> u32 {
+    let tried: Program = "stack".parse().unwrap();
+    let mut found = 0;
+    let strategy = Strategy::Pct { seed: 3, depth, executions: 2_000 };
+    explore(&Config::default(), strategy, program(tried), &mut |execution| {
+        found += u32::from(execution.end != End::Finished);
+        ControlFlow::Continue(())
+    });
+    found
+}
+
+#[test]
+fn pct_finds_what_is_as_deep_as_it_is_told() {
+    assert_eq!(found_by_pct(1), 0);
+    // With as many steps as that program has, one change in a quarter of the executions.
+    assert!((400..700).contains(&found_by_pct(2)), "{}", found_by_pct(2));
+    assert!((400..700).contains(&found_by_pct(3)), "{}", found_by_pct(3));
+}
+
+#[test]
+fn members_of_a_portfolio_learn_from_their_executions() {
+    let tried: Program = "reorder_started_40".parse().unwrap();
+    let surw = Strategy::Surw { seed: 1, executions: 2_000 };
+    assert!(first_failure(Strategy::Portfolio(vec![surw]), program(tried)).is_some());
+}
+
+#[test]
+fn every_sampler_draws_from_its_seed() {
+    const EXECUTIONS: u64 = 20;
+    let members: [fn(u64) -> Strategy; 6] = [
+        |seed| Strategy::Random { seed, executions: EXECUTIONS },
+        |seed| Strategy::Pct { seed, depth: 3, executions: EXECUTIONS },
+        |seed| Strategy::Urw { seed, executions: EXECUTIONS },
+        |seed| Strategy::Pos { seed, executions: EXECUTIONS },
+        |seed| Strategy::Surw { seed, executions: EXECUTIONS },
+        |seed| Strategy::Walk { seed, executions: EXECUTIONS },
+    ];
+    for member in members {
+        let drawn = |seed| {
+            let mut schedules = vec![];
+            let tried: Program = "2p2a2w".parse().unwrap();
+            explore(&Config::default(), member(seed), program(tried), &mut |execution| {
+                schedules.push(execution.schedule.unwrap().to_string());
+                ControlFlow::Continue(())
+            });
+            schedules
+        };
+        assert_eq!(drawn(1), drawn(1), "{:?}", member(1));
+        assert_ne!(drawn(1), drawn(2), "{:?}", member(1));
+    }
+}
+
 #[test]
 fn the_portfolio_finds_every_mistake_of_the_toy_queue() {
     for (mistake, adds, workers) in [

@@ -1,5 +1,6 @@
 //! The runtime and the strategies, one behaviour a test.
 
+mod complete;
 mod endings;
 mod schedules;
 mod time;

@@ -93,6 +93,17 @@ fn a_schedule_of_another_program_is_reported_and_not_obeyed() {
 }
 
 #[test]
+fn a_schedule_that_goes_on_when_the_program_is_over_is_reported_and_not_obeyed() {
+    let whole = run(&Config::default(), Strategy::Random { seed: 1, executions: 1 }, program);
+    let longer: Schedule = format!("{}b9=3.", whole[0].schedule).parse().unwrap();
+    let seen = run(&Config::default(), Strategy::Replay(longer.clone()), program);
+    let End::Diverged(why) = &seen[0].end else { panic!("{:?}", seen[0].end) };
+    assert!(why.contains("the schedule has 11 more"), "{why}");
+    let near = run(&Config::default(), Strategy::Follow(longer), program);
+    assert_eq!(near[0].end, End::Finished);
+}
+
+#[test]
 fn without_any_decision_threads_run_as_long_as_they_can() {
     let seen = run(&Config::default(), Strategy::Follow(Schedule::default()), program);
     assert_eq!(seen[0].preemptions, 0);
