@@ -1,7 +1,7 @@
 //! What the priority queue promises, as checks of a history.
 
 use seatrial_core::priority_queue::Settle;
-use seatrial_core::queue::{Done, Finished};
+use seatrial_core::queue::{Done, DoneKey, Finished};
 
 use super::ledger::{Ledger, at_every_event, before_time_passes, moment, numbers, when_quiet};
 use super::{Call, Event, History, PriorityQueue, Ret};
@@ -238,14 +238,17 @@ fn stingy(history: &History) -> Checked {
 
 fn done_ends_its_own_delivery(history: &History) -> Checked {
     at_every_event(history, |before, event| {
-        let (token, ended) = match event.returned() {
+        let (named, finished) = match event.returned() {
             Some((Call::Done(Done(token)), Ret::Done(finished)))
             | Some((Call::Settle(Settle { token, .. }), Ret::Settle(finished))) => {
-                (*token, *finished != Finished::NotInProcessing)
+                (before.deliveries.contains_key(&numbers(*token)), finished)
+            }
+            Some((Call::DoneKey(DoneKey { key, .. }), Ret::DoneKey(finished))) => {
+                (before.is_held(*key), finished)
             }
             _ => return Ok(()),
         };
-        match (before.deliveries.contains_key(&numbers(token)), ended) {
+        match (named, *finished != Finished::NotInProcessing) {
             (true, false) => Err("done did not end its delivery".to_owned()),
             (false, true) => Err("done ended a delivery that it does not name".to_owned()),
             _ => Ok(()),
@@ -288,6 +291,12 @@ fn shutdown_is_final(history: &History) -> Checked {
     at_every_event(history, |before, event| match event.returned() {
         Some((_, Ret::Get(Some((_, key, _))))) if before.spec.shut_down => {
             Err(format!("item {key} is handed out after shutdown"))
+        }
+        Some((_, Ret::Get(None))) if !before.spec.shut_down => {
+            Err("get reports the end of a queue that is not shut down".to_owned())
+        }
+        Some((_, Ret::GetBatch(batch))) if batch.is_empty() && !before.spec.shut_down => {
+            Err("a batch reports the end of a queue that is not shut down".to_owned())
         }
         Some((_, Ret::ShuttingDown(says))) if *says != before.spec.shut_down => {
             Err(format!("shutting_down says {says}"))

@@ -10,11 +10,11 @@
 //! | nobody is given what somebody holds | `never_concurrent` | `add_while_held` | `held_is_handed_out` |
 //! | nobody goes to sleep beside an item | `nothing_lost` | `add_while_held`, `due_together` | `held_blocks`, `ready_waits_again` |
 //! | an item is in the queue once | `stingy` | `raise_among_equals` | `one_entry_per_add` |
-//! | done ends its own delivery | `done_ends_its_own_delivery` | `stale_token` | `done_by_value` |
+//! | done ends its own delivery | `done_ends_its_own_delivery` | `stale_token`, `done_by_name` | `done_by_value`, `done_key_says_nothing` |
 //! | len counts what is ready | `len_counts_ready` | `add_while_held`, `due_while_held` | `len_skips_held` |
 //! | every failure counts | `failures_are_counted` | `failed_batch`, `tried_again` | `queued_does_not_fail` |
 //! | every delay counts | `retries_count_delays` | `brought_forward` | `zero_delay_is_counted` |
-//! | shutdown is final | `shutdown_is_final` | `shut_down_while_ready` | `shutdown_drains` |
+//! | shutdown is final | `shutdown_is_final` | `shut_down_while_ready` | `shutdown_drains`, `empty_is_shut_down` |
 //! | no wake-up is lost | `no_lost_wakeup` | `batch_for_two`, `add_while_held` | `batch_wakes_one`, `done_never_wakes` |
 //! | shutdown wakes every consumer | `shutdown_wakes_consumers` | `shut_down_while_ready` | `shutdown_wakes_one` |
 
@@ -140,6 +140,7 @@ component_tests! {
         failed_batch,
         tried_again,
         stale_token,
+        done_by_name,
         shut_down_while_ready;
     also: mutants, conformance, fuzz
 }

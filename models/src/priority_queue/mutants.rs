@@ -107,6 +107,12 @@ fn items() -> Vec<Mutant<PriorityQueue>> {
             (&[OneEntryPerAdd]) breaks ["stingy"];
         Seeded "done_by_value" from "own: done finds the delivery by its item":
             (&[DoneByValue]) breaks ["done_ends_its_own_delivery"];
+        Seeded "done_key_says_ended" from "own: done tells what it was asked, not what it did":
+            (&[DoneKeySaysEnded]) breaks ["done_ends_its_own_delivery"];
+        Seeded "done_key_says_nothing" from "own: the answer of another branch":
+            (&[DoneKeySaysNothing]) breaks ["done_ends_its_own_delivery"];
+        Seeded "empty_is_shut_down" from "own: whoever finds nothing is sent home":
+            (&[EmptyIsShutDown]) breaks ["shutdown_is_final"];
         Seeded "forget_removes" from "workqueue:RQ-2":
             (&[ForgetRemoves]) breaks ["nothing_lost"];
         Seeded "shutdown_drains" from "workqueue:PQ-31":

@@ -190,7 +190,17 @@ fn shutdown_is_final(history: &History) -> Checked {
                 return Err(format!("shutting_down says {says} where {began} is right"));
             }
         }
-        Ok(())
+        match event.returned() {
+            Some((_, Ret::Get(None))) if before.allowed_after_shutdown.is_none() => {
+                Err("get reports the end of a queue that is not shut down".to_owned())
+            }
+            Some((_, Ret::GetBatch(batch)))
+                if batch.is_empty() && before.allowed_after_shutdown.is_none() =>
+            {
+                Err("a batch reports the end of a queue that is not shut down".to_owned())
+            }
+            _ => Ok(()),
+        }
     })?;
     let mut left = None;
     let mut ledger = Ledger::default();

@@ -9,7 +9,7 @@
 //! | no more deliveries than needs | `stingy` | `two_producers_one_item`, `misuse` | `no_deduplication`, `done_queues_twice` |
 //! | first in, first out | `fair` | `two_workers` | `last_in_first_out`, `requeue_in_front` |
 //! | len counts what waits | `len_counts_waiting` | `drain_released_by_shutdown` | `len_counts_processing` |
-//! | shutdown is final | `shutdown_is_final` | `shut_down_while_waiting` | `accept_after_shutdown`, `drain_hides_shutdown` |
+//! | shutdown is final | `shutdown_is_final` | `shut_down_while_waiting` | `accept_after_shutdown`, `empty_is_shut_down` |
 //! | done ends its own delivery | `done_ends_its_own_delivery` | `stale_token` | `done_by_value` |
 //! | a drain waits for what it says | `drain_waits` | `strict_drain`, `two_drains` | `drain_looks_at_waiting_only` |
 //! | no wake-up is lost | `no_lost_wakeup` | `two_workers`, `dropped_getter` | `add_never_wakes`, `dropped_getter_swallows_wake` |

@@ -42,6 +42,8 @@ pub(super) enum Mistake {
     NoRequeueInShutdown,
     /// Shutdown discards what waits.
     DiscardAtShutdown,
+    /// A consumer that finds nothing is told that the queue is shut down.
+    EmptyIsShutDown,
     /// Items are accepted after shutdown.
     AcceptAfterShutdown,
     /// The newest item comes out first.
@@ -279,7 +281,9 @@ impl<K: Key + Ord> Machine for ThreeSets<K> {
                 Ret::Add(())
             }
             Op::Get(_) => match self.get() {
-                None if !self.shutting_down => return Step::Wait { on: GETTERS, until: None },
+                None if !self.shutting_down && !self.makes(EmptyIsShutDown) => {
+                    return Step::Wait { on: GETTERS, until: None };
+                }
                 found => Ret::Get(found),
             },
             Op::Done(Done(token)) => Ret::Done(self.done_token(*token, &mut cx.wakes)),

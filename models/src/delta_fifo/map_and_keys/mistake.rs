@@ -109,6 +109,8 @@ mistakes! {
         HandOutNewestOnly,
         /// A closed queue hands out nothing.
         CloseDiscards,
+        /// An empty queue is taken for a closed one.
+        EmptyIsClosed,
         /// A closed queue takes in nothing.
         CloseGatesWriters,
         /// Changes that are put back replace newer ones.

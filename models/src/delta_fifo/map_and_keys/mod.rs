@@ -102,7 +102,7 @@ impl<K: Key + Ord, O: Handle, N: KnownObjects<K, O>> MapAndKeys<K, O, N> {
             }
         }
         let looked = std::mem::take(&mut self.about_to_sleep);
-        if self.closed && !looked {
+        if self.closed && !looked || self.makes(EmptyIsClosed) {
             return Step::Done(Ret::Pop(None));
         }
         // Whatever wakes it between the look and the sleep is lost on it.

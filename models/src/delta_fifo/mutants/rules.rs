@@ -139,6 +139,8 @@ pub(super) fn of_delivery() -> Vec<Mutant<DeltaFifo>> {
             (&[HandOutNewestOnly]) breaks ["handed_out_whole_and_once"];
         Seeded "close_discards" from "cache:QU-3":
             (&[CloseDiscards]) breaks ["close_discards_nothing"];
+        Seeded "empty_is_closed" from "cache:QU-2":
+            (&[EmptyIsClosed]) breaks ["close_discards_nothing"];
         Seeded "close_gates_writers" from "cache:QU-4":
             (&[CloseGatesWriters]) breaks ["nothing_is_lost"];
         Seeded "requeue_in_front" from "cache:QU-11":

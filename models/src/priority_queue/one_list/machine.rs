@@ -22,7 +22,7 @@ impl OneList {
         let now = cx.now();
         self.move_due(now, cx);
         match self.hand_out() {
-            None if self.shut_down => Step::Done(Ret::Get(None)),
+            None if self.shut_down || self.makes(EmptyIsShutDown) => Step::Done(Ret::Get(None)),
             None => Step::Wait { on: GETTERS, until: self.earliest() },
             taken => Step::Done(Ret::Get(taken)),
         }
@@ -81,10 +81,15 @@ impl Machine for OneList {
             Op::Done(Done(token)) => Ret::Done(self.done(*token, cx)),
             Op::DoneKey(done) => {
                 let held = self.held.iter().find(|(_, key)| *key == done.key);
-                match held.map(|(token, _)| *token) {
-                    Some(token) => Ret::DoneKey(self.done(token, cx)),
-                    None => Ret::DoneKey(Finished::NotInProcessing),
-                }
+                let ended = match held.map(|(token, _)| *token) {
+                    Some(token) => self.done(token, cx),
+                    None => Finished::NotInProcessing,
+                };
+                Ret::DoneKey(match ended {
+                    _ if self.makes(DoneKeySaysEnded) => Finished::Ended(None),
+                    _ if self.makes(DoneKeySaysNothing) => Finished::NotInProcessing,
+                    ended => ended,
+                })
             }
             Op::GetBatch(batch) => {
                 return up_to::<Ours, _, _>(self, batch, cx).map(Ret::GetBatch);

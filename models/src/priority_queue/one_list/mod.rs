@@ -63,6 +63,12 @@ pub(super) enum Mistake {
     OneEntryPerAdd,
     /// Done ends whatever delivery of the item is under way.
     DoneByValue,
+    /// Done by the item's value says that it ended a delivery, whatever it did.
+    DoneKeySaysEnded,
+    /// Done by the item's value says that there was no delivery, whatever it did.
+    DoneKeySaysNothing,
+    /// A consumer that finds nothing is told that the queue is shut down.
+    EmptyIsShutDown,
     /// Len counts what waits for a time.
     LenCountsWaiting,
     /// Len does not count entries of held items.

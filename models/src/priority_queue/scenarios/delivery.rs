@@ -105,3 +105,33 @@ impl Scenario<PriorityQueue> for StaleToken {
         })
     }
 }
+
+/// Two callers end the delivery of an item by its name, while it is added again
+/// (`workqueue:PQ-26`).
+pub(super) struct DoneByName;
+
+impl Scenario<PriorityQueue> for DoneByName {
+    const NAME: &'static str = "done_by_name";
+    const SAYS: &'static str = "two callers end the delivery of an item by its name";
+
+    fn run<R: Runtime>(&self, world: &World<R, PriorityQueue>) {
+        let queue = queue(world);
+        queue.add(1);
+        let _held = queue.take_with_priority().expect("one item is ready");
+        let other = caller(world, "other", &queue, |queue| {
+            queue.done_key(&1);
+            queue.add(1);
+        });
+        queue.done_key(&1);
+        world.join(other);
+        end(world, &queue, [worker(world, "consumer", &queue, Duration::ZERO)]);
+    }
+
+    fn reaches(history: &History) -> bool {
+        some(history, |before, event| {
+            let misses =
+                matches!(event.returned(), Some((_, Ret::DoneKey(Finished::NotInProcessing))));
+            misses && !before.is_held(1)
+        })
+    }
+}

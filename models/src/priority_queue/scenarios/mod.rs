@@ -33,6 +33,7 @@ pub(super) fn all() -> Vec<Box<dyn DynScenario<PriorityQueue>>> {
         Box::new(delivery::FailedBatch),
         Box::new(delivery::TriedAgain),
         Box::new(delivery::StaleToken),
+        Box::new(delivery::DoneByName),
         Box::new(ends::ShutDownWhileReady),
     ]
 }
