@@ -168,6 +168,22 @@ fn calm(config: Config, nodes: Vec<NodeSetup>, actions: Vec<(u64, Action)>, seed
 
 /// Returns how long after `at` the next process begins to lead.
 #[test]
+fn a_write_that_was_sent_arrives_although_its_process_has_crashed() {
+    let calls_at = |run: &Run| {
+        let writes = |what: &What| matches!(what, What::Calls { verb: super::Verb::Create, .. });
+        run.happenings.iter().find(|happening| writes(&happening.what)).map(|it| it.at)
+    };
+    let alone = || vec![NodeSetup::default()];
+    let at = calls_at(&calm(Config::classic(""), alone(), vec![], 1)).expect("it creates the lock");
+    let crash = Action::Crash { node: 0, back_after: 1_000 * SECOND, same_identity: false };
+    let run = calm(Config::classic(""), alone(), vec![(at + SECOND / 2_000, crash)], 1);
+    let crashed = run.happenings.iter().position(|it| matches!(it.what, What::Crashed)).unwrap();
+    let behind = &run.happenings[crashed..];
+    let applied = |what: &What| matches!(what, What::Applied { .. });
+    assert!(behind.iter().any(|happening| applied(&happening.what)), "ENV-4: {behind:?}");
+}
+
+#[test]
 fn overlapping_stalls_are_one() {
     let clock_at_45 = |stalls: &[(u64, u64)]| {
         let stall = |&(at, nanos): &(u64, u64)| {

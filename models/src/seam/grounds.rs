@@ -188,3 +188,43 @@ fn first_failure(
     });
     failure.map_or(Ok(explored), Err)
 }
+
+#[cfg(all(test, feature = "loom", feature = "shuttle"))]
+mod tests {
+    use super::*;
+
+    fn spins<R: Runtime>(runtime: &R) {
+        let lock = Arc::new(runtime.mutex(false));
+        let (inner, theirs) = (runtime.clone(), Arc::clone(&lock));
+        let other = runtime.spawn("other", move || *inner.lock(&theirs) = true);
+        while !*runtime.lock(&lock) {}
+        assert!(runtime.join(other).is_ok());
+    }
+
+    fn adds<R: Runtime>(runtime: &R) {
+        let lock = Arc::new(runtime.mutex(0));
+        let (inner, theirs) = (runtime.clone(), Arc::clone(&lock));
+        let other = runtime.spawn("other", move || *inner.lock(&theirs) += 1);
+        *runtime.lock(&lock) += 1;
+        assert!(runtime.join(other).is_ok());
+    }
+
+    #[test]
+    fn a_promise_that_is_not_explored_to_the_end_is_not_kept() {
+        let config = crate::engine::loom::Config { max_executions: 1, ..Default::default() };
+        let cut = LoomGround { config }.run(Arc::new(adds));
+        assert_eq!(cut, Err("not exhausted after 1 executions".to_owned()));
+        assert_eq!(LoomGround::default().run(Arc::new(adds)), Ok(()));
+        assert_eq!(TraceGround::default().run(Arc::new(adds)), Ok(()));
+    }
+
+    #[test]
+    fn an_execution_that_does_not_end_is_a_failure() {
+        let config = crate::engine::shuttle::Config { max_steps: 50, ..Default::default() };
+        let endless = TraceGround { config }.run(Arc::new(spins)).unwrap_err();
+        assert!(endless.contains("Endless"), "{endless}");
+        let config = crate::engine::loom::Config { max_steps: 50, ..Default::default() };
+        let endless = LoomGround { config }.run(Arc::new(spins)).unwrap_err();
+        assert!(endless.contains("Endless"), "{endless}");
+    }
+}

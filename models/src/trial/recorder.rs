@@ -75,3 +75,54 @@ impl<Op: Clone + Send + 'static, Ret: Clone + Send + 'static> Machine for Record
         self.machine.assert_valid();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+
+    use seatrial_core::runtime::Manual;
+
+    use super::*;
+    use crate::engine::quietly;
+
+    /// Notices that its state is wrong as soon as anything has happened.
+    struct Wrong(bool);
+
+    impl Machine for Wrong {
+        type Op = ();
+        type Ret = ();
+
+        fn step(&mut self, (): &mut (), _: &mut Cx<'_>) -> Step<()> {
+            self.0 = true;
+            Step::Done(())
+        }
+
+        fn cancel(&mut self, (): &mut (), _: &mut Cx<'_>) {
+            self.0 = true;
+        }
+
+        fn assert_valid(&self) {
+            assert!(!self.0, "the state is wrong");
+        }
+    }
+
+    #[test]
+    fn a_state_that_is_wrong_is_noticed_behind_every_call_and_the_call_is_written_down() {
+        let clock = Manual::new();
+        for cancels in [false, true] {
+            let log = Log::new();
+            let (machine, thread) = (Box::new(Wrong(false)), Box::new(|| 0));
+            let mut recorded = Recorded { machine, log: log.clone(), object: 0, thread };
+            let call = AssertUnwindSafe(|| {
+                let mut cx = Cx::new(&clock);
+                if cancels {
+                    recorded.cancel(&mut (), &mut cx);
+                } else {
+                    let _step = recorded.step(&mut (), &mut cx);
+                }
+            });
+            assert!(quietly(|| catch_unwind(call)).is_err(), "cancels: {cancels}");
+            assert_eq!(log.close(End::Finished).events.len(), 1);
+        }
+    }
+}

@@ -76,3 +76,22 @@ fn subsets(set: u32, count: u32) -> impl Iterator<Item = u32> {
         std::iter::successors(Some(set), move |&subset| (subset > 0).then(|| (subset - 1) & set));
     all.filter(move |subset| subset.count_ones() == count)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_choice_on_one_channel_goes_with_every_choice_on_another() {
+        let of = |members: &[usize]| Woken::of(members.iter().copied());
+        let mut ways = Ways::default();
+        ways.begin();
+        ways.spend(of(&[0, 1]), 1);
+        ways.spend(of(&[2, 3]), 1);
+        ways.reach(of(&[4]));
+        let (last, others) = ways.split_last();
+        let mut all: Vec<_> = others.iter().chain([&last]).map(|way| way.0).collect();
+        all.sort_unstable();
+        assert_eq!(all, [0b1_0101, 0b1_0110, 0b1_1001, 0b1_1010]);
+    }
+}
