@@ -140,7 +140,7 @@ mod tests {
         let seen = Arc::new(Mutex::new(vec![]));
         let log = Arc::clone(&seen);
         ends(move |system| {
-            let inner = system.clone();
+            let inner = *system;
             let other = system.spawn("other", move || inner.thread());
             let numbers = (system.thread(), system.join(other).expect("it does not panic"));
             log.lock().expect("nobody panics").push((numbers, system.thread_name(1)));

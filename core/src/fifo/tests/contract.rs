@@ -89,7 +89,10 @@ fn an_ordered_fifo_is_a_queue_of_objects() {
     Queue::replace(&queue, vec![("b", 1)], "7").unwrap();
     let next = || Queue::pop(&queue, |_| ()).unwrap().0.event;
     assert_eq!(next(), Event::Delta(Delta::Updated(("a", 1))));
-    assert!(matches!(next(), Event::ReplacedAll(list) if list.resource_version == "7"), "RF-4");
+    assert!(
+        matches!(next(), Event::ReplacedAll(list) if list.resource_version == "7"),
+        "cache:RF-4"
+    );
 }
 
 /// Knows an object that has no key any more.

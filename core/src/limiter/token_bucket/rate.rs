@@ -67,3 +67,24 @@ impl Rate {
 fn seconds(nanos: i64) -> f64 {
     (nanos / SECOND) as f64 + (nanos % SECOND) as f64 / SECOND as f64
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn conversions_round_where_the_rules_say() {
+        // Each differs in its last bit, or by one, if it is computed in another order.
+        let interval = Duration::from_nanos(35_433_382_497);
+        assert_eq!(Rate::every(interval).tokens_per_second(), 0.028_221_974_012_350_246, "TB-22");
+        assert_eq!(Rate::per_second(10.0).nanos_for(41.0), 4_099_999_999, "TB-4");
+        let whole_and_rest = |whole: f64, rest: f64| (whole + rest / 1e9) * 20.5;
+        let tokens = Rate::per_second(20.5).tokens_in(4_550_384_980);
+        assert_eq!(tokens, whole_and_rest(4.0, 550_384_980.0), "TB-3");
+        assert_ne!(tokens, 4_550_384_980.0 / 1e9 * 20.5);
+        assert!(
+            Rate::every(Duration::MAX).tokens_per_second() > 1e-10,
+            "no longer than time can be"
+        );
+    }
+}
