@@ -157,6 +157,45 @@ mod tests {
         assert_eq!(Ledger::read(&ledger.text()).entries, ledger.entries);
     }
 
+    /// A report of one violation, expected or not, that a witness leads back to.
+    fn report(expect: &str) -> Report {
+        let sum = crate::trial::digest(WITNESS);
+        let row = serde_json::json!({
+            "component": "queue", "scenario": "two_workers", "invariant": "fair", "rules": [],
+            "engine": "cluster", "expect": expect, "verdict": "violated",
+            "witness": format!("{WITNESS}:{:04x}", (sum ^ (sum >> 16)) as u16),
+        });
+        let mut report = Report::new(7);
+        report.commit = "new of today".to_owned();
+        report.rows.push(serde_json::from_value(row).expect("a row"));
+        report
+    }
+
+    #[test]
+    fn a_failure_comes_before_the_older_ones_of_which_the_oldest_goes() {
+        let mut ledger = Ledger::default();
+        ledger.remember(&report("holds"));
+        let [newest] = &ledger.entries[..] else { panic!("{ledger:?}") };
+        assert_eq!((newest.commit.as_str(), newest.seed), ("new", 7));
+        let newest = newest.clone();
+        let older = |seed| {
+            let mut older = Entry { commit: format!("old{seed}"), ..newest.clone() };
+            older.witness.scenario = format!("scenario_{seed}");
+            older
+        };
+        ledger.entries = (0..MOST as u64).map(older).collect();
+        ledger.remember(&report("holds"));
+        assert_eq!((ledger.entries.len(), &ledger.entries[0]), (MOST, &newest));
+        assert_eq!(ledger.entries[MOST - 1].commit, format!("old{}", MOST - 2));
+    }
+
+    #[test]
+    fn a_violation_that_is_expected_is_no_failure() {
+        let mut ledger = Ledger::default();
+        ledger.remember(&report("violated"));
+        assert_eq!(ledger.entries, []);
+    }
+
     #[test]
     fn the_same_failure_is_kept_once_and_the_newest_comes_first() {
         let mut ledger = Ledger::read(&format!("{}\n{}\n", entry("abc"), entry("def")));

@@ -224,3 +224,32 @@ fn kill(
         witness: witness(subject.name(), scenario, Some(mutant), engine, finding),
     })
 }
+
+#[cfg(all(test, feature = "shuttle"))]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::queue::Queue;
+    use crate::trial::{Budget, subject};
+
+    #[test]
+    fn scenarios_share_the_time_of_their_mutant() {
+        let subject = subject::<Queue>();
+        let harmless = |mutant: &MutantInfo| matches!(mutant.kind, MutantKind::Equivalent(_));
+        let mutant = subject.mutants().into_iter().find(harmless).expect("one is harmless");
+        let time = Some(Duration::from_millis(300));
+        let plan = Plan {
+            engine: Engine::Sample,
+            budget: Budget { time, ..Budget::smoke() },
+            seed: 0,
+            stop_at: StopAt::FirstViolation,
+            minimise: false,
+            time,
+        };
+        let began = Instant::now();
+        let conviction = convict(subject, mutant.name, &plan);
+        assert!(conviction.finding.is_none() && conviction.executions > 0);
+        assert!(began.elapsed() < Duration::from_secs(3), "{:?}", began.elapsed());
+    }
+}

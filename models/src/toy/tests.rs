@@ -5,6 +5,7 @@ use seatrial_core::runtime::System;
 use super::component::COUNTED;
 use super::{Program, Toy, ToyBugs};
 use crate::engine::Engine;
+#[cfg(feature = "shuttle")]
 use crate::report::Summary;
 use crate::trial::component_tests::comes_out_as_expected;
 use crate::trial::subject;
