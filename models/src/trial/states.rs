@@ -211,3 +211,6 @@ impl<C: Component, W: World + Send + Sync + 'static> Simulation<C> for States<W>
         Some(Replayed { findings, transcript: transcript(&lines, &end), lines, picture: None })
     }
 }
+
+#[cfg(test)]
+mod tests;
