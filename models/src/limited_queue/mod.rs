@@ -119,6 +119,7 @@ component_tests! {
         added_while_failing,
         stale_delivery,
         settled_for_another,
+        settled_in_every_way,
         earlier_time,
         shut_down_while_failing;
     also: mutants, conformance, fuzz

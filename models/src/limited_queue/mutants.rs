@@ -165,6 +165,10 @@ fn of_answers() -> Vec<Mutant<LimitedQueue>> {
             (|step, _| if let Step::Done(Ret::Settle(finished)) = step {
                 *finished = Finished::NotInProcessing;
             }) breaks ["a_delivery_is_settled_once"];
+        Seeded "stale_settling_says_ended" from "own: settle tells what it was asked":
+            (|step, _| if let Step::Done(Ret::Settle(told @ Finished::NotInProcessing)) = step {
+                *told = Finished::Ended(None);
+            }) breaks ["a_delivery_is_settled_once"];
         Seeded "shutdown_is_denied" from "own: the flag is asked upside down":
             (|step, _| if let Step::Done(Ret::ShuttingDown(says)) = step {
                 *says = !*says;

@@ -25,6 +25,7 @@ pub(super) fn all() -> Vec<Box<dyn DynScenario<LimitedQueue>>> {
         Box::new(AddedWhileFailing),
         Box::new(StaleDelivery),
         Box::new(SettledForAnother),
+        Box::new(SettledInEveryWay),
         Box::new(EarlierTime),
         Box::new(ShutDownWhileFailing),
     ]
@@ -274,6 +275,40 @@ impl Scenario<LimitedQueue> for SettledForAnother {
         let settles = |event: &Event| matches!(call(event), Some(Call::Settle(_)));
         let settled = history.events.iter().position(settles);
         settled.is_some_and(|at| history.events[..at].iter().any(sleeps))
+    }
+}
+
+/// An item fails and is wanted later, fails again and is given up (`workqueue:CL-1`, `CL-9`).
+struct SettledInEveryWay;
+
+impl Scenario<LimitedQueue> for SettledInEveryWay {
+    const NAME: &'static str = "settled_in_every_way";
+    const SAYS: &'static str =
+        "an item fails and is wanted later, fails again and is given up, and one asks how often";
+
+    fn run<R: Runtime>(&self, world: &World<R, LimitedQueue>) {
+        let queue = queue(world);
+        queue.add(1);
+        let other = caller(world, "other", &queue, |queue| {
+            let _failures = queue.num_requeues(&1);
+        });
+        for outcome in
+            [Outcome::Retry, Outcome::RequeueAfter(millis(3)), Outcome::Retry, Outcome::GiveUp]
+        {
+            let (token, _) = queue.take().expect("its time comes");
+            queue.settle(token, outcome);
+            let _failures = queue.num_requeues(&1);
+        }
+        world.join(other);
+        queue.shut_down();
+    }
+
+    /// It is asked for when it has been forgotten twice, after one failure each.
+    fn reaches(history: &History) -> bool {
+        let asked = |event: &Event| matches!(call(event), Some(Call::NumRequeues(_)));
+        let given_up = |event: &Event| matches!(call(event), Some(Call::Settle(it)) if it.outcome == Outcome::GiveUp);
+        let at = history.events.iter().position(given_up);
+        at.is_some_and(|at| history.events[at..].iter().any(asked))
     }
 }
 

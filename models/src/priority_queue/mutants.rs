@@ -46,6 +46,18 @@ fn answers() -> Vec<Mutant<PriorityQueue>> {
             (|step, _| if let Step::Done(Ret::Done(told @ Finished::NotInProcessing)) = step {
                 *told = Finished::Ended(None);
             }) breaks ["done_ends_its_own_delivery"];
+        Seeded "done_is_denied" from "own: the answer of another branch":
+            (|step, _| if let Step::Done(Ret::Done(told)) = step {
+                *told = Finished::NotInProcessing;
+            }) breaks ["done_ends_its_own_delivery"];
+        Seeded "settling_is_denied" from "own: the answer of another branch":
+            (|step, _| if let Step::Done(Ret::Settle(told)) = step {
+                *told = Finished::NotInProcessing;
+            }) breaks ["done_ends_its_own_delivery"];
+        Seeded "shutdown_is_denied" from "own: the flag is asked upside down":
+            (|step, _| if let Step::Done(Ret::ShuttingDown(says)) = step {
+                *says = !*says;
+            }) breaks ["shutdown_is_final"];
     }
 }
 

@@ -107,6 +107,14 @@ fn answers() -> Vec<Mutant<Queue>> {
             (|step, _| if let Step::Done(Ret::Done(told @ Finished::NotInProcessing)) = step {
                 *told = Finished::Ended(None);
             }) breaks ["done_ends_its_own_delivery"];
+        Seeded "stale_name_says_ended" from "own: the same of done by name":
+            (|step, _| if let Step::Done(Ret::DoneKey(told @ Finished::NotInProcessing)) = step {
+                *told = Finished::Ended(None);
+            }) breaks ["done_ends_its_own_delivery"];
+        Seeded "done_is_denied" from "own: the answer of another branch":
+            (|step, _| if let Step::Done(Ret::Done(told)) = step {
+                *told = Finished::NotInProcessing;
+            }) breaks ["done_ends_its_own_delivery"];
     }
 }
 

@@ -7,18 +7,18 @@
 use std::collections::BTreeSet;
 use std::time::Instant;
 
-use super::case::{Plan, Replayed, Trial};
-use super::component::{Component, MachineOf};
-use super::finding::{Finding, Line, transcript};
-use super::invariant::{NEVER_PANICS, TERMINATES, Violation};
-use super::judge::StopAt;
-use super::simulation::Simulation;
-use super::subject::InvariantInfo;
 use crate::engine::state::{
     Act, Callers, Counterexample, Limits, Rules, Space, State, Told, World, Wrong, fair_cycle,
     search, view, wrong_in,
 };
 use crate::engine::{End, Exploration, Kind, Route, Schedule, ThreadLetter};
+use crate::trial::case::{Plan, Replayed, Trial};
+use crate::trial::component::{Component, MachineOf};
+use crate::trial::finding::{Finding, Line, transcript};
+use crate::trial::invariant::{NEVER_PANICS, TERMINATES, Violation};
+use crate::trial::judge::StopAt;
+use crate::trial::simulation::Simulation;
+use crate::trial::subject::InvariantInfo;
 
 /// A model of a component's machine and its callers.
 #[derive(Clone, Copy, Debug)]
