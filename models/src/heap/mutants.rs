@@ -1,14 +1,15 @@
 //! The bugs: one changed rule or one changed wake each.
 
-use seatrial_core::store::heap::{Op, POPPERS};
+use seatrial_core::machine::Step;
+use seatrial_core::store::heap::{HeapError, Op, POPPERS, Ret};
 
 use super::op::machine;
 use super::plain_heap::Mistake::{self, *};
 use super::{Heap, Machine, PlainHeap};
-use crate::trial::{Edit, Edited, MachineOf, Mutant, at_most, mutants};
+use crate::trial::{Edit, Edited, MachineOf, Mutant, Retell, Retold, at_most, mutants};
 
 pub(super) fn all() -> Vec<Mutant<Heap>> {
-    [of_sleeping(), of_rules(), of_the_end(), of_waking()].concat()
+    [of_sleeping(), of_rules(), of_the_end(), of_answers(), of_waking()].concat()
 }
 
 /// Tells whether a mutant is broken only in whom it wakes.
@@ -24,6 +25,11 @@ fn mistaken(mistakes: &'static [Mistake]) -> MachineOf<Heap> {
 /// The machine that ships, its wakes edited after each step.
 fn edited(edit: Edit<Machine>) -> MachineOf<Heap> {
     Box::new(Edited { machine: machine(), edit })
+}
+
+/// The machine that ships, its answers edited.
+fn retold(retell: Retell<Machine>) -> MachineOf<Heap> {
+    Box::new(Retold { machine: machine(), retell })
 }
 
 /// Mistakes of the rules that nobody sees but who sleeps.
@@ -79,6 +85,23 @@ fn of_the_end() -> Vec<Mutant<Heap>> {
             (&[EmptyIsClosed]) breaks ["close_discards_nothing"];
         Seeded "get_finds_nothing_closed" from "cache:HP-2":
             (&[GetFindsNothingClosed]) breaks ["reads_agree"];
+    }
+}
+
+fn of_answers() -> Vec<Mutant<Heap>> {
+    mutants! { retold:
+        Seeded "bulk_after_close_is_well" from "cache:HP-2, the error is forgotten":
+            (|step, _| if let Step::Done(Ret::BulkAdd(told @ Err(HeapError::Closed))) = step {
+                *told = Ok(());
+            }) breaks ["close_is_final"];
+        Seeded "absent_after_close_is_well" from "cache:HP-2, the error is forgotten":
+            (|step, _| if let Step::Done(Ret::AddIfAbsent(told @ Err(HeapError::Closed))) = step {
+                *told = Ok(());
+            }) breaks ["close_is_final"];
+        Seeded "closing_is_denied" from "own: the flag is asked upside down":
+            (|step, _| if let Step::Done(Ret::IsClosed(says)) = step {
+                *says = !*says;
+            }) breaks ["reads_agree"];
     }
 }
 
