@@ -113,6 +113,7 @@ fn what_cannot_be_followed_any_more_is_run_again_from_its_seed() {
     let again = with(&ledger, Request { fail_fast: true, ..request() });
     assert_eq!(again.outcome, Summary::Violated, "{:?}", again.rows);
     assert!(again.rows.iter().all(|row| row.scenario == "raised"));
+    assert_eq!(again.parts[0].shards[&1].ran, 0, "it is found before anything else is begun");
 }
 
 #[test]

@@ -6,8 +6,7 @@ use crate::trial::Expect;
 impl Row {
     /// Tells whether the verdict rests on nothing: an engine that ran no execution holds nothing.
     pub(super) fn is_hollow(&self) -> bool {
-        self.as_expected()
-            && self.verdict == Verdict::Holds
+        (self.expect, self.verdict) == (Expect::Holds, Verdict::Holds)
             && self.executions == Some(0)
             && self.invariant != NOT_HELD
     }
