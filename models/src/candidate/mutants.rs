@@ -21,6 +21,14 @@ pub(super) fn all() -> Vec<Mutant<Candidate>> {
             (LeavesItsWorker) breaks ["nothing_outlives_it"];
         Exhibit "needs_a_renew_time" from "museum H15":
             (NeedsARenewTime) breaks ["never_panics", "renews_in_time"];
+        Seeded "clears_the_answered_ping" from "own: cleaned up where it is no longer needed":
+            (ClearsTheAnsweredPing) breaks ["pings_are_kept"];
+        Seeded "leaves_its_watch" from "election:LC-4, the other thread":
+            (LeavesItsWatch) breaks ["nothing_outlives_it"];
+        Seeded "creates_without_a_time" from "election:LC-6":
+            (CreatesWithoutATime) breaks ["describes_itself"];
+        Seeded "keeps_the_renew_time" from "election:LC-6":
+            (KeepsTheRenewTime) breaks ["describes_itself"];
         Seeded "ignores_pings" from "election:LC-7":
             (IgnoresPings) breaks ["pings_are_answered"];
         Seeded "renews_once" from "election:LC-5":

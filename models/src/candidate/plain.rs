@@ -25,6 +25,14 @@ mistakes! {
         NeedsARenewTime,
 
         // What anybody may do.
+        /// A renewal takes away a ping that was answered.
+        ClearsTheAnsweredPing,
+        /// The watch goes on when it has returned.
+        LeavesItsWatch,
+        /// The object is created without a renew time.
+        CreatesWithoutATime,
+        /// A renewal keeps the time of the one before.
+        KeepsTheRenewTime,
         /// Pings are not looked at.
         IgnoresPings,
         /// It renews once.
@@ -85,7 +93,9 @@ pub(super) fn run<R: Runtime>(stage: &Stage<R>, mistake: Option<Mistake>) {
         plain.queue.work(|()| plain.work());
     }
     drop(end);
-    drop(watched);
+    if plain.makes(LeavesItsWatch) {
+        std::mem::forget(watched);
+    }
 }
 
 impl<R: Runtime> Plain<R> {
@@ -141,6 +151,7 @@ impl<R: Runtime> Plain<R> {
                 let Version::Number(seen) = meta.version else { return Err(StoreError::Conflict) };
                 Serve::Update(renewed, seen)
             }
+            _ if self.makes(CreatesWithoutATime) => Serve::Create(itself()),
             _ => Serve::Create(CandidateSpec { renew_time, ..itself() }),
         };
         drop(shown);
@@ -151,6 +162,8 @@ impl<R: Runtime> Plain<R> {
         let mut spec = CandidateSpec { renew_time: now, ..shown.clone() };
         match self.mistake {
             Some(ClearsThePing) => spec.ping_time = None,
+            Some(ClearsTheAnsweredPing) if !self.is_pinged(shown) => spec.ping_time = None,
+            Some(KeepsTheRenewTime) => spec.renew_time = shown.renew_time,
             Some(ForgetsItself) => spec.emulation_version = CandidateSpec::default().lease,
             _ => {}
         }

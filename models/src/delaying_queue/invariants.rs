@@ -156,17 +156,32 @@ impl Known {
         }
         let What::Step { op, outcome, .. } = &event.what else { return };
         match (op, outcome) {
-            (Call::Get(_), Step::Wait { .. }) => self.getters.push(event.thread),
-            (Call::Get(_), Step::Done(Ret::Get(Some((_, key))))) => {
-                *self.gets.entry(*key).or_default() += 1;
+            (Call::Get(_) | Call::GetBatch(_), Step::Wait { .. }) => {
+                self.getters.push(event.thread);
+            }
+            (_, Step::Done(ret)) if taken(ret).next().is_some() => {
+                taken(ret).for_each(|key| *self.gets.entry(key).or_default() += 1);
             }
             (Call::Add(Add { key: Some(key), .. }), _) => self.cause(*key),
+            (Call::AddAll(all), _) => {
+                all.0.iter().filter_map(|add| add.key).for_each(|key| self.cause(key));
+            }
             (Call::AddAfter(AddAfter { key: Some(key), delay, .. }), _) if delay.is_zero() => {
                 self.cause(*key);
             }
             _ => {}
         }
     }
+}
+
+/// Returns the items that a call handed out, one by one or together.
+fn taken(ret: &Ret<u8>) -> impl Iterator<Item = u8> {
+    let (one, several): (Option<_>, &[_]) = match ret {
+        Ret::Get(taken) => (taken.as_ref(), &[]),
+        Ret::GetBatch(taken) => (None, taken),
+        _ => (None, &[]),
+    };
+    one.into_iter().chain(several).map(|(_, key)| *key)
 }
 
 /// Checks every event against what is known when time has come so far.
@@ -184,17 +199,22 @@ fn at_every_event(
 
 fn never_early(history: &History) -> Checked {
     at_every_event(history, |before, event| {
-        let Some((_, Ret::Get(Some((_, key))))) = event.returned() else { return Ok(()) };
-        let causes = before.causes.get(key).copied().unwrap_or_default();
-        let gets = before.gets.get(key).copied().unwrap_or_default();
-        let waits = before.times.later.iter().find(|(later, _)| later == key);
-        match waits.filter(|_| gets >= causes) {
-            Some((_, time)) if *time > moment(event.at) => Err(format!(
-                "item {key} is handed out at {:?}, and its time is {time:?}",
-                moment(event.at)
-            )),
-            _ => Ok(()),
+        let Some((_, ret)) = event.returned() else { return Ok(()) };
+        for key in taken(ret) {
+            let causes = before.causes.get(&key).copied().unwrap_or_default();
+            let gets = before.gets.get(&key).copied().unwrap_or_default();
+            let waits = before.times.later.iter().find(|(later, _)| *later == key);
+            match waits.filter(|_| gets >= causes) {
+                Some((_, time)) if *time > moment(event.at) => {
+                    let at = moment(event.at);
+                    return Err(format!(
+                        "item {key} is handed out at {at:?}, its time is {time:?}"
+                    ));
+                }
+                _ => {}
+            }
         }
+        Ok(())
     })
 }
 

@@ -152,6 +152,8 @@ component_tests! {
         due_together,
         due_while_processing,
         done_after_due,
+        due_in_batches,
+        batch_for_two,
         shut_down_while_delayed,
         drain_while_delayed,
         ends_after_due,

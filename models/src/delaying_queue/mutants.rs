@@ -53,6 +53,10 @@ fn times() -> Vec<Mutant<DelayingQueue>> {
             (&[SleepUntilLatest]) breaks ["nothing_late"];
         Seeded "sleep_without_time" from "museum W6":
             (&[SleepWithoutTime]) breaks ["nothing_late"];
+        Seeded "batch_sleeps_without_time" from "own: the time is forgotten around the loop":
+            (&[BatchSleepsWithoutTime]) breaks ["nothing_late"];
+        Seeded "batch_takes_early" from "own: a batch empties both layers":
+            (&[BatchTakesEarly]) breaks ["never_early"];
         Seeded "earlier_time_wakes_nobody" from "workqueue:DQ-15, the time is not recomputed":
             (&[EarlierTimeWakesNobody]) breaks ["nothing_late"];
         Seeded "retries_count_kept" from "workqueue:DQ-4":
@@ -120,6 +124,8 @@ fn wakes() -> Vec<Mutant<DelayingQueue>> {
             (at_most!(1, GETTERS, Op::AddAfter(_))) breaks ["nothing_late"];
         Seeded "add_never_wakes" from "own: the signal forgotten in add":
             (at_most!(0, GETTERS, Op::Add(_) | Op::AddAfter(_))) breaks ["no_lost_wakeup"];
+        Seeded "add_all_wakes_one" from "own: a batch signals as a single add does":
+            (at_most!(1, GETTERS, Op::AddAll(_))) breaks ["no_lost_wakeup"];
         Seeded "dropped_getter_swallows_wake"
             from "museum P1, a getter that leaves without passing its wake-up on":
             (|op, wakes, queue| if matches!(op, Op::Get(_)) && !queue.queue().is_empty() {

@@ -44,6 +44,10 @@ pub(super) enum Mistake {
     SleepUntilLatest,
     /// A consumer sleeps without a time.
     SleepWithoutTime,
+    /// Whoever wants several items sleeps without a time.
+    BatchSleepsWithoutTime,
+    /// Whoever wants several items takes what waits for its time along.
+    BatchTakesEarly,
     /// An earlier time wakes nobody.
     EarlierTimeWakesNobody,
     /// Only delays that change something are counted.
@@ -198,6 +202,18 @@ impl TwoLayers {
         }
     }
 
+    fn get_batch(&mut self, batch: &core::GetBatch, cx: &mut Cx<'_>) -> Step<Ret<u8>> {
+        if self.makes(BatchTakesEarly) {
+            std::mem::take(&mut self.later).iter().for_each(|entry| self.add(entry.key, cx));
+        }
+        match up_to::<Delaying<u8>, _, _>(self, batch, cx).map(Ret::GetBatch) {
+            Step::Wait { on, .. } if self.makes(BatchSleepsWithoutTime) => {
+                Step::Wait { on, until: None }
+            }
+            step => step,
+        }
+    }
+
     fn drain(&mut self, drain: &mut core::Drain, cx: &mut Cx<'_>) -> Step<Ret<u8>> {
         if drain.began.is_none() {
             if !self.makes(DrainForgetsDue) {
@@ -267,7 +283,7 @@ impl Machine for TwoLayers {
                 self.inner(core::Op::DoneKey(done.clone()), cx).map(outer)
             }
             Op::AddAll(all) => Step::Done(Ret::AddAll(in_a_row::<Delaying<u8>, _>(self, all, cx))),
-            Op::GetBatch(batch) => up_to::<Delaying<u8>, _, _>(self, batch, cx).map(Ret::GetBatch),
+            Op::GetBatch(batch) => self.get_batch(batch, cx),
             Op::DoneAll(all) => {
                 Step::Done(Ret::DoneAll(in_a_row::<Delaying<u8>, _>(self, all, cx)))
             }

@@ -17,6 +17,8 @@ pub(super) fn all() -> Vec<Mutant<ExpiringStore>> {
             (&[ExpiresAtTheVeryAge]) breaks ["nothing_alive_is_missed"];
         Seeded "hides_at_the_very_age" from "cache:EX-2":
             (&[HidesAtTheVeryAge]) breaks ["nothing_alive_is_missed"];
+        Seeded "get_hides_at_the_very_age" from "own: two ways to read, two comparisons":
+            (&[GetHidesAtTheVeryAge]) breaks ["nothing_alive_is_missed"];
         Seeded "never_expires" from "cache:EX-2":
             (&[NeverExpires]) breaks ["nothing_expired_is_read"];
         Seeded "update_keeps_the_time" from "cache:EX-1":

@@ -25,6 +25,8 @@ mistakes! {
         ExpiresAtTheVeryAge,
         /// An object that is as old as it may become is not read, and stays.
         HidesAtTheVeryAge,
+        /// As [`HidesAtTheVeryAge`], where one object is asked for.
+        GetHidesAtTheVeryAge,
         /// Nothing expires.
         NeverExpires,
         /// An update keeps the time of what was there.
@@ -116,7 +118,8 @@ impl PlainTimes {
         }
         let before = self.spec.items.clone();
         let object = self.spec.get(key, now);
-        if self.makes(HidesAtTheVeryAge) && self.is_at_the_very_age(key, now) {
+        let hides = self.makes(HidesAtTheVeryAge) || self.makes(GetHidesAtTheVeryAge);
+        if hides && self.is_at_the_very_age(key, now) {
             return Step::Done(None);
         }
         let expired = object.is_none() && before.contains_key(&key);

@@ -67,7 +67,8 @@ impl trial::Ledger<LimitedQueue> for Failures {
         match (op, ret) {
             (Call::AddRateLimited(AddRateLimited { key: Some(key), .. }), _) => self.fail(*key),
             (Call::Forget(forget), _) => drop(self.failures.remove(&forget.key)),
-            (Call::Get(_), Ret::Get(Some((token, key)))) => self.held.push((*token, *key)),
+            (Call::Get(_), Ret::Get(Some(taken))) => self.held.push(*taken),
+            (Call::GetBatch(_), Ret::GetBatch(taken)) => self.held.extend(taken),
             (Call::Settle(Settle { token, outcome, .. }), _) => {
                 match (self.held(*token), outcome) {
                     (Some(key), Outcome::Retry) => self.fail(key),
@@ -77,6 +78,9 @@ impl trial::Ledger<LimitedQueue> for Failures {
                 self.held.retain(|(held, _)| held != token);
             }
             (Call::Done(Done(token)), _) => self.held.retain(|(held, _)| held != token),
+            (Call::DoneAll(all), _) => {
+                self.held.retain(|(held, _)| !all.0.iter().any(|done| done.0 == *held));
+            }
             (Call::DoneKey(done), _) => self.held.retain(|(_, key)| *key != done.key),
             _ => {}
         }

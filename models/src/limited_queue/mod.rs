@@ -120,6 +120,7 @@ component_tests! {
         stale_delivery,
         settled_for_another,
         settled_in_every_way,
+        taken_together,
         earlier_time,
         shut_down_while_failing;
     also: mutants, conformance, fuzz

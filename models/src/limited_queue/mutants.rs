@@ -150,6 +150,10 @@ fn of_calls() -> Vec<Mutant<LimitedQueue>> {
         Seeded "again_is_not_later" from "workqueue:CL-9":
             (outcome!(Outcome::RequeueAfter(_) => Outcome::RequeueAfter(Duration::ZERO)))
             breaks ["never_early"];
+        Seeded "done_all_leaves_the_last" from "own: the loop ends one too early":
+            (|op| if let Op::DoneAll(all) = op {
+                all.0.pop();
+            }) breaks ["a_delivery_is_settled_once"];
         Seeded "again_is_never" from "workqueue:CL-9":
             (outcome!(Outcome::RequeueAfter(_) => Outcome::Success))
             breaks ["nothing_late"];
@@ -180,6 +184,10 @@ fn of_answers() -> Vec<Mutant<LimitedQueue>> {
         Seeded "consumers_are_sent_home" from "own: what is taken is not handed out":
             (|step, _| if let Step::Done(Ret::Get(taken)) = step {
                 *taken = None;
+            }) breaks ["nothing_lost"];
+        Seeded "batches_are_sent_home" from "own: what is taken together is not handed out":
+            (|step, _| if let Step::Done(Ret::GetBatch(taken)) = step {
+                taken.clear();
             }) breaks ["nothing_lost"];
     }
 }

@@ -1,9 +1,10 @@
 //! Small concurrent programs on the queue, each named by the case that it must reach.
 
+use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::time::Duration;
 
-use seatrial_core::limited_queue::{LimitedQueue as Shell, Op as Call, Outcome};
+use seatrial_core::limited_queue::{LimitedQueue as Shell, Op as Call, Outcome, Ret};
 use seatrial_core::limiter::Exponential;
 use seatrial_core::machine::{Boxed, Step};
 use seatrial_core::queue::Fifo;
@@ -26,10 +27,13 @@ pub(super) fn all() -> Vec<Box<dyn DynScenario<LimitedQueue>>> {
         Box::new(StaleDelivery),
         Box::new(SettledForAnother),
         Box::new(SettledInEveryWay),
+        Box::new(TakenTogether),
         Box::new(EarlierTime),
         Box::new(ShutDownWhileFailing),
     ]
 }
+
+const TWO: NonZeroUsize = NonZeroUsize::MIN.saturating_add(1);
 
 type Queued<R> = Shell<u8, R, Exponential<u8>, Fifo, FixedHasher, Boxed<Ours>>;
 type Tried<R> = Arc<Queued<R>>;
@@ -309,6 +313,45 @@ impl Scenario<LimitedQueue> for SettledInEveryWay {
         let given_up = |event: &Event| matches!(call(event), Some(Call::Settle(it)) if it.outcome == Outcome::GiveUp);
         let at = history.events.iter().position(given_up);
         at.is_some_and(|at| history.events[at..].iter().any(asked))
+    }
+}
+
+/// Two items are taken together, fail on their own, and their second deliveries end together.
+struct TakenTogether;
+
+impl Scenario<LimitedQueue> for TakenTogether {
+    const NAME: &'static str = "taken_together";
+    const SAYS: &'static str =
+        "two items are taken together; one fails, one succeeds; then both are done together";
+
+    fn run<R: Runtime>(&self, world: &World<R, LimitedQueue>) {
+        let queue = queue(world);
+        queue.add_all([1, 2]);
+        let other = caller(world, "other", &queue, |queue| queue.add(2));
+        let taken = queue.take_batch(TWO);
+        let outcomes = [Outcome::Retry, Outcome::Success];
+        for ((token, _), outcome) in taken.into_iter().zip(outcomes) {
+            queue.settle(token, outcome);
+        }
+        world.join(other);
+        sleep(world, millis(5));
+        let again = queue.take_batch(TWO);
+        queue.done_all(again.iter().map(|(token, _)| *token));
+        for (token, _) in again {
+            queue.settle(token, Outcome::Retry); // too late
+        }
+        let _failures = queue.num_requeues(&1);
+        let consumer = worker(world, "consumer", &queue, Duration::ZERO);
+        end(world, &queue, [consumer]);
+    }
+
+    /// The second delivery of both is taken at once.
+    fn reaches(history: &History) -> bool {
+        let two = |event: &&Event| match event.returned() {
+            Some((_, Ret::GetBatch(taken))) => taken.len() == 2,
+            _ => false,
+        };
+        history.events.iter().filter(two).count() == 2
     }
 }
 

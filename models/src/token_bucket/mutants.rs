@@ -32,6 +32,10 @@ mistakes! {
         UnlimitedCounts,
         /// A wait is told in whole milliseconds.
         RoundsUp,
+        /// A wait is told in whole tenths of a millisecond, rounded down.
+        RoundsDown,
+        /// Who reserves is refused the last token.
+        ReserveKeepsOne,
         /// Cancelling gives everything back, whoever came later.
         GivesAllBack,
         /// Cancelling gives nothing back.
@@ -183,12 +187,16 @@ impl Machine for Mistaken {
             }
             Ask::Reserve(n, patience) => {
                 let patience = i128::try_from(patience.as_nanos()).unwrap_or(NEVER).min(NEVER);
+                if self.makes(ReserveKeepsOne) && self.look(t).1 == i128::from(n) * TOKEN {
+                    return Step::Done(Said::Refused);
+                }
                 match self.reserve(t, n, patience) {
                     Some(made) => {
                         self.made.push(made);
                         let delay = u64::try_from((made.act - t).clamp(0, NEVER)).expect("it fits");
                         let unit = if self.makes(RoundsUp) { 1_000_000 } else { 1 };
-                        let delay = delay.next_multiple_of(unit);
+                        let early = if self.makes(RoundsDown) { delay % 100_000 } else { 0 };
+                        let delay = (delay - early).next_multiple_of(unit);
                         Said::Reserved(Duration::from_nanos(delay), self.made.len() as u8 - 1)
                     }
                     None => Said::Refused,
@@ -246,6 +254,10 @@ pub(super) fn all() -> Vec<Mutant<Bucket>> {
             (UnlimitedCounts) breaks ["grants_what_there_is"];
         Seeded "rounds_up" from "workqueue:TB-4, own: rounded up where it is told":
             (RoundsUp) breaks ["nobody_goes_late"];
+        Seeded "rounds_down" from "workqueue:TB-24, own: the rest is dropped where it is told":
+            (RoundsDown) breaks ["nobody_goes_early"];
+        Seeded "reserve_keeps_one" from "workqueue:TB-5, compared with one too many":
+            (ReserveKeepsOne) breaks ["grants_what_there_is"];
         Seeded "gives_all_back" from "workqueue:TB-17":
             (GivesAllBack) breaks ["balance_is_told"];
         Seeded "gives_nothing_back" from "workqueue:TB-17":

@@ -1,5 +1,6 @@
 //! Small concurrent programs on the delaying queue, each named by the case that it must reach.
 
+mod batches;
 mod ends;
 mod tasks;
 mod times;
@@ -28,6 +29,8 @@ pub(super) fn all() -> Vec<Box<dyn DynScenario<DelayingQueue>>> {
         Box::new(times::DueTogether),
         Box::new(times::DueWhileProcessing),
         Box::new(times::DoneAfterDue),
+        Box::new(batches::DueInBatches),
+        Box::new(batches::BatchForTwo),
         Box::new(ends::ShutDownWhileDelayed),
         Box::new(ends::DrainWhileDelayed),
         Box::new(ends::EndsAfterDue),
@@ -83,7 +86,9 @@ fn some(history: &History, wanted: impl Fn(&Before, &Event) -> bool) -> bool {
         let What::Step { op, outcome, .. } = &event.what else { continue };
         before.getters.retain(|thread| *thread != event.thread);
         match (op, outcome) {
-            (Call::Get(_), Step::Wait { .. }) => before.getters.push(event.thread),
+            (Call::Get(_) | Call::GetBatch(_), Step::Wait { .. }) => {
+                before.getters.push(event.thread);
+            }
             (Call::Get(_), Step::Done(super::Ret::Get(Some(_)))) => before.in_processing += 1,
             (Call::Done(_), _) => before.in_processing = before.in_processing.saturating_sub(1),
             _ => {}

@@ -45,6 +45,8 @@ mistakes! {
         DeduplicateAcross,
         /// An update takes the place of the change before it.
         MergeUpdates,
+        /// An addition that is still pending and the deletion behind it cancel each other.
+        DeletionCancelsAddition,
         /// A deletion drops what was pending.
         DeletionForgetsHistory,
         /// An object known to the consumer is never added.
@@ -85,6 +87,8 @@ mistakes! {
         ListClearsPending,
         /// A resync shows nothing.
         ResyncShowsNothing,
+        /// A resync takes a lookup that fails for absence, and shows a deletion.
+        ResyncDeletesTheUnreadable,
         /// A resync counts as a write.
         ResyncIsAWrite,
 
@@ -97,6 +101,8 @@ mistakes! {
         RefusedPutIsNoWrite,
         /// The flag of an entry is looked up after the entry was counted.
         FlagAfterCount,
+        /// Whoever waits for the first list is sent away at close, whatever is left.
+        CloseEndsTheWait,
         /// Processed entries are not counted.
         NeverCount,
 

@@ -159,8 +159,13 @@ impl<K: Key + Ord, O: Handle, N: KnownObjects<K, O>> MapAndKeys<K, O, N> {
         for key in self.known_keys() {
             let pending = self.items.contains_key(&key) && !self.makes(ResyncOverPending);
             let found = self.known.as_ref().and_then(|known| known.get(&key).ok().flatten());
-            if let Some(object) = found.filter(|_| !pending) {
-                self.enqueue(key, Delta::Sync(object), wakes);
+            match found.filter(|_| !pending) {
+                Some(object) => self.enqueue(key, Delta::Sync(object), wakes),
+                None if !pending && self.makes(ResyncDeletesTheUnreadable) => {
+                    let gone = LastState::unknown(key.clone(), None);
+                    self.enqueue(key, Delta::Deleted(gone), wakes);
+                }
+                None => {}
             }
         }
     }
@@ -198,6 +203,11 @@ impl<K: Key + Ord, O: Handle, N: KnownObjects<K, O>> MapAndKeys<K, O, N> {
         let adjacent = deltas.last().is_some_and(Delta::is_deleted);
         if self.makes(DeduplicateAcross) && delta.is_deleted() && !adjacent {
             deltas.retain(|earlier| !earlier.is_deleted());
+        }
+        let cancels = delta.is_deleted() && matches!(deltas.as_slice(), [Delta::Added(_)]);
+        if cancels && self.makes(DeletionCancelsAddition) {
+            self.items.insert(key, Vec::new());
+            return;
         }
         if self.makes(DeletionForgetsHistory) && delta.is_deleted() {
             deltas.clear();

@@ -74,6 +74,8 @@ pub(super) fn of_changes() -> Vec<Mutant<DeltaFifo>> {
             (&[DeduplicateAcross]) breaks ["changes_stay_until_popped"];
         Seeded "updates_are_merged" from "cache:DF-7":
             (&[MergeUpdates]) breaks ["changes_stay_until_popped"];
+        Seeded "deletion_cancels_addition" from "cache:DF-7, nobody has seen it: why tell anybody":
+            (&[DeletionCancelsAddition]) breaks ["one_entry_per_object", "changes_stay_until_popped"];
         Seeded "deletion_forgets_history" from "cache:DF-7":
             (&[DeletionForgetsHistory]) breaks ["changes_stay_until_popped"];
         Seeded "delete_takes_the_entry" from "cache:DF-11, as the FIFO does":
@@ -120,6 +122,8 @@ pub(super) fn of_lists() -> Vec<Mutant<DeltaFifo>> {
             breaks ["changes_stay_until_popped", "the_better_deletion_survives"];
         Seeded "resync_shows_nothing" from "cache:DF-21, as a plain store does":
             (&[ResyncShowsNothing]) breaks ["resync_shows_the_idle"];
+        Seeded "resync_deletes_the_unreadable" from "cache:DF-21":
+            (&[ResyncDeletesTheUnreadable]) breaks ["resync_shows_the_idle"];
         Seeded "resync_is_a_write" from "cache:QU-14":
             (&[ResyncIsAWrite]) breaks ["never_synced_early", "initial_until_synced"];
     }
@@ -129,6 +133,8 @@ pub(super) fn of_delivery() -> Vec<Mutant<DeltaFifo>> {
     mutants! { mistaken:
         Seeded "flag_after_count" from "cache:QU-20":
             (&[FlagAfterCount]) breaks ["initial_until_synced"];
+        Seeded "close_ends_the_wait" from "cache:QU-18":
+            (&[CloseEndsTheWait]) breaks ["synced_once_processed"];
         Seeded "processed_is_not_counted" from "cache:QU-15":
             (&[NeverCount]) breaks ["synced_once_processed", "initial_until_synced"];
         Seeded "unlocked_while_processing" from "cache:DF-29, QU-12":

@@ -1,0 +1,85 @@
+//! Several items in one critical section.
+
+use std::num::NonZeroUsize;
+use std::sync::Arc;
+use std::time::Duration;
+
+use seatrial_core::delaying_queue::AddAfter;
+use seatrial_core::runtime::Runtime;
+
+use super::{Call, Tried, caller, calls, due, end, millis, queue, some};
+use crate::delaying_queue::{DelayingQueue, Event, History};
+use crate::trial::{Scenario, World};
+
+const TWO: NonZeroUsize = NonZeroUsize::MIN.saturating_add(1);
+
+/// A consumer that takes two items at a time, if there are two.
+fn in_twos<R: Runtime>(world: &World<R, DelayingQueue>, queue: &Tried<R>) -> R::Join<()> {
+    caller(world, "in twos", queue, |queue| {
+        while let Some(batch) = queue.get_batch(TWO) {
+            batch.done();
+        }
+    })
+}
+
+/// Whoever wants two sleeps until a time, and an earlier one comes; then two have come.
+pub(super) struct DueInBatches;
+
+impl Scenario<DelayingQueue> for DueInBatches {
+    const NAME: &'static str = "due_in_batches";
+    const SAYS: &'static str =
+        "one who takes two at a time sleeps until a time, then until an earlier one";
+
+    fn run<R: Runtime>(&self, world: &World<R, DelayingQueue>) {
+        let queue = queue(world);
+        queue.add_after(1, millis(6));
+        queue.add_after(4, Duration::MAX);
+        let consumer = in_twos(world, &queue);
+        let producer = caller(world, "producer", &queue, |queue| queue.add_after(2, millis(3)));
+        queue.add_after(3, millis(6));
+        world.join(producer);
+        end(world, &queue, [consumer]);
+    }
+
+    /// It sleeps when the earlier time comes, and two are due together later.
+    fn reaches(history: &History) -> bool {
+        let gives = |event: &Event| {
+            matches!(calls(event), Some(Call::AddAfter(AddAfter { key: Some(2), .. })))
+        };
+        let takes = |event: &Event| matches!(calls(event), Some(Call::GetBatch(_)));
+        some(history, |before, event| gives(event) && !before.getters.is_empty())
+            && some(history, |before, event| {
+                takes(event) && due(&before.times, event.at).len() == 2
+            })
+    }
+}
+
+/// Two are added at once, for two that wait and take one each.
+pub(super) struct BatchForTwo;
+
+impl Scenario<DelayingQueue> for BatchForTwo {
+    const NAME: &'static str = "batch_for_two";
+    const SAYS: &'static str = "two consumers wait, each for one item, while two are added at once";
+
+    fn run<R: Runtime>(&self, world: &World<R, DelayingQueue>) {
+        let queue = queue(world);
+        queue.add_after(1, Duration::MAX); // at a time that comes they would look by themselves
+        let taker = |name| {
+            let queue = Arc::clone(&queue);
+            world.spawn(name, move || queue.take_batch(NonZeroUsize::MIN))
+        };
+        let takers = ["first", "second"].map(taker);
+        queue.add_all([2, 3]);
+        world.quiesce();
+        for taker in takers {
+            queue.done_all(world.join(taker).into_iter().map(|(token, _)| token));
+        }
+    }
+
+    /// Both sleep when the two come.
+    fn reaches(history: &History) -> bool {
+        some(history, |before, event| {
+            matches!(calls(event), Some(Call::AddAll(_))) && before.getters.len() == 2
+        })
+    }
+}
