@@ -1,0 +1,169 @@
+//! Deliveries, and what becomes of them.
+
+use std::num::NonZeroUsize;
+use std::time::Duration;
+
+use seatrial_core::limited_queue::{Op as Call, Outcome, Ret};
+use seatrial_core::runtime::Runtime;
+
+use super::{call, caller, end, failing, failures, millis, queue, sleep, sleeps, worker};
+use crate::limited_queue::as_delaying::Failures;
+use crate::limited_queue::{Event, History, LimitedQueue};
+use crate::trial::{Ledger as _, Scenario, World};
+
+const TWO: NonZeroUsize = NonZeroUsize::MIN.saturating_add(1);
+
+/// An item succeeds and is to be processed again (`workqueue:CL-9`).
+pub(super) struct ProcessedAgain;
+
+impl Scenario<LimitedQueue> for ProcessedAgain {
+    const NAME: &'static str = "processed_again";
+    const SAYS: &'static str =
+        "an item fails, then is to come again after a time, then is given up";
+
+    fn run<R: Runtime>(&self, world: &World<R, LimitedQueue>) {
+        let queue = queue(world);
+        let outcomes = [Outcome::Retry, Outcome::RequeueAfter(millis(5)), Outcome::GiveUp];
+        let consumer = failing(world, &queue, outcomes);
+        queue.add(1);
+        sleep(world, millis(4));
+        let _failures = queue.num_requeues(&1);
+        sleep(world, millis(9));
+        queue.add_rate_limited(1);
+        let _failures = queue.num_requeues(&1);
+        end(world, &queue, [consumer]);
+    }
+
+    /// The failures are forgotten when it is asked for.
+    fn reaches(history: &History) -> bool {
+        Failures::some(history, |before, event| {
+            matches!(call(event), Some(Call::NumRequeues(_))) && failures(before, 1) == 0
+        })
+    }
+}
+
+/// A delivery is settled twice, the second time when another has the item.
+pub(super) struct StaleDelivery;
+
+impl Scenario<LimitedQueue> for StaleDelivery {
+    const NAME: &'static str = "stale_delivery";
+    const SAYS: &'static str = "a delivery is settled twice while another has the item";
+
+    fn run<R: Runtime>(&self, world: &World<R, LimitedQueue>) {
+        let queue = queue(world);
+        queue.add(1);
+        let (token, _) = queue.take().expect("one item waits");
+        queue.add(1);
+        queue.settle(token, Outcome::Success);
+        let consumer = worker(world, "consumer", &queue, Duration::ZERO);
+        queue.settle(token, Outcome::Retry);
+        let _failures = queue.num_requeues(&1);
+        end(world, &queue, [consumer]);
+    }
+
+    /// The other has it by then.
+    fn reaches(history: &History) -> bool {
+        let takes = |event: &Event| matches!(call(event), Some(Call::Get(_)));
+        let settles = |event: &Event| matches!(call(event), Some(Call::Settle(it)) if it.outcome == Outcome::Retry);
+        let stale = history.events.iter().position(settles);
+        stale.is_some_and(|at| history.events[..at].iter().filter(|it| takes(it)).count() == 2)
+    }
+}
+
+/// An item that returns when its delivery is settled is for whoever waits.
+pub(super) struct SettledForAnother;
+
+impl Scenario<LimitedQueue> for SettledForAnother {
+    const NAME: &'static str = "settled_for_another";
+    const SAYS: &'static str = "an item is settled that was added meanwhile, and another waits";
+
+    fn run<R: Runtime>(&self, world: &World<R, LimitedQueue>) {
+        let queue = queue(world);
+        queue.add(1);
+        let (token, _) = queue.take().expect("one item waits");
+        let consumer = worker(world, "consumer", &queue, Duration::ZERO);
+        queue.add(1);
+        queue.settle(token, Outcome::Success);
+        end(world, &queue, [consumer]);
+    }
+
+    /// The other sleeps when it is settled.
+    fn reaches(history: &History) -> bool {
+        let settles = |event: &Event| matches!(call(event), Some(Call::Settle(_)));
+        let settled = history.events.iter().position(settles);
+        settled.is_some_and(|at| history.events[..at].iter().any(sleeps))
+    }
+}
+
+/// An item fails and is wanted later, fails again and is given up (`workqueue:CL-1`, `CL-9`).
+pub(super) struct SettledInEveryWay;
+
+impl Scenario<LimitedQueue> for SettledInEveryWay {
+    const NAME: &'static str = "settled_in_every_way";
+    const SAYS: &'static str =
+        "an item fails and is wanted later, fails again and is given up, and one asks how often";
+
+    fn run<R: Runtime>(&self, world: &World<R, LimitedQueue>) {
+        let queue = queue(world);
+        queue.add(1);
+        let other = caller(world, "other", &queue, |queue| {
+            let _failures = queue.num_requeues(&1);
+        });
+        for outcome in
+            [Outcome::Retry, Outcome::RequeueAfter(millis(3)), Outcome::Retry, Outcome::GiveUp]
+        {
+            let (token, _) = queue.take().expect("its time comes");
+            queue.settle(token, outcome);
+            let _failures = queue.num_requeues(&1);
+        }
+        world.join(other);
+        queue.shut_down();
+    }
+
+    /// It is asked for when it has been forgotten twice, after one failure each.
+    fn reaches(history: &History) -> bool {
+        let asked = |event: &Event| matches!(call(event), Some(Call::NumRequeues(_)));
+        let given_up = |event: &Event| matches!(call(event), Some(Call::Settle(it)) if it.outcome == Outcome::GiveUp);
+        let at = history.events.iter().position(given_up);
+        at.is_some_and(|at| history.events[at..].iter().any(asked))
+    }
+}
+
+/// Two items are taken together, fail on their own, and their second deliveries end together.
+pub(super) struct TakenTogether;
+
+impl Scenario<LimitedQueue> for TakenTogether {
+    const NAME: &'static str = "taken_together";
+    const SAYS: &'static str =
+        "two items are taken together; one fails, one succeeds; then both are done together";
+
+    fn run<R: Runtime>(&self, world: &World<R, LimitedQueue>) {
+        let queue = queue(world);
+        queue.add_all([1, 2]);
+        let other = caller(world, "other", &queue, |queue| queue.add(2));
+        let taken = queue.take_batch(TWO);
+        let outcomes = [Outcome::Retry, Outcome::Success];
+        for ((token, _), outcome) in taken.into_iter().zip(outcomes) {
+            queue.settle(token, outcome);
+        }
+        world.join(other);
+        sleep(world, millis(5));
+        let again = queue.take_batch(TWO);
+        queue.done_all(again.iter().map(|(token, _)| *token));
+        for (token, _) in again {
+            queue.settle(token, Outcome::Retry); // too late
+        }
+        let _failures = queue.num_requeues(&1);
+        let consumer = worker(world, "consumer", &queue, Duration::ZERO);
+        end(world, &queue, [consumer]);
+    }
+
+    /// The second delivery of both is taken at once.
+    fn reaches(history: &History) -> bool {
+        let two = |event: &&Event| match event.returned() {
+            Some((_, Ret::GetBatch(taken))) => taken.len() == 2,
+            _ => false,
+        };
+        history.events.iter().filter(two).count() == 2
+    }
+}

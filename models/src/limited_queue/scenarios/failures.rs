@@ -1,0 +1,165 @@
+//! Items that fail, and when they come again.
+
+use std::time::Duration;
+
+use seatrial_core::limited_queue::{Op as Call, Outcome};
+use seatrial_core::runtime::Runtime;
+
+use super::{
+    call, caller, earlier_time, end, failing, failures, millis, queue, sleep, sleeps, worker,
+};
+use crate::limited_queue::as_delaying::Failures;
+use crate::limited_queue::{Event, History, LimitedQueue};
+use crate::trial::{Ledger as _, Scenario, World};
+
+/// An item fails twice and then succeeds (`workqueue:CL-3`).
+pub(super) struct FailsTwice;
+
+impl Scenario<LimitedQueue> for FailsTwice {
+    const NAME: &'static str = "fails_twice";
+    const SAYS: &'static str = "an item fails twice and succeeds, while one asks how often it did";
+
+    fn run<R: Runtime>(&self, world: &World<R, LimitedQueue>) {
+        let queue = queue(world);
+        let consumer = failing(world, &queue, [Outcome::Retry, Outcome::Retry]);
+        queue.add(1);
+        sleep(world, millis(2));
+        let _failures = queue.num_requeues(&1);
+        sleep(world, millis(5));
+        let _failures = queue.num_requeues(&1);
+        sleep(world, millis(10));
+        let _failures = queue.num_requeues(&1);
+        let _retries = queue.retries();
+        end(world, &queue, [consumer]);
+    }
+
+    /// It is asked for after the second failure, and after the success.
+    fn reaches(history: &History) -> bool {
+        let asked = |times| {
+            Failures::some(history, |before, event| {
+                matches!(call(event), Some(Call::NumRequeues(_))) && failures(before, 1) == times
+            })
+        };
+        asked(2) && asked(0)
+    }
+}
+
+/// Two items fail on their own.
+pub(super) struct FailuresOfTwo;
+
+impl Scenario<LimitedQueue> for FailuresOfTwo {
+    const NAME: &'static str = "failures_of_two";
+    const SAYS: &'static str = "two items fail at once, and one of them again, beside a consumer";
+
+    fn run<R: Runtime>(&self, world: &World<R, LimitedQueue>) {
+        let queue = queue(world);
+        let consumer = worker(world, "consumer", &queue, Duration::ZERO);
+        let other = caller(world, "other", &queue, |queue| queue.add_rate_limited(1));
+        queue.add_rate_limited(1);
+        queue.add_rate_limited(2);
+        let _failures = queue.num_requeues(&2);
+        world.join(other);
+        end(world, &queue, [consumer]);
+    }
+
+    /// The consumer sleeps when the first has failed twice and the second once.
+    fn reaches(history: &History) -> bool {
+        Failures::some(history, |before, event| {
+            sleeps(event) && failures(before, 1) == 2 && failures(before, 2) == 1
+        })
+    }
+}
+
+/// An item is forgotten between two failures (`workqueue:RQ-2`).
+pub(super) struct ForgottenBetween;
+
+impl Scenario<LimitedQueue> for ForgottenBetween {
+    const NAME: &'static str = "forgotten_between";
+    const SAYS: &'static str = "an item fails twice, and is forgotten before, between or after";
+
+    fn run<R: Runtime>(&self, world: &World<R, LimitedQueue>) {
+        let queue = queue(world);
+        let forgetter = caller(world, "forgetter", &queue, |queue| queue.forget(&1));
+        queue.add_rate_limited(1);
+        queue.add_rate_limited(1);
+        let _failures = queue.num_requeues(&1);
+        let consumer = worker(world, "consumer", &queue, Duration::ZERO);
+        world.join(forgetter);
+        end(world, &queue, [consumer]);
+    }
+
+    /// It has failed once since.
+    fn reaches(history: &History) -> bool {
+        Failures::some(history, |before, event| {
+            matches!(call(event), Some(Call::NumRequeues(_))) && failures(before, 1) == 1
+        })
+    }
+}
+
+/// An item fails while it is added (`workqueue:CL-2`, `CL-5`).
+pub(super) struct AddedWhileFailing;
+
+impl Scenario<LimitedQueue> for AddedWhileFailing {
+    const NAME: &'static str = "added_while_failing";
+    const SAYS: &'static str = "an item is added while it is processed, and fails";
+
+    fn run<R: Runtime>(&self, world: &World<R, LimitedQueue>) {
+        let queue = queue(world);
+        queue.add(1);
+        let consumer = failing(world, &queue, [Outcome::Retry]);
+        let second = worker(world, "second", &queue, Duration::ZERO);
+        queue.add(1);
+        end(world, &queue, [consumer, second]);
+    }
+
+    /// It fails with another delivery due.
+    fn reaches(history: &History) -> bool {
+        let adds = |event: &Event| matches!(call(event), Some(Call::Add(_)));
+        let second = history.events.iter().rposition(adds);
+        let fails = |event: &Event| matches!(call(event), Some(Call::Settle(it)) if it.outcome == Outcome::Retry);
+        second.is_some_and(|at| history.events[at..].iter().any(fails))
+    }
+}
+
+/// Two consumers sleep until a time, and two earlier ones are given.
+pub(super) struct EarlierTime;
+
+impl Scenario<LimitedQueue> for EarlierTime {
+    const NAME: &'static str = "earlier_time";
+    const SAYS: &'static str = "two slow consumers sleep until a time, and two earlier ones come";
+
+    fn run<R: Runtime>(&self, world: &World<R, LimitedQueue>) {
+        earlier_time(world, &queue(world));
+    }
+
+    fn reaches(history: &History) -> bool {
+        history.events.iter().filter(|event| sleeps(event)).count() >= 2
+    }
+}
+
+/// The queue is shut down while an item waits for another try.
+pub(super) struct ShutDownWhileFailing;
+
+impl Scenario<LimitedQueue> for ShutDownWhileFailing {
+    const NAME: &'static str = "shut_down_while_failing";
+    const SAYS: &'static str = "the queue is shut down while two sleep beside an item that failed";
+
+    fn run<R: Runtime>(&self, world: &World<R, LimitedQueue>) {
+        let queue = queue(world);
+        queue.add_rate_limited(1);
+        let consumers = ["first", "second"].map(|name| worker(world, name, &queue, Duration::ZERO));
+        let late = caller(world, "late", &queue, |queue| queue.add_rate_limited(2));
+        queue.shut_down();
+        let _says = queue.is_shutting_down();
+        let _retries = queue.retries();
+        world.join(late);
+        end(world, &queue, consumers);
+    }
+
+    /// Both sleep when the queue is shut down.
+    fn reaches(history: &History) -> bool {
+        let ends = |event: &Event| matches!(call(event), Some(Call::ShutDown(_)));
+        let end = history.events.iter().position(ends);
+        end.is_some_and(|at| history.events[..at].iter().filter(|it| sleeps(it)).count() >= 2)
+    }
+}

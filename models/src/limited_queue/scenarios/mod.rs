@@ -1,0 +1,92 @@
+//! Small concurrent programs on the queue, each named by the case that it must reach.
+
+mod deliveries;
+mod failures;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use seatrial_core::limited_queue::{LimitedQueue as Shell, Op as Call, Outcome};
+use seatrial_core::limiter::Exponential;
+use seatrial_core::machine::{Boxed, Step};
+use seatrial_core::queue::Fifo;
+use seatrial_core::runtime::Runtime;
+
+use super::as_delaying::Failures;
+use super::{Event, LimitedQueue, Ours};
+use crate::queue::family::{
+    Delayed, FixedHasher, Worked, caller, earlier_time, end, millis, sleep, worker,
+};
+use crate::trial::{DynScenario, What, World};
+
+pub(super) fn all() -> Vec<Box<dyn DynScenario<LimitedQueue>>> {
+    vec![
+        Box::new(failures::FailsTwice),
+        Box::new(failures::FailuresOfTwo),
+        Box::new(failures::ForgottenBetween),
+        Box::new(deliveries::ProcessedAgain),
+        Box::new(failures::AddedWhileFailing),
+        Box::new(deliveries::StaleDelivery),
+        Box::new(deliveries::SettledForAnother),
+        Box::new(deliveries::SettledInEveryWay),
+        Box::new(deliveries::TakenTogether),
+        Box::new(failures::EarlierTime),
+        Box::new(failures::ShutDownWhileFailing),
+    ]
+}
+
+type Queued<R> = Shell<u8, R, Exponential<u8>, Fifo, FixedHasher, Boxed<Ours>>;
+type Tried<R> = Arc<Queued<R>>;
+
+fn queue<R: Runtime>(world: &World<R, LimitedQueue>) -> Tried<R> {
+    Arc::new(Shell::with_host(world.runtime(), FixedHasher::default(), world.machine()))
+}
+
+impl<R: Runtime> Worked for Queued<R> {
+    fn work_once(&self, work: impl FnOnce()) -> bool {
+        let Some((token, _)) = self.take() else { return false };
+        work();
+        self.settle(token, Outcome::Success);
+        true
+    }
+
+    fn shut_down(&self) {
+        self.shut_down();
+    }
+}
+
+impl<R: Runtime> Delayed for Queued<R> {
+    fn add_after(&self, item: u8, delay: Duration) {
+        self.add_after(item, delay);
+    }
+}
+
+/// A consumer to which the first deliveries fail.
+fn failing<R: Runtime>(
+    world: &World<R, LimitedQueue>,
+    queue: &Tried<R>,
+    outcomes: impl Into<Vec<Outcome>>,
+) -> R::Join<()> {
+    let mut outcomes = outcomes.into().into_iter();
+    caller(world, "failing", queue, move |queue| {
+        while let Some((token, _)) = queue.take() {
+            queue.settle(token, outcomes.next().unwrap_or(Outcome::Success));
+        }
+    })
+}
+
+fn call(event: &Event) -> Option<&Call<u8>> {
+    match &event.what {
+        What::Step { op, .. } => Some(op),
+        _ => None,
+    }
+}
+
+fn sleeps(event: &Event) -> bool {
+    matches!(event.what, What::Step { op: Call::Get(_), outcome: Step::Wait { .. }, .. })
+}
+
+/// Returns how often an item failed, as far as it is known.
+fn failures(before: &Failures, key: u8) -> u32 {
+    before.failures.get(&key).copied().unwrap_or_default()
+}
