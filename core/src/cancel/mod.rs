@@ -121,6 +121,12 @@ impl<R: Runtime, H: Host<Tree>> CancelToken<R, H> {
         ended.expect("a wait without limit ends with the token")
     }
 
+    /// As [`wait`](Self::wait), for tasks: to drop the future is to stop waiting.
+    pub async fn wait_async(&self) -> Reason {
+        let ended = self.tree.call_async(Wait { token: self.id, until: Instant::NEVER }).await;
+        ended.expect("a wait without limit ends with the token")
+    }
+
     /// Waits until the token has ended or `until` has come; true if the token has ended, also if
     /// both happen at once.
     pub fn wait_until(&self, until: Instant) -> bool {

@@ -1,12 +1,13 @@
 //! The rules of tokens, one behaviour a test (`election:ENV-5`).
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::pin::pin;
 use std::sync::{Arc, Weak};
-use std::task::{Wake, Waker};
+use std::task::{Poll, Wake, Waker};
 use std::time::Duration;
 
 use super::{Cancel, CancelToken, Child, Hook, Op, Reason, Ret, TokenId, Tree, WAITERS, Wait};
 use crate::machine::{Cx, Machine, Step, Wakes};
+use crate::runtime::bell::{Bell, poll};
 use crate::runtime::{Ambient, Instant, Manual, Runtime};
 
 const SECOND: Duration = Duration::from_secs(1);
@@ -174,52 +175,53 @@ fn a_bounded_wait_tells_whether_the_token_ended() {
     assert!(!token.wait_until(runtime.now()), "now has come");
 }
 
-#[derive(Default)]
-struct Counter(AtomicUsize);
-
-impl Counter {
-    fn count(&self) -> usize {
-        self.0.load(Ordering::SeqCst)
-    }
-}
-
-impl Wake for Counter {
-    fn wake(self: Arc<Self>) {
-        self.0.fetch_add(1, Ordering::SeqCst);
-    }
+#[test]
+fn the_end_of_a_token_is_awaited() {
+    let (runtime, bell) = (Manual::new(), Arc::<Bell>::default());
+    let root = CancelToken::new(&runtime);
+    let (child, timed) = (root.child(), root.child_with_deadline(at(1)));
+    let (mut one, mut other) = (pin!(child.wait_async()), pin!(timed.wait_async()));
+    assert!(poll(one.as_mut(), &bell).is_pending() && poll(other.as_mut(), &bell).is_pending());
+    runtime.advance(SECOND);
+    assert_eq!(bell.rings(), 1);
+    assert_eq!(poll(other.as_mut(), &bell), Poll::Ready(Reason::DeadlineExceeded));
+    assert!(poll(one.as_mut(), &bell).is_pending());
+    root.cancel();
+    assert_eq!(bell.rings(), 2);
+    assert_eq!(poll(one.as_mut(), &bell), Poll::Ready(Reason::Cancelled));
 }
 
 #[test]
 fn hooks_run_when_a_token_ends_however_it_ends() {
     let runtime = Manual::new();
     let root = CancelToken::new(&runtime);
-    let [by_cancel, by_deadline, too_late, dropped] = [(); 4].map(|()| Arc::<Counter>::default());
-    let waker = |counter: &Arc<Counter>| Waker::from(Arc::clone(counter));
+    let [by_cancel, by_deadline, too_late, dropped] = [(); 4].map(|()| Arc::<Bell>::default());
+    let waker = |bell: &Arc<Bell>| Waker::from(Arc::clone(bell));
     let (child, timed) = (root.child(), root.child_with_deadline(at(1)));
     let hooks = (child.on_end(waker(&by_cancel)), timed.on_end(waker(&by_deadline)));
     drop(child.on_end(waker(&dropped)));
     drop(timed.on_end(waker(&dropped)));
     assert_eq!(runtime.waiters(), 1, "a hook that is dropped leaves no timer");
     runtime.advance(SECOND);
-    assert_eq!((by_cancel.count(), by_deadline.count()), (0, 1));
+    assert_eq!((by_cancel.rings(), by_deadline.rings()), (0, 1));
     root.cancel();
-    assert_eq!((by_cancel.count(), dropped.count()), (1, 0));
+    assert_eq!((by_cancel.rings(), dropped.rings()), (1, 0));
     drop(child.on_end(waker(&too_late)));
-    assert_eq!(too_late.count(), 1, "it had ended already");
+    assert_eq!(too_late.rings(), 1, "it had ended already");
     drop(timed.on_end(waker(&too_late)));
-    assert_eq!((too_late.count(), runtime.waiters()), (2, 0), "and so had the other");
+    assert_eq!((too_late.rings(), runtime.waiters()), (2, 0), "and so had the other");
     drop(hooks);
 }
 
 #[test]
 fn hooks_of_a_token_whose_deadline_nobody_has_noticed_run_when_one_above_is_cancelled() {
     let mut tree = Tree::new(Instant::NEVER);
-    let (holder, counter) = (Arc::new(()), Arc::<Counter>::default());
+    let (holder, bell) = (Arc::new(()), Arc::<Bell>::default());
     let child = |of| Child { of, deadline: at(1), holder: Arc::downgrade(&holder) };
     let Ret::Child(timed) = step(&mut tree, Op::Child(child(TokenId::ROOT))) else { panic!() };
     let Ret::Child(below) = step(&mut tree, Op::Child(child(timed))) else { panic!() };
     for token in [timed, below] {
-        let waker = Waker::from(Arc::clone(&counter));
+        let waker = Waker::from(Arc::clone(&bell));
         assert!(matches!(step(&mut tree, Op::Hook(Hook { token, waker })), Ret::Hook(Some(_))));
     }
     let runtime = Manual::new();

@@ -45,12 +45,23 @@ where
         self.pop(process)
     }
 
+    fn pop_async<T: Send>(
+        &self,
+        process: impl FnOnce(&Popped<K, O>) -> T + Send,
+    ) -> impl Future<Output = Result<(Popped<K, O>, T), Closed>> + Send {
+        self.pop_async(process)
+    }
+
     fn has_synced(&self) -> bool {
         self.has_synced()
     }
 
     fn wait_for_sync(&self) -> bool {
         self.wait_for_sync()
+    }
+
+    fn wait_for_sync_async(&self) -> impl Future<Output = bool> + Send {
+        self.wait_for_sync_async()
     }
 
     fn close(&self) {

@@ -32,6 +32,7 @@ mod contract;
 mod delta;
 mod operations;
 mod pending;
+mod pop;
 mod state;
 
 #[cfg(test)]
@@ -41,7 +42,7 @@ use std::error::Error;
 use std::fmt;
 use std::sync::Arc;
 
-use crate::fifo::{AfterPop, Closed, EnqueueError, Intake, Listed, SlowHook, Stopwatch};
+use crate::fifo::{EnqueueError, Intake, Listed, SlowHook};
 use crate::machine::Host;
 use crate::monitor::Monitor;
 use crate::runtime::{Runtime, System};
@@ -224,66 +225,6 @@ where
         self.monitor.call(Resync::new());
     }
 
-    /// Takes the next entry, sleeping until there is one, and lets `process` look at it.
-    ///
-    /// `process` runs under the queue's lock (`cache:QU-12`): it is the place, and the only one,
-    /// to update the known objects, and it must not call the queue. The entry is gone whatever it
-    /// returns, and if it panics.
-    ///
-    /// # Errors
-    /// The queue is closed and empty.
-    #[inline]
-    pub fn pop<T>(
-        &self,
-        process: impl FnOnce(&Popped<K, O>) -> T,
-    ) -> Result<(Popped<K, O>, T), Closed> {
-        self.pop_or_requeue(|popped| (AfterPop::Forget, process(popped)))
-    }
-
-    /// As [`pop`](Self::pop), for a `process` that may put the entry back.
-    ///
-    /// # Errors
-    /// The queue is closed and empty.
-    #[inline]
-    pub fn pop_or_requeue<T>(
-        &self,
-        process: impl FnOnce(&Popped<K, O>) -> (AfterPop, T),
-    ) -> Result<(Popped<K, O>, T), Closed> {
-        let abandon = Processed { requeue: None };
-        let mut slow = None;
-        let outcome = self.monitor.around(Pop, abandon, |popped| {
-            let Some(popped) = popped else { return (None, None) };
-            let watch = self.watch(&popped);
-            let (after, result) = process(&popped);
-            if let Some(watch) = watch {
-                slow = watch.stop(self.monitor.runtime());
-            }
-            (Some(self.processed(after, &popped)), Some((popped, result)))
-        });
-        if let (Some(hook), Some(slow)) = (&self.on_slow, slow) {
-            hook(slow);
-        }
-        outcome.ok_or(Closed)
-    }
-
-    #[inline]
-    fn watch(&self, popped: &Popped<K, O>) -> Option<Stopwatch> {
-        let key = || format!("{:?}", popped.key);
-        Stopwatch::start(self.on_slow.is_some(), self.monitor.runtime(), key, popped.left, 1)
-    }
-
-    #[inline]
-    fn processed(&self, after: AfterPop, popped: &Popped<K, O>) -> Processed<K, O> {
-        let requeue = match after {
-            AfterPop::Forget => None,
-            AfterPop::Requeue => {
-                let (key, deltas) = (Some(self.hashed(&popped.key)), popped.deltas.clone());
-                Some(Box::new(AddIfAbsent { key, deltas }))
-            }
-        };
-        Processed { requeue }
-    }
-
     fn hashed(&self, key: &K) -> Hashed<K> {
         self.intake.hasher().hashed(key.clone())
     }
@@ -327,6 +268,11 @@ where
     /// without getting there.
     pub fn wait_for_sync(&self) -> bool {
         self.monitor.call(WaitForSync)
+    }
+
+    /// As [`wait_for_sync`](Self::wait_for_sync), for tasks: to drop the future is to stop waiting.
+    pub fn wait_for_sync_async(&self) -> impl Future<Output = bool> + Send {
+        self.monitor.call_async(WaitForSync)
     }
 
     /// Returns a copy of the pending changes of an object (`cache:DF-28`).

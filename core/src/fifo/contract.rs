@@ -57,12 +57,25 @@ pub trait Queue<K, O>: Send + Sync + 'static {
     fn pop<T>(&self, process: impl FnOnce(&Self::Popped) -> T)
     -> Result<(Self::Popped, T), Closed>;
 
+    /// As [`pop`](Self::pop), for tasks. `process` awaits nothing. A future that is dropped takes
+    /// nothing, and a wake-up that was meant for it goes to another consumer.
+    ///
+    /// # Errors
+    /// The queue is closed and empty.
+    fn pop_async<T: Send>(
+        &self,
+        process: impl FnOnce(&Self::Popped) -> T + Send,
+    ) -> impl Future<Output = Result<(Self::Popped, T), Closed>> + Send;
+
     /// Tells whether the first list has been processed.
     fn has_synced(&self) -> bool;
 
     /// Sleeps until the first list has been processed; false if the queue was closed and drained
     /// without getting there.
     fn wait_for_sync(&self) -> bool;
+
+    /// As [`wait_for_sync`](Self::wait_for_sync), for tasks: to drop the future is to stop waiting.
+    fn wait_for_sync_async(&self) -> impl Future<Output = bool> + Send;
 
     /// Lets every `pop` end once the queue is empty.
     fn close(&self);
@@ -110,12 +123,23 @@ impl<K: Key, O: Handle, R: Runtime, H: Host<FifoQueue<K, O>>> Queue<K, O> for Fi
         self.pop(process)
     }
 
+    fn pop_async<T: Send>(
+        &self,
+        process: impl FnOnce(&Popped<K, O>) -> T + Send,
+    ) -> impl Future<Output = Result<(Popped<K, O>, T), Closed>> + Send {
+        self.pop_async(process)
+    }
+
     fn has_synced(&self) -> bool {
         self.has_synced()
     }
 
     fn wait_for_sync(&self) -> bool {
         self.wait_for_sync()
+    }
+
+    fn wait_for_sync_async(&self) -> impl Future<Output = bool> + Send {
+        self.wait_for_sync_async()
     }
 
     fn close(&self) {

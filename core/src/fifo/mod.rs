@@ -32,6 +32,7 @@ mod marker;
 mod naming;
 mod operations;
 mod outcome;
+mod pop;
 mod state;
 
 #[cfg(test)]
@@ -53,8 +54,8 @@ pub use operations::{
     AddIfAbsent, Close, Delete, Get, HasSynced, IsClosed, Len, List, Op, Pop, Processed, Put,
     Replace, Resync, Ret, WaitForSync,
 };
-pub(crate) use outcome::Stopwatch;
 pub use outcome::{AfterPop, Closed, EnqueueError, SlowHook, SlowProcessing};
+pub(crate) use outcome::{Handled, Stopwatch};
 pub use state::{FifoQueue, POPPERS, Popped, SYNC};
 
 /// The queue of newest objects. Shared by reference or in an `Arc`.
@@ -149,54 +150,6 @@ impl<K: Key, O: Handle, R: Runtime, H: Host<FifoQueue<K, O>>> Fifo<K, O, R, H> {
         self.monitor.call(Resync);
     }
 
-    /// Takes the next object, sleeping until there is one, and lets `process` look at it.
-    ///
-    /// `process` runs under the queue's lock (`cache:QU-12`) and must not call the queue. The
-    /// object is gone whatever it returns, and if it panics.
-    ///
-    /// # Errors
-    /// The queue is closed and empty.
-    pub fn pop<T>(
-        &self,
-        process: impl FnOnce(&Popped<K, O>) -> T,
-    ) -> Result<(Popped<K, O>, T), Closed> {
-        self.pop_or_requeue(|popped| (AfterPop::Forget, process(popped)))
-    }
-
-    /// As [`pop`](Self::pop), for a `process` that may put the object back.
-    ///
-    /// # Errors
-    /// The queue is closed and empty.
-    pub fn pop_or_requeue<T>(
-        &self,
-        process: impl FnOnce(&Popped<K, O>) -> (AfterPop, T),
-    ) -> Result<(Popped<K, O>, T), Closed> {
-        let abandon = Processed { requeue: None };
-        let mut slow = None;
-        let outcome = self.monitor.around(Pop, abandon, |popped| {
-            let Some(popped) = popped else { return (None, None) };
-            let watch = self.watch(&popped);
-            let (after, result) = process(&popped);
-            if let Some(watch) = watch {
-                slow = watch.stop(self.monitor.runtime());
-            }
-            let requeue = (after == AfterPop::Requeue).then(|| {
-                let (key, object) = (Some(self.hashed(&popped.key)), Some(popped.object.clone()));
-                Box::new(AddIfAbsent { key, object })
-            });
-            (Some(Processed { requeue }), Some((popped, result)))
-        });
-        if let (Some(hook), Some(slow)) = (&self.on_slow, slow) {
-            hook(slow);
-        }
-        outcome.ok_or(Closed)
-    }
-
-    fn watch(&self, popped: &Popped<K, O>) -> Option<Stopwatch> {
-        let key = || format!("{:?}", popped.key);
-        Stopwatch::start(self.on_slow.is_some(), self.monitor.runtime(), key, popped.left, 1)
-    }
-
     fn hashed(&self, key: &K) -> Hashed<K> {
         self.intake.hasher().hashed(key.clone())
     }
@@ -235,6 +188,11 @@ impl<K: Key, O: Handle, R: Runtime, H: Host<FifoQueue<K, O>>> Fifo<K, O, R, H> {
     /// without getting there.
     pub fn wait_for_sync(&self) -> bool {
         self.monitor.call(WaitForSync)
+    }
+
+    /// As [`wait_for_sync`](Self::wait_for_sync), for tasks: to drop the future is to stop waiting.
+    pub fn wait_for_sync_async(&self) -> impl Future<Output = bool> + Send {
+        self.monitor.call_async(WaitForSync)
     }
 
     /// Returns an object that waits.

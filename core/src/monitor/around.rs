@@ -5,9 +5,15 @@
 //! decision ([`Step::Held`] or [`Step::Done`]); that the second half runs, even if the callback
 //! panics, is this module's.
 
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+
 use crate::machine::{Cx, Host, Machine, Operation, Step};
 use crate::runtime::Runtime;
 
+use super::awaited::Awaited;
 use super::{Guard, Monitor};
 
 impl<M: Machine, R: Runtime, H: Host<M>> Monitor<M, R, H> {
@@ -43,11 +49,94 @@ impl<M: Machine, R: Runtime, H: Host<M>> Monitor<M, R, H> {
                 }
             }
         };
+        self.finish((held, ret), abandon, body)
+    }
+
+    /// As [`around`](Self::around), for a task, on any executor. It sleeps before `first` ends, and
+    /// never after: `body` runs within one poll.
+    #[inline]
+    pub fn around_async<A, B, T, F>(
+        &self,
+        first: A,
+        abandon: B,
+        body: F,
+    ) -> Around<'_, A, B, F, M, R, H>
+    where
+        A: Operation<M>,
+        B: Operation<M>,
+        F: FnOnce(A::Ret) -> (Option<B>, T),
+    {
+        Around(Some(Halves { first: Awaited::new(self, first), abandon, body }))
+    }
+
+    /// Runs what comes after the first half.
+    #[inline(always)]
+    fn finish<'a, B: Operation<M>, Ret, T>(
+        &'a self,
+        (held, ret): (Option<Guard<'a, H, R>>, Ret),
+        abandon: B,
+        body: impl FnOnce(Ret) -> (Option<B>, T),
+    ) -> T {
         let mut second = Second { monitor: self, held, follow_up: Some(abandon) };
         let (follow_up, out) = body(ret);
         second.follow_up = follow_up;
         drop(second);
         out
+    }
+}
+
+/// A call in two halves that waits without a thread; made by [`Monitor::around_async`].
+///
+/// Nothing happens until it is polled. If it is dropped before its first half has ended, that is
+/// given up as a [`Call`](super::Call) is, and `body` never runs.
+#[must_use = "a future does nothing unless it is polled"]
+pub struct Around<'a, A: Operation<M>, B, F, M: Machine, R: Runtime, H: Host<M> = M>(
+    /// `None` once it is over.
+    Option<Halves<'a, A, B, F, M, R, H>>,
+);
+
+struct Halves<'a, A: Operation<M>, B, F, M: Machine, R: Runtime, H: Host<M>> {
+    first: Awaited<'a, A, M, R, H>,
+    abandon: B,
+    body: F,
+}
+
+/// Nothing in it is ever pinned.
+impl<A: Operation<M>, B, F, M: Machine, R: Runtime, H: Host<M>> Unpin
+    for Around<'_, A, B, F, M, R, H>
+{
+}
+
+impl<A, B, F, T, M, R, H> Future for Around<'_, A, B, F, M, R, H>
+where
+    A: Operation<M>,
+    B: Operation<M>,
+    F: FnOnce(A::Ret) -> (Option<B>, T),
+    M: Machine,
+    R: Runtime,
+    H: Host<M>,
+{
+    type Output = T;
+
+    /// # Panics
+    /// If it is over; if `body` does; or if a follow-up operation wants to wait, which is a bug of
+    /// the machine.
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<T> {
+        const OVER: &str = "a call that is over is not polled again";
+        let halves = &mut self.get_mut().0;
+        let ended = ready!(halves.as_mut().expect(OVER).first.poll(context));
+        // What is left of the first half drops last, so without the lock.
+        let Halves { first, abandon, body } = halves.take().expect(OVER);
+        Poll::Ready(first.monitor.finish(ended, abandon, body))
+    }
+}
+
+impl<A: Operation<M>, B, F, M: Machine, R: Runtime, H: Host<M>> fmt::Debug
+    for Around<'_, A, B, F, M, R, H>
+{
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let asleep = self.0.as_ref().is_some_and(|halves| halves.first.is_asleep());
+        f.debug_struct("Around").field("asleep", &asleep).finish_non_exhaustive()
     }
 }
 

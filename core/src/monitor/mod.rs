@@ -17,6 +17,7 @@
 //! being woken would take, and whoever brings it has nobody to wake.
 
 mod around;
+mod awaited;
 mod call;
 mod tasks;
 #[cfg(test)]
@@ -29,6 +30,7 @@ use std::mem::ManuallyDrop;
 use crate::machine::{CHANNELS, Channel, Cx, Host, Machine, Operation, Step, Wakes};
 use crate::runtime::{Instant, Runtime};
 
+pub use around::Around;
 pub use call::Call;
 use tasks::{Tasks, Woken};
 

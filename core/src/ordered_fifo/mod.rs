@@ -36,6 +36,7 @@ mod event;
 mod newest;
 mod operations;
 mod options;
+mod pop;
 mod state;
 
 #[cfg(test)]
@@ -45,7 +46,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::delta_fifo::Verb;
-use crate::fifo::{Closed, EnqueueError, Intake, Keyed, SlowHook, SlowProcessing, Stopwatch};
+use crate::fifo::{EnqueueError, Intake, Keyed, SlowHook};
 use crate::machine::Host;
 use crate::monitor::Monitor;
 use crate::runtime::{Runtime, System};
@@ -253,76 +254,6 @@ where
         self.monitor.call(Mark(Arc::new(Bookmark { resource_version })));
     }
 
-    /// Takes the next event, sleeping until there is one, and lets `process` look at it.
-    ///
-    /// The event is gone whatever `process` returns, and if it panics. In plain mode, and while
-    /// the queue is long, `process` runs under the queue's lock; then it must not call the queue
-    /// (`cache:QU-12`). It never runs twice at a time.
-    ///
-    /// # Errors
-    /// The queue is closed and empty.
-    #[inline]
-    pub fn pop<T>(
-        &self,
-        process: impl FnOnce(&Popped<K, O>) -> T,
-    ) -> Result<(Popped<K, O>, T), Closed> {
-        let mut slow = None;
-        let outcome = self.monitor.around(Pop, Processed, |popped| {
-            let Some(popped) = popped else { return (None, None) };
-            let watch = self.watch(Some(&popped.event), popped.left, 1);
-            let result = process(&popped);
-            slow = self.stop(watch);
-            (Some(Processed), Some((popped, result)))
-        });
-        self.tell(slow);
-        outcome.ok_or(Closed)
-    }
-
-    /// As [`pop`](Self::pop), for as many events as may be processed together: changes of
-    /// different objects up to the batch size, or one event of another kind (`cache:RF-19`).
-    ///
-    /// Objects are told by their keys. From the first call on, the queue notes a hash of every key
-    /// that comes in; where it has none, or two are equal, it asks for keys here, under its lock.
-    ///
-    /// # Errors
-    /// The queue is closed and empty.
-    pub fn pop_batch<T>(
-        &self,
-        process: impl FnOnce(&Batch<K, O>) -> T,
-    ) -> Result<(Batch<K, O>, T), Closed> {
-        let mut slow = None;
-        let outcome = self.monitor.around(PopBatch, Processed, |batch| {
-            let Some(batch) = batch else { return (None, None) };
-            let watch = self.watch(batch.events.first(), batch.left, batch.events.len());
-            let result = process(&batch);
-            slow = self.stop(watch);
-            (Some(Processed), Some((batch, result)))
-        });
-        self.tell(slow);
-        outcome.ok_or(Closed)
-    }
-
-    #[inline]
-    fn watch(&self, first: Option<&Event<K, O>>, left: usize, count: usize) -> Option<Stopwatch> {
-        let key = || match first.and_then(Event::delta).map(|d| self.intake.key_of_delta(d)) {
-            Some(Ok(key)) => format!("{key:?}"),
-            _ => String::new(),
-        };
-        Stopwatch::start(self.on_slow.is_some(), self.monitor.runtime(), key, left, count)
-    }
-
-    #[inline]
-    fn stop(&self, watch: Option<Stopwatch>) -> Option<SlowProcessing> {
-        watch.and_then(|watch| watch.stop(self.monitor.runtime()))
-    }
-
-    #[inline]
-    fn tell(&self, slow: Option<SlowProcessing>) {
-        if let (Some(hook), Some(slow)) = (&self.on_slow, slow) {
-            hook(slow);
-        }
-    }
-
     /// Lets every `pop` end once the queue is empty. Writes still work (`cache:QU-3` to `QU-5`).
     pub fn close(&self) {
         self.monitor.call(Close);
@@ -343,6 +274,11 @@ where
     /// without getting there.
     pub fn wait_for_sync(&self) -> bool {
         self.monitor.call(WaitForSync)
+    }
+
+    /// As [`wait_for_sync`](Self::wait_for_sync), for tasks: to drop the future is to stop waiting.
+    pub fn wait_for_sync_async(&self) -> impl Future<Output = bool> + Send {
+        self.monitor.call_async(WaitForSync)
     }
 
     /// Returns a copy of the events that wait, oldest first.

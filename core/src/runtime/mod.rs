@@ -6,6 +6,8 @@
 //! implementation; this crate knows none of them.
 
 mod atomic;
+#[cfg(test)]
+pub(crate) mod bell;
 mod block_on;
 mod manual;
 #[cfg(test)]

@@ -1,10 +1,10 @@
 //! The seam over real threads and clocks, and the random numbers of every seam.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::task::{Wake, Waker};
+use std::task::Waker;
 use std::time::Duration;
 
+use super::bell::Bell;
 use super::probe::Probe;
 use super::*;
 
@@ -22,22 +22,6 @@ fn until(so: impl Fn() -> bool) -> bool {
         system.sleep_until(system.now() + ms(1));
     }
     so()
-}
-
-/// Counts how often it is woken.
-#[derive(Default)]
-struct Counter(AtomicUsize);
-
-impl Wake for Counter {
-    fn wake(self: Arc<Self>) {
-        self.0.fetch_add(1, Ordering::SeqCst);
-    }
-}
-
-impl Counter {
-    fn get(&self) -> usize {
-        self.0.load(Ordering::SeqCst)
-    }
 }
 
 #[test]
@@ -121,18 +105,17 @@ fn what_is_published_is_what_is_loaded() {
 #[test]
 fn alarms_wake_at_their_times_whichever_was_armed_first() {
     let system = System::new();
-    let (late, early) = (Arc::<Counter>::default(), Arc::<Counter>::default());
+    let (late, early) = (Arc::<Bell>::default(), Arc::<Bell>::default());
     let began = system.now();
-    let arm =
-        |by, counter: &Arc<Counter>| system.wake_at(began + by, Waker::from(Arc::clone(counter)));
+    let arm = |by, bell: &Arc<Bell>| system.wake_at(began + by, Waker::from(Arc::clone(bell)));
     let far = arm(PATIENCE, &late);
     system.sleep_until(began + ms(5)); // whoever serves them sleeps until then by now
     let near = arm(ms(20), &early);
-    assert!(until(|| early.get() == 1));
+    assert!(until(|| early.rings() == 1));
     assert!(system.now() >= began + ms(20));
     let together = [arm(ms(40), &early), arm(ms(40), &early)];
-    assert!(until(|| early.get() == 3), "each of two at the same time");
-    assert_eq!(late.get(), 0);
+    assert!(until(|| early.rings() == 3), "each of two at the same time");
+    assert_eq!(late.rings(), 0);
     drop((far, near, together));
     assert_eq!(Arc::strong_count(&late), 1, "a dropped alarm keeps nothing alive");
 }
@@ -152,11 +135,11 @@ fn an_alarm_rings_without_a_lock() {
 
 #[test]
 fn an_alarm_that_is_dropped_wakes_nobody() {
-    let (system, counter) = (System::new(), Arc::<Counter>::default());
-    drop(system.wake_at(system.now() + ms(300), Waker::from(Arc::clone(&counter))));
-    let other = Arc::<Counter>::default();
+    let (system, bell) = (System::new(), Arc::<Bell>::default());
+    drop(system.wake_at(system.now() + ms(300), Waker::from(Arc::clone(&bell))));
+    let other = Arc::<Bell>::default();
     let timer = system.wake_at(system.now() + ms(320), Waker::from(Arc::clone(&other)));
-    assert!(until(|| other.get() == 1));
-    assert_eq!((counter.get(), Arc::strong_count(&counter)), (0, 1));
+    assert!(until(|| other.rings() == 1));
+    assert_eq!((bell.rings(), Arc::strong_count(&bell)), (0, 1));
     drop(timer);
 }

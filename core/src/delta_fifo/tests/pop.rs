@@ -4,7 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
 use super::*;
-use crate::fifo::SlowProcessing;
+use crate::fifo::{AfterPop, Closed, SlowProcessing};
 use crate::runtime::Manual;
 use crate::runtime::probe::Probe;
 
@@ -147,6 +147,9 @@ fn slow_processing_is_told_when_many_wait() {
     queue.pop(|_| clock.advance(took)).unwrap(); // only ten are left
     queue.add(12).unwrap();
     queue.pop(|_| ()).unwrap(); // quick
-    assert_eq!(*told.lock(), [SlowProcessing { key: "0".to_owned(), left: 11, took }]);
-    assert_eq!(probe.ends(), (1, 1), "it is told when the lock is released");
+    (13..15).for_each(|object| queue.add(object).unwrap());
+    System::new().block_on(queue.pop_async(|_| clock.advance(took))).unwrap();
+    let slow = |key: &str, left| SlowProcessing { key: key.to_owned(), left, took };
+    assert_eq!(*told.lock(), [slow("0", 11), slow("3", 11)]);
+    assert_eq!(probe.ends(), (2, 2), "it is told when the lock is released");
 }

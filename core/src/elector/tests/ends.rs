@@ -3,7 +3,7 @@
 use std::future::{Future, pending};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, OnceLock};
-use std::task::{Context, Poll, Wake, Waker};
+use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use parking_lot::Mutex;
@@ -15,6 +15,7 @@ use crate::elector::{
     Leadership, LeaseLock, LeaseSpec, LockEvent, MemoryStore, Name, Object, ObjectName,
     ObjectStore, Record, StoreError, Stored, Version,
 };
+use crate::runtime::bell::{Bell, poll};
 use crate::runtime::{Manual, Runtime, System};
 
 type Lines = Arc<Mutex<Vec<&'static str>>>;
@@ -88,26 +89,16 @@ impl AsyncCallbacks<System> for NoWork {
     async fn started_leading(&self, _: Leadership<System>) {}
 }
 
-#[derive(Default)]
-struct Bell(AtomicU32);
-
-impl Wake for Bell {
-    fn wake(self: Arc<Self>) {
-        self.0.fetch_add(1, Ordering::SeqCst);
-    }
-}
-
 #[test]
 fn a_run_that_moved_to_another_task_is_woken_there() {
     let (token, bell) = (token(), Arc::<Bell>::default());
     let elector = Elector::new(&System::new(), Silent, Config::new("a")).unwrap();
     let mut run = Box::pin(elector.run_async(&token, &NoWork));
-    let moved = Waker::from(Arc::clone(&bell));
     assert!(run.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
-    assert!(run.as_mut().poll(&mut Context::from_waker(&moved)).is_pending());
+    assert!(poll(run.as_mut(), &bell).is_pending());
     token.cancel();
-    assert!(bell.0.load(Ordering::SeqCst) > 0, "the waker of the last poll");
-    assert_eq!(run.as_mut().poll(&mut Context::from_waker(&moved)), Poll::Ready(Ok(false)));
+    assert!(bell.rings() > 0, "the waker of the last poll");
+    assert_eq!(poll(run.as_mut(), &bell), Poll::Ready(Ok(false)));
 }
 
 /// A store that refuses whoever would go on leading, and writes down when a lease is freed.

@@ -1,9 +1,13 @@
 //! What every queue of objects promises to who does not know which it is (`cache:QU-1`).
 
+use std::pin::pin;
+use std::task::Poll;
+
 use super::*;
 use crate::delta_fifo::{Delta, DeltaFifo};
 use crate::fifo::Queue;
 use crate::ordered_fifo::{self, Event, OrderedFifo};
+use crate::runtime::bell::{Bell, poll};
 use crate::store::{KnownObjects, LastState, LookupFailed};
 
 fn everything_in_order<Q: Queue<&'static str, Object>>(queue: &Q) {
@@ -34,6 +38,28 @@ fn nothing_but_its_end<Q: Queue<&'static str, Object>>(queue: &Q) {
     assert!(matches!(queue.pop(|_| ()), Err(Closed)));
 }
 
+/// What a task is told that awaits, and that another is told if it does not.
+fn awaited<Q: Queue<&'static str, Object>>(queue: &Q) {
+    let [first, second, third]: [Arc<Bell>; 3] = Default::default();
+    let rings = || [&first, &second, &third].map(|bell| bell.rings());
+    let mut one = Box::pin(queue.pop_async(|_| 7));
+    let (mut other, mut synced) = (pin!(queue.pop_async(|_| 8)), pin!(queue.wait_for_sync_async()));
+    assert!(poll(one.as_mut(), &first).is_pending() && poll(other.as_mut(), &second).is_pending());
+    assert!(poll(synced.as_mut(), &third).is_pending());
+    queue.replace(vec![("a", 1)], "1").unwrap();
+    assert_eq!(rings(), [1, 0, 0], "QU-7: whoever has slept longest");
+    drop(one);
+    assert_eq!(rings(), [1, 1, 0], "it passes its wake-up on");
+    assert!(matches!(poll(other.as_mut(), &second), Poll::Ready(Ok((_, 8)))));
+    assert_eq!((rings(), queue.len()), ([1, 1, 1], 0), "QU-15: it was the whole list");
+    assert!(matches!(poll(synced.as_mut(), &third), Poll::Ready(true)));
+    let mut last = pin!(queue.pop_async(|_| ()));
+    assert!(poll(last.as_mut(), &first).is_pending());
+    queue.close();
+    assert_eq!(rings(), [2, 1, 1]);
+    assert!(matches!(poll(last.as_mut(), &first), Poll::Ready(Err(Closed))), "QU-5");
+}
+
 fn refusals<Q: Queue<&'static str, Object>>(queue: &Q) {
     assert!(queue.add(("", 1)).is_err() && queue.update(("", 1)).is_err());
     assert!(queue.delete(LastState::Final(("", 1))).is_err());
@@ -44,6 +70,7 @@ fn refusals<Q: Queue<&'static str, Object>>(queue: &Q) {
 fn promises<Q: Queue<&'static str, Object>>(queue: impl Fn() -> Q) -> Q {
     everything_in_order(&queue());
     nothing_but_its_end(&queue());
+    awaited(&queue());
     refusals(&queue());
     queue()
 }

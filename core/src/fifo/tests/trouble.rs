@@ -122,8 +122,14 @@ fn slow_processing_is_told_when_many_wait() {
     queue.pop(|_| clock.advance(Duration::from_millis(99))).unwrap();
     queue.pop(|_| clock.advance(Duration::from_millis(100))).unwrap();
     queue.pop(|_| clock.advance(Duration::from_millis(100))).unwrap(); // only ten are left
-    assert_eq!(*told.lock(), [("\"b\"".to_owned(), 11)]);
-    assert_eq!(probe.ends(), (1, 1), "it is told when the lock is released");
+    queue.replace(names.map(|name| (name, 2)).to_vec()).unwrap();
+    let slow = queue.pop_async(|_| clock.advance(Duration::from_millis(100)));
+    System::new().block_on(slow).unwrap();
+    assert_eq!(
+        *told.lock(),
+        [("b", 11), ("a", 12)].map(|(name, left)| (format!("{name:?}"), left))
+    );
+    assert_eq!(probe.ends(), (2, 2), "it is told when the lock is released");
 }
 
 #[test]

@@ -1,39 +1,22 @@
 //! Tasks and threads as sleepers of one monitor.
 
 mod foreign;
+mod halves;
 mod sleepers;
 
 use std::future::Future;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::task::{Context, Poll, Wake, Waker};
+use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use super::Monitor;
 use crate::delaying_queue::DelayingQueue;
 use crate::machine::{Cx, Embed, Machine, Operation, Step};
 use crate::queue::{Add, Get, Queue, Token, WorkQueue};
+use crate::runtime::bell::{Bell, poll};
 use crate::runtime::{Ambient as _, Instant, Manual, Runtime, System};
-
-#[derive(Default)]
-struct Bell(AtomicU32);
-
-impl Wake for Bell {
-    fn wake(self: Arc<Self>) {
-        self.0.fetch_add(1, Ordering::SeqCst);
-    }
-}
-
-impl Bell {
-    fn rings(&self) -> u32 {
-        self.0.load(Ordering::SeqCst)
-    }
-}
-
-fn poll<F: Future>(future: Pin<&mut F>, bell: &Arc<Bell>) -> Poll<F::Output> {
-    future.poll(&mut Context::from_waker(&Waker::from(Arc::clone(bell))))
-}
 
 fn taken(polled: Poll<Option<(Token, u8)>>) -> Option<u8> {
     match polled {

@@ -4,6 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
 use super::*;
+use crate::fifo::{Closed, SlowProcessing};
 use crate::runtime::Manual;
 use crate::runtime::probe::Probe;
 
@@ -183,7 +184,10 @@ fn slow_processing_of_a_batch_is_judged_by_its_length_and_told_under_its_first_k
     queue.pop_batch(|_| clock.advance(Duration::from_millis(300))).unwrap();
     queue.pop(|_| clock.advance(Duration::from_millis(99))).unwrap();
     queue.pop(|_| clock.advance(Duration::from_millis(100))).unwrap();
-    let expected = [("3", 14), ("7", 12)].map(|(key, left)| (key.to_owned(), left));
+    (20..23).for_each(|object| queue.add(object).unwrap());
+    let slow = queue.pop_batch_async(|_| clock.advance(Duration::from_millis(300)));
+    System::new().block_on(slow).unwrap();
+    let expected = [("3", 14), ("7", 12), ("8", 12)].map(|(key, left)| (key.to_owned(), left));
     assert_eq!(*told.lock(), expected, "QU-21");
-    assert_eq!(probe.ends(), (2, 2), "it is told when the lock is released");
+    assert_eq!(probe.ends(), (3, 3), "it is told when the lock is released");
 }

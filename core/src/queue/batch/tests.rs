@@ -5,8 +5,6 @@ use std::num::NonZeroUsize;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::task::{Context, Wake, Waker};
 use std::time::Duration;
 
 use quickcheck::quickcheck;
@@ -19,6 +17,7 @@ use crate::limiter::Exponential;
 use crate::machine::{Machine, Many, Operation};
 use crate::queue::{Add, AddAll, Deliver, Done, DoneAll, Fifo, Finished, Get, GetBatch, Len};
 use crate::queue::{Queue, ShutDown, Token, WorkQueue};
+use crate::runtime::bell::{Bell, poll};
 use crate::runtime::{Runtime, System};
 
 const SOME: NonZeroUsize = NonZeroUsize::MAX;
@@ -175,26 +174,16 @@ fn a_panic_in_the_middle_of_a_batch_leaves_all_of_it_done() {
     queue.shut_down_with_drain(); // would hang if an item were still in processing
 }
 
-/// Counts how often a task was woken.
-struct Bell(AtomicUsize);
-
-impl Wake for Bell {
-    fn wake(self: Arc<Self>) {
-        self.0.fetch_add(1, Ordering::SeqCst);
-    }
-}
-
 #[test]
 fn adding_a_batch_wakes_as_many_tasks_as_it_has_items() {
     let queue = queue();
-    let bells: Vec<_> = (0..3).map(|_| Arc::new(Bell(Default::default()))).collect();
+    let bells: Vec<_> = (0..3).map(|_| Arc::<Bell>::default()).collect();
     let mut tasks: Vec<_> = bells.iter().map(|_| Box::pin(queue.take_batch_async(SOME))).collect();
     for (task, bell) in tasks.iter_mut().zip(&bells) {
-        let waker = Waker::from(Arc::clone(bell));
-        assert!(task.as_mut().poll(&mut Context::from_waker(&waker)).is_pending());
+        assert!(poll(task.as_mut(), bell).is_pending());
     }
     queue.add_all([1, 2, 1]);
-    let rung: Vec<_> = bells.iter().map(|bell| bell.0.load(Ordering::SeqCst)).collect();
+    let rung: Vec<_> = bells.iter().map(|bell| bell.rings()).collect();
     assert_eq!(rung, [1, 1, 0], "two items, and the longest asleep first");
 }
 

@@ -1,27 +1,15 @@
 //! The clock that is moved by hand (`workqueue:CK`).
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Wake, Waker};
 use std::time::Duration;
 
 use super::{Manual, ManualTimer};
+use crate::runtime::bell::Bell;
 use crate::runtime::{Ambient, Instant, Runtime, System, WallTime};
 
 const SECOND: Duration = Duration::from_secs(1);
 const PATIENCE: Duration = Duration::from_secs(10);
-
-/// Counts how often it is woken.
-#[derive(Default)]
-struct Counter {
-    woken: AtomicUsize,
-}
-
-impl Wake for Counter {
-    fn wake(self: Arc<Self>) {
-        self.woken.fetch_add(1, Ordering::SeqCst);
-    }
-}
 
 /// How often [`Again`] is woken before it has enough.
 const TIMES: usize = 20;
@@ -61,9 +49,9 @@ fn again(delay: Duration) -> Arc<Again> {
     Arc::new(Again { runtime, delay, woken, armed })
 }
 
-fn counter() -> (Arc<Counter>, Waker) {
-    let counter = Arc::new(Counter::default());
-    (Arc::clone(&counter), Waker::from(counter))
+fn bell() -> (Arc<Bell>, Waker) {
+    let bell = Arc::new(Bell::default());
+    (Arc::clone(&bell), Waker::from(bell))
 }
 
 #[test]
@@ -90,15 +78,15 @@ fn both_clocks_advance_and_the_wall_clock_can_be_set() {
 #[test]
 fn a_step_fires_every_timer_that_is_due_and_no_other() {
     let runtime = Manual::new();
-    let (counter, waker) = counter();
+    let (bell, waker) = bell();
     let timers = [1, 2, 3].map(|s| runtime.wake_at(Instant::ZERO + s * SECOND, waker.clone()));
     assert_eq!(runtime.waiters(), 3);
     runtime.advance(2 * SECOND);
-    assert_eq!((counter.woken.load(Ordering::SeqCst), runtime.waiters()), (2, 1));
+    assert_eq!((bell.rings(), runtime.waiters()), (2, 1));
     drop(timers);
     assert_eq!(runtime.waiters(), 0, "a dropped timer does not wait");
     runtime.advance(2 * SECOND);
-    assert_eq!(counter.woken.load(Ordering::SeqCst), 2);
+    assert_eq!(bell.rings(), 2);
 }
 
 #[test]
@@ -149,12 +137,12 @@ fn an_overdue_timer_fires_although_the_clock_stands() {
 #[test]
 fn what_is_never_due_does_not_fire_at_the_end_of_time() {
     let runtime = Manual::new();
-    let (counter, waker) = counter();
+    let (bell, waker) = bell();
     let timer = runtime.wake_at(Instant::NEVER, waker);
     runtime.advance(Duration::MAX);
     runtime.advance(Duration::MAX);
     assert!(runtime.now() < Instant::NEVER);
-    assert_eq!((counter.woken.load(Ordering::SeqCst), runtime.waiters()), (0, 1));
+    assert_eq!((bell.rings(), runtime.waiters()), (0, 1));
     drop(timer);
 }
 
@@ -274,7 +262,7 @@ fn who_sleeps_until_now_does_not_sleep() {
 #[test]
 fn a_test_can_wait_until_a_timer_is_armed() {
     let runtime = Manual::new();
-    let (inner, (_, waker)) = (runtime.clone(), counter());
+    let (inner, (_, waker)) = (runtime.clone(), bell());
     let thread = runtime.spawn("arms", move || {
         let system = System::new();
         system.sleep_until(system.now() + Duration::from_millis(20));
@@ -340,10 +328,10 @@ fn a_wait_until_now_has_timed_out() {
 #[test]
 fn a_timer_wakes_nobody_before_its_time() {
     let runtime = Manual::new();
-    let (counter, waker) = counter();
+    let (bell, waker) = bell();
     let timer = runtime.wake_at(Instant::ZERO + SECOND, waker);
     let system = System::new();
     system.sleep_until(system.now() + Duration::from_millis(20));
-    assert_eq!(counter.woken.load(Ordering::SeqCst), 0);
+    assert_eq!(bell.rings(), 0);
     drop(timer);
 }

@@ -138,6 +138,15 @@ impl<K: Key, O: Handle, R: Runtime, H: Host<HeapQueue<K, O>>> KeyedHeap<K, O, R,
         self.monitor.call(Pop).map(|(_, object)| object).ok_or(HeapError::Closed)
     }
 
+    /// As [`pop`](Self::pop), for tasks. A future that is dropped takes nothing, and a wake-up that
+    /// was meant for it goes to another consumer.
+    ///
+    /// # Errors
+    /// The heap is closed and empty.
+    pub async fn pop_async(&self) -> Result<O, HeapError> {
+        self.monitor.call_async(Pop).await.map(|(_, object)| object).ok_or(HeapError::Closed)
+    }
+
     /// Returns the object with a key.
     pub fn get(&self, key: &K) -> Option<O> {
         self.monitor.call(Get(self.hashed(key)))

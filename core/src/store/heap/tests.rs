@@ -1,9 +1,12 @@
 //! The rules of the keyed heap, one behaviour a test.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::pin;
+use std::task::Poll;
 
 use super::*;
 use crate::machine::{Cx, Operation, Step, Wakes};
+use crate::runtime::bell::{Bell, poll};
 use crate::runtime::probe::{Probe, Probing};
 use crate::store::{KeyHasher, NoMetadata};
 
@@ -284,4 +287,20 @@ fn keys_and_objects_that_leave_are_dropped_without_the_lock() {
     heap.close();
     assert!(heap.add(new(5)).is_err());
     probe.all_got_through();
+}
+
+#[test]
+fn the_least_object_is_awaited() {
+    let (heap, bell) = (heap(), Arc::<Bell>::default());
+    let (mut gone, mut popped) = (Box::pin(heap.pop_async()), pin!(heap.pop_async()));
+    assert!(poll(gone.as_mut(), &Arc::default()).is_pending());
+    assert!(poll(popped.as_mut(), &bell).is_pending());
+    heap.add(("a", 1)).unwrap();
+    drop(gone);
+    assert_eq!(bell.rings(), 1, "who gives up passes its wake-up on");
+    assert!(matches!(poll(popped.as_mut(), &bell), Poll::Ready(Ok(("a", 1)))));
+    let mut last = pin!(heap.pop_async());
+    assert!(poll(last.as_mut(), &bell).is_pending());
+    heap.close();
+    assert!(matches!(poll(last.as_mut(), &bell), Poll::Ready(Err(HeapError::Closed))), "HP-2");
 }

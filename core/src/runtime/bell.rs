@@ -1,0 +1,28 @@
+//! A waker that counts, and a way to poll a future with it.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::task::{Context, Poll, Wake, Waker};
+
+/// Counts how often it is woken.
+#[derive(Default)]
+pub(crate) struct Bell(AtomicUsize);
+
+impl Wake for Bell {
+    fn wake(self: Arc<Self>) {
+        self.0.fetch_add(1, Ordering::SeqCst);
+    }
+}
+
+impl Bell {
+    pub(crate) fn rings(&self) -> usize {
+        self.0.load(Ordering::SeqCst)
+    }
+}
+
+/// Polls a future for a task that this bell wakes.
+pub(crate) fn poll<F: Future>(future: Pin<&mut F>, bell: &Arc<Bell>) -> Poll<F::Output> {
+    future.poll(&mut Context::from_waker(&Waker::from(Arc::clone(bell))))
+}
