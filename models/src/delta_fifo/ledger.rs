@@ -10,17 +10,8 @@ use seatrial_core::machine::Step;
 
 use super::tried::{Call, Config, Reply, State};
 use super::{DeltaFifo, Event, History, MachineOp, MachineRet, Spec};
-use crate::objects::{Object, left_by};
+use crate::objects::{Asleep, Bed, Object, left_by};
 use crate::trial::{self, Ledger as _, Violation, What};
-
-/// Where a thread sleeps.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Bed {
-    /// In `pop`.
-    Pop,
-    /// In `wait_for_sync`.
-    Sync,
-}
 
 /// What is known before an event.
 #[derive(Clone, Debug, Default)]
@@ -44,7 +35,7 @@ pub(super) struct Ledger {
     /// Entries that are being processed, and by which thread.
     pub(super) in_process: Vec<(u8, Popped<u8, Object>)>,
     /// Who sleeps.
-    pub(super) asleep: Vec<(u8, Bed)>,
+    pub(super) asleep: Asleep,
     /// Whether the queue is closed.
     pub(super) closed: bool,
 }
@@ -98,13 +89,13 @@ impl Over<'_> {
 
 impl trial::Ledger<DeltaFifo> for Ledger {
     fn apply(&mut self, event: &Event) {
+        self.asleep.wake::<DeltaFifo>(event);
         let What::Step { op, outcome, .. } = &event.what else { return };
-        self.asleep.retain(|(thread, _)| *thread != event.thread);
         match (op, outcome) {
             (Call::Make(config), Step::Done(reply)) => self.begin(config, reply),
             (Call::Queue(op), Step::Wait { .. }) => {
                 let bed = if matches!(op, Op::WaitForSync(_)) { Bed::Sync } else { Bed::Pop };
-                self.asleep.push((event.thread, bed));
+                self.asleep.lie_down(event.thread, bed);
             }
             (_, Step::Done(reply) | Step::Held(reply)) => {
                 if let Some(over) = over(event) {
@@ -219,11 +210,6 @@ impl Ledger {
     /// Tells whether nothing more will be handed out unless somebody writes.
     pub(super) fn is_drained(&self) -> bool {
         self.closed && self.state.pending.is_empty() && self.in_process.is_empty()
-    }
-
-    /// Tells whether somebody sleeps in such a bed.
-    pub(super) fn sleeps(&self, bed: Bed) -> bool {
-        self.asleep.iter().any(|(_, taken)| *taken == bed)
     }
 
     /// Returns what the consumer will have of an object once everything is applied to its store:

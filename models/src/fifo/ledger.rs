@@ -4,17 +4,8 @@ use seatrial_core::fifo::{AddIfAbsent, Delete, Op, Popped, Processed, Put, Repla
 use seatrial_core::machine::Step;
 
 use super::{Event, Fifo, History, MachineOp, MachineRet, Spec};
-use crate::objects::Object;
+use crate::objects::{Asleep, Bed, Object};
 use crate::trial::{self, Ledger as _, Violation, What};
-
-/// Where a thread sleeps.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Bed {
-    /// In `pop`.
-    Pop,
-    /// In `wait_for_sync`.
-    Sync,
-}
 
 /// What is known before an event.
 #[derive(Clone, Debug, Default)]
@@ -26,7 +17,7 @@ pub(super) struct Ledger {
     /// Objects that are being processed, and by which thread.
     pub(super) in_process: Vec<(u8, Popped<u8, Object>)>,
     /// Who sleeps.
-    pub(super) asleep: Vec<(u8, Bed)>,
+    pub(super) asleep: Asleep,
     /// Whether the queue is closed.
     pub(super) closed: bool,
 }
@@ -49,12 +40,12 @@ pub(super) fn writes(event: &Event) -> bool {
 
 impl trial::Ledger<Fifo> for Ledger {
     fn apply(&mut self, event: &Event) {
+        self.asleep.wake::<Fifo>(event);
         let What::Step { op, outcome, .. } = &event.what else { return };
-        self.asleep.retain(|(thread, _)| *thread != event.thread);
         match outcome {
             Step::Wait { .. } => {
                 let bed = if matches!(op, Op::WaitForSync(_)) { Bed::Sync } else { Bed::Pop };
-                self.asleep.push((event.thread, bed));
+                self.asleep.lie_down(event.thread, bed);
                 if bed == Bed::Pop {
                     self.skip_stale();
                 }
@@ -120,11 +111,6 @@ impl Ledger {
     /// Tells whether nothing more will be handed out unless somebody writes.
     pub(super) fn is_drained(&self) -> bool {
         self.closed && self.spec.items.is_empty() && self.in_process.is_empty()
-    }
-
-    /// Returns how many threads sleep in such a bed.
-    pub(super) fn sleepers(&self, bed: Bed) -> usize {
-        self.asleep.iter().filter(|(_, taken)| *taken == bed).count()
     }
 }
 

@@ -121,7 +121,9 @@ component_tests! {
         write_after_close,
         close_before_first_list,
         close_with_an_object_left,
-        deleted_after_close;
+        deleted_after_close,
+        task_and_thread,
+        dropped_popper;
     also: mutants, conformance, fuzz
 }
 

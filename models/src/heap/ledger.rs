@@ -30,8 +30,8 @@ impl Ledger {
 
 impl trial::Ledger<Heap> for Ledger {
     fn apply(&mut self, event: &Event) {
+        self.asleep.wake::<Heap>(event);
         let What::Step { op, outcome, .. } = &event.what else { return };
-        self.asleep.wake(event.thread);
         let ret = match outcome {
             Step::Wait { .. } => return self.asleep.lie_down(event.thread, Bed::Pop),
             Step::Done(ret) | Step::Held(ret) => ret,

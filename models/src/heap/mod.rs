@@ -106,7 +106,9 @@ component_tests! {
         many_with_a_bad_one,
         readers_between,
         close_while_two_wait,
-        close_with_objects_left;
+        close_with_objects_left,
+        task_and_thread,
+        dropped_popper;
     also: mutants, conformance, fuzz
 }
 

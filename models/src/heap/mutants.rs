@@ -117,6 +117,10 @@ fn of_waking() -> Vec<Mutant<Heap>> {
             (|op, wakes, rules| if matches!(op, Op::Put(_)) && rules.len() > 1 {
                 wakes.set(POPPERS, 0);
             }) breaks ["no_lost_wakeup"];
+        Seeded "dropped_popper_swallows_wake"
+            from "museum P1, a popper that leaves without passing its wake-up on":
+            (|op, wakes, _| if matches!(op, Op::Pop(_)) { wakes.set(POPPERS, 0) })
+            breaks ["no_lost_wakeup"];
         Seeded "close_wakes_one" from "own: signalled where all must wake":
             (at_most!(1, POPPERS, Op::Close(_))) breaks ["close_wakes_everybody"];
         Seeded "close_wakes_nobody" from "museum B6":

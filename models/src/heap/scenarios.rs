@@ -25,6 +25,8 @@ pub(super) fn all() -> Vec<Box<dyn DynScenario<Heap>>> {
         Box::new(ReadersBetween),
         Box::new(CloseWhileTwoWait),
         Box::new(CloseWithObjectsLeft),
+        Box::new(TaskAndThread),
+        Box::new(DroppedPopper),
     ]
 }
 
@@ -299,5 +301,60 @@ impl Scenario<Heap> for CloseWithObjectsLeft {
         };
         after(|ret| matches!(ret, Ret::Delete(Some(_))))
             && after(|ret| matches!(ret, Ret::Pop(Some(_))))
+    }
+}
+
+/// A consumer that is a task, and one that is a thread, wait for two objects.
+struct TaskAndThread;
+
+impl Scenario<Heap> for TaskAndThread {
+    const NAME: &'static str = "task_and_thread";
+    const SAYS: &'static str = "a task and a thread wait while two objects are added";
+
+    fn run<R: Runtime>(&self, world: &World<R, Heap>) {
+        let heap = heap(world);
+        let thread = consumer(world, "thread", &heap);
+        let runtime = world.runtime().clone();
+        let task = caller(world, "task", &heap, move |heap| {
+            runtime.block_on(async { while heap.pop_async().await.is_ok() {} });
+        });
+        add(&heap, (1, 5));
+        add(&heap, (2, 3));
+        end(world, &heap, [thread, task]);
+    }
+
+    /// Both sleep when an object comes.
+    fn reaches(history: &History) -> bool {
+        Ledger::some(history, |before, event| {
+            steps(event, |op| matches!(op, Op::Put(_))) && before.sleepers() == 2
+        })
+    }
+}
+
+/// A task gives up while an object comes: its wake-up goes to the thread that sleeps beside it.
+struct DroppedPopper;
+
+impl Scenario<Heap> for DroppedPopper {
+    const NAME: &'static str = "dropped_popper";
+    const SAYS: &'static str = "a task gives up its pop while an object comes and a thread waits";
+
+    fn run<R: Runtime>(&self, world: &World<R, Heap>) {
+        let heap = heap(world);
+        let thread = consumer(world, "thread", &heap);
+        let giving_up = world.clone();
+        let task = caller(world, "task", &heap, move |heap| {
+            let _given_up = giving_up.at_once(heap.pop_async());
+        });
+        let producer = caller(world, "producer", &heap, |heap| add(heap, (1, 5)));
+        world.join(producer);
+        world.join(task);
+        end(world, &heap, [thread]);
+    }
+
+    /// The pop is given up after an object came, and nobody has taken it.
+    fn reaches(history: &History) -> bool {
+        Ledger::some(history, |before, event| {
+            matches!(event.what, What::Cancel { .. }) && !before.spec.items.is_empty()
+        })
     }
 }

@@ -1,5 +1,7 @@
 //! Who sleeps in a queue of objects, and where.
 
+use crate::trial::{Component, EventOf, What};
+
 /// Where a thread sleeps.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Bed {
@@ -14,9 +16,11 @@ pub(crate) enum Bed {
 pub(crate) struct Asleep(Vec<(u8, Bed)>);
 
 impl Asleep {
-    /// A thread makes a step: it does not sleep.
-    pub(crate) fn wake(&mut self, thread: u8) {
-        self.0.retain(|(sleeper, _)| *sleeper != thread);
+    /// A thread that makes a step does not sleep, nor does one that gives up.
+    pub(crate) fn wake<C: Component>(&mut self, event: &EventOf<C>) {
+        if let What::Step { .. } | What::Cancel { .. } = event.what {
+            self.0.retain(|(sleeper, _)| *sleeper != event.thread);
+        }
     }
 
     /// A thread goes to sleep.

@@ -59,6 +59,28 @@ impl<R: Runtime, C: Component, Q: Queue<u8, Object>> Stage<R, C, Q> {
         self.on(name, |stage| while stage.pop().is_ok() {})
     }
 
+    /// A task that pops until the queue is closed and empty.
+    pub(crate) fn task(&self, name: &str) -> R::Join<()> {
+        self.on(name, |stage| {
+            let popping = async { while stage.pop_async().await.is_ok() {} };
+            stage.world.runtime().block_on(popping);
+        })
+    }
+
+    /// A task that pops once, and gives up if it would have to wait.
+    pub(crate) fn giving_up(&self, name: &str) -> R::Join<()> {
+        self.on(name, |stage| {
+            let _given_up = stage.world.at_once(stage.pop_async());
+        })
+    }
+
+    /// A task that waits until the first list is processed.
+    pub(crate) fn waiting_task(&self, name: &str) -> R::Join<()> {
+        self.on(name, |stage| {
+            let _synced = stage.world.runtime().block_on(stage.queue.wait_for_sync_async());
+        })
+    }
+
     /// A thread that pops once.
     pub(crate) fn popper(&self, name: &str) -> R::Join<()> {
         self.on(name, |stage| {
@@ -125,6 +147,11 @@ impl<R: Runtime, C: Component, Q: Queue<u8, Object>> Stage<R, C, Q> {
         self.queue.pop(|popped| (self.consume)(&self.store, popped)).map(drop)
     }
 
+    /// As [`pop`](Self::pop), for tasks.
+    pub(crate) async fn pop_async(&self) -> Result<(), Closed> {
+        self.queue.pop_async(|popped| (self.consume)(&self.store, popped)).await.map(drop)
+    }
+
     pub(crate) fn add(&self, object: Object) {
         self.queue.add(object).expect("the object has a key");
     }
@@ -151,6 +178,24 @@ impl<R: Runtime, C: Component, Q: Queue<u8, Object>> Stage<R, C, Q> {
         let mut objects = objects.to_vec();
         objects.push((0, 1));
         assert!(self.queue.replace(objects, "").is_err(), "key 0 is none");
+    }
+
+    /// A task and a thread wait, each for one of two objects, and another task for the first list.
+    pub(crate) fn task_and_thread(&self) {
+        let poppers = [self.consumer("thread"), self.task("task")];
+        let synced = self.waiting_task("synced");
+        self.list(&[(1, 1), (2, 1)]);
+        self.end(poppers);
+        self.join([synced]);
+    }
+
+    /// A task gives up its pop while an object comes and a thread waits.
+    pub(crate) fn dropped_popper(&self) {
+        let thread = self.consumer("thread");
+        let task = self.giving_up("task");
+        let producer = self.on("producer", |stage| stage.add((1, 1)));
+        self.join([producer, task]);
+        self.end([thread]);
     }
 
     /// Waits until nobody moves, closes the queue and joins everybody.

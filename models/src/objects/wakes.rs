@@ -9,6 +9,11 @@ macro_rules! queue_wakes {
                 ($crate::trial::at_most!(0, POPPERS, Op::Put(_))) breaks ["no_lost_wakeup"];
             Seeded "list_wakes_one" from "cache:QU-7, one signal for all its objects":
                 ($crate::trial::at_most!(1, POPPERS, Op::Replace(_))) breaks ["no_lost_wakeup"];
+            Seeded "dropped_popper_swallows_wake"
+                from "museum P1, a popper that leaves without passing its wake-up on":
+                (|op, wakes, _| if matches!(op, Op::Pop(_)) {
+                    wakes.set(POPPERS, 0);
+                }) breaks ["no_lost_wakeup"];
             Seeded "close_wakes_one" from "museum B6, cache:QU-5":
                 ($crate::trial::at_most!(1, POPPERS, Op::Close(_))) breaks ["close_wakes_everybody"];
             Seeded "close_wakes_nobody" from "museum B6":

@@ -133,8 +133,8 @@ impl Default for Ledger {
 
 impl trial::Ledger<OrderedFifo> for Ledger {
     fn apply(&mut self, event: &Event) {
+        self.asleep.wake::<OrderedFifo>(event);
         let What::Step { op, outcome, .. } = &event.what else { return };
-        self.asleep.wake(event.thread);
         match (op, outcome) {
             (Call::Make(config), Step::Done(reply)) => self.begin(config, reply),
             (Call::Queue(op), Step::Wait { .. }) => {

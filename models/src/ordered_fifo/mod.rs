@@ -164,7 +164,9 @@ component_tests! {
         close_while_processing,
         close_with_events_left,
         write_after_close,
-        close_before_first_list;
+        close_before_first_list,
+        task_and_thread,
+        dropped_popper;
     also: mutants, conformance, fuzz
 }
 

@@ -1,7 +1,10 @@
 //! What a scenario is given: a runtime, the machine under trial, and a way to say things.
 
+use std::future::poll_fn;
+use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
+use std::task::Poll;
 use std::time::Duration;
 
 use seatrial_core::machine::Boxed;
@@ -110,6 +113,17 @@ impl<R: Runtime, C: Component> World<R, C> {
             Ok(value) => value,
             Err(panic) => std::panic::resume_unwind(panic),
         }
+    }
+
+    /// Runs a future as a task that gives up where it would have to wait: the future is dropped
+    /// there, asleep or woken.
+    pub fn at_once<T>(&self, future: impl Future<Output = T>) -> Option<T> {
+        let mut future = pin!(future);
+        let once = poll_fn(|context| match future.as_mut().poll(context) {
+            Poll::Ready(value) => Poll::Ready(Some(value)),
+            Poll::Pending => Poll::Ready(None),
+        });
+        self.runtime.block_on(once)
     }
 
     /// Sleeps until nobody else can move, and records that moment.

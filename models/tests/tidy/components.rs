@@ -58,6 +58,14 @@ pub(crate) fn missing_files(component: &Wants, paths: &BTreeSet<&str>) -> Vec<St
     lacking.map(|file| format!("{name} has no {file}")).collect()
 }
 
+/// Complains about a component that is tried by the command line alone: its page emits no tests.
+pub(crate) fn untested(component: &Wants, files: &[File]) -> Option<String> {
+    let page = format!("models/src/{}/mod.rs", component.name);
+    let emits = |file: &File| file.path == page && file.text.contains("\ncomponent_tests! {\n");
+    let is_tested = !component.is_tried || files.iter().any(emits);
+    (!is_tested).then(|| format!("{page}: component_tests! is not called"))
+}
+
 /// Complains about properties that read bytes and that no fuzzer feeds: without a target, without
 /// seeds, or without a place for past failures. `has_seeds` tells whether a folder holds files.
 pub(crate) fn unfuzzed(

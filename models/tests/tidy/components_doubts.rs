@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::components::{Wants, manifest, missing_files, orphans, unfuzzed};
+use crate::components::{Wants, manifest, missing_files, orphans, unfuzzed, untested};
 use crate::tree::File;
 
 fn files(texts: &[(&str, &str)]) -> Vec<File> {
@@ -29,6 +29,17 @@ fn a_component_without_its_files_is_noticed() {
         let paths: BTreeSet<&str> = all.into_iter().filter(|path| *path != absent).collect();
         assert_eq!(missing_files(&wants, &paths).len(), 1, "{absent}");
     }
+}
+
+#[test]
+fn a_component_without_tests_is_noticed() {
+    let wants =
+        |is_tried| Wants { name: "heap".to_owned(), is_tried, is_fuzzed: false, has_traces: false };
+    let page = |text| files(&[("models/src/heap/mod.rs", text)]);
+    assert_eq!(untested(&wants(true), &page("\ncomponent_tests! {\n    Heap;\n}\n")), None);
+    assert!(untested(&wants(true), &page("use crate::trial::component_tests;\n")).is_some());
+    assert!(untested(&wants(true), &[]).is_some());
+    assert_eq!(untested(&wants(false), &page("")), None, "there is nothing to test");
 }
 
 #[test]

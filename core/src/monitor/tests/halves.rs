@@ -23,7 +23,7 @@ fn a_task_that_processes_keeps_the_lock() {
         .block_on(queue.pop_async(|_| {
             let thread = System::new().spawn("asking", move || tell.send(asking.len()));
             let answer = hear.recv_timeout(Duration::from_millis(50));
-            assert!(answer.is_err(), "somebody came between the halves, QU-12");
+            assert!(answer.is_err(), "somebody came between the halves, cache:QU-12");
             thread
         }))
         .unwrap();
@@ -51,7 +51,7 @@ fn a_task_may_put_back_what_it_took() {
     queue.replace(vec![1, 2]).unwrap();
     let taken = queue.pop_or_requeue_async(|popped| (AfterPop::Requeue, popped.object));
     assert_eq!(System::new().block_on(taken).unwrap().1, 1);
-    assert_eq!(queue.list(), [(2, 2), (1, 1)], "QU-9");
+    assert_eq!(queue.list(), [(2, 2), (1, 1)], "cache:QU-9");
 }
 
 #[test]

@@ -1,9 +1,6 @@
 //! Consumers that are tasks: they sleep until a time by a timer, and may give up.
 
-use std::future::{Future, poll_fn};
-use std::pin::pin;
 use std::sync::Arc;
-use std::task::Poll;
 use std::time::Duration;
 
 use seatrial_core::delaying_queue::AddAfter;
@@ -57,16 +54,9 @@ impl Scenario<DelayingQueue> for DroppedGetter {
     fn run<R: Runtime>(&self, world: &World<R, DelayingQueue>) {
         let queue = queue(world);
         let thread = worker(world, "thread", &queue, millis(0));
-        let (tried, runtime) = (Arc::clone(&queue), world.runtime().clone());
+        let (tried, giving_up) = (Arc::clone(&queue), world.clone());
         let task = world.spawn("task", move || {
-            let once = {
-                let mut getter = pin!(tried.take_async());
-                runtime.block_on(poll_fn(|context| match getter.as_mut().poll(context) {
-                    Poll::Ready(taken) => Poll::Ready(taken),
-                    Poll::Pending => Poll::Ready(None), // dropped here, asleep or woken
-                }))
-            };
-            if let Some((token, _)) = once {
+            if let Some((token, _)) = giving_up.at_once(tried.take_async()).flatten() {
                 tried.done(token);
             }
         });

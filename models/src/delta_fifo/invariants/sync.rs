@@ -5,8 +5,7 @@ use seatrial_core::delta_fifo::Ret;
 use super::ledger::{Ledger, Over, at_every_call, when_quiet};
 use super::{Checked, DeltaFifo, Invariant};
 use crate::delta_fifo::History;
-use crate::delta_fifo::ledger::Bed;
-use crate::objects::MISSED;
+use crate::objects::{Bed, MISSED};
 use crate::trial::Violation;
 
 pub(super) fn all() -> Vec<Invariant<DeltaFifo>> {
@@ -125,7 +124,7 @@ fn initial_until_synced(history: &History) -> Checked {
 
 fn no_lost_wakeup(history: &History) -> Checked {
     when_quiet(history, |now| match now.state.pending.first() {
-        Some((key, _)) if now.sleeps(Bed::Pop) => {
+        Some((key, _)) if now.asleep.count(Bed::Pop) > 0 => {
             Err(format!("a consumer sleeps although object {key} is pending"))
         }
         _ => Ok(()),
@@ -134,7 +133,7 @@ fn no_lost_wakeup(history: &History) -> Checked {
 
 fn close_wakes_everybody(history: &History) -> Checked {
     when_quiet(history, |now| {
-        if now.closed && now.sleeps(Bed::Pop) {
+        if now.closed && now.asleep.count(Bed::Pop) > 0 {
             return Err("a consumer sleeps although the queue is closed".to_owned());
         }
         Ok(())
@@ -143,10 +142,10 @@ fn close_wakes_everybody(history: &History) -> Checked {
 
 fn sync_wakes_everybody(history: &History) -> Checked {
     when_quiet(history, |now: &Ledger| {
-        if now.sleeps(Bed::Sync) && now.has_synced() {
+        if now.asleep.count(Bed::Sync) > 0 && now.has_synced() {
             return Err("somebody waits for the first list, which is processed".to_owned());
         }
-        if now.sleeps(Bed::Sync) && now.is_drained() {
+        if now.asleep.count(Bed::Sync) > 0 && now.is_drained() {
             return Err("somebody waits for a list that will never be processed".to_owned());
         }
         Ok(())

@@ -4,9 +4,10 @@ use seatrial_core::delta_fifo::{Delete, Delta, Op};
 use seatrial_core::runtime::Runtime;
 
 use super::{Stage, some, store};
-use crate::delta_fifo::ledger::{Bed, Ledger, Over};
+use crate::delta_fifo::ledger::{Ledger, Over};
 use crate::delta_fifo::tried::Config;
 use crate::delta_fifo::{DeltaFifo, History};
+use crate::objects::Bed;
 use crate::trial::{DynScenario, Scenario, World};
 
 pub(super) fn all() -> Vec<Box<dyn DynScenario<DeltaFifo>>> {
@@ -181,7 +182,7 @@ impl Scenario<DeltaFifo> for TwoConsumers {
     /// Both sleep when the first object comes.
     fn reaches(history: &History) -> bool {
         some(history, |before, over| {
-            let both = before.asleep.iter().filter(|(_, bed)| *bed == Bed::Pop).count() == 2;
+            let both = before.asleep.count(Bed::Pop) == 2;
             over.writes() && both
         })
     }

@@ -4,8 +4,8 @@ use seatrial_core::delta_fifo::{Op, Ret};
 use seatrial_core::runtime::Runtime;
 
 use super::{Stage, some};
-use crate::delta_fifo::ledger::Bed;
 use crate::delta_fifo::{DeltaFifo, History};
+use crate::objects::Bed;
 use crate::trial::{DynScenario, Scenario, World};
 
 pub(super) fn all() -> Vec<Box<dyn DynScenario<DeltaFifo>>> {
@@ -36,7 +36,7 @@ impl Scenario<DeltaFifo> for CloseWhileTwoWait {
     /// Both sleep when the queue is closed.
     fn reaches(history: &History) -> bool {
         some(history, |before, over| {
-            let both = before.asleep.iter().filter(|(_, bed)| *bed == Bed::Pop).count() == 2;
+            let both = before.asleep.count(Bed::Pop) == 2;
             matches!(over.op, Op::Close(_)) && both
         })
     }
@@ -87,8 +87,9 @@ impl Scenario<DeltaFifo> for CloseBeforeFirstList {
 
     /// It was asleep, and is told that there will be none.
     fn reaches(history: &History) -> bool {
-        some(history, |before, over| matches!(over.op, Op::Close(_)) && before.sleeps(Bed::Sync))
-            && some(history, |_, over| matches!(over.ret, Ret::WaitForSync(false)))
+        some(history, |before, over| {
+            matches!(over.op, Op::Close(_)) && before.asleep.count(Bed::Sync) > 0
+        }) && some(history, |_, over| matches!(over.ret, Ret::WaitForSync(false)))
     }
 }
 
@@ -112,7 +113,7 @@ impl Scenario<DeltaFifo> for CloseWithAnEntryLeft {
     fn reaches(history: &History) -> bool {
         some(history, |before, over| {
             let left = over.popped().is_some() && before.closed;
-            left && before.sleeps(Bed::Sync)
+            left && before.asleep.count(Bed::Sync) > 0
         })
     }
 }

@@ -5,6 +5,7 @@ mod closing;
 mod lists;
 mod processing;
 mod sync;
+mod tasks;
 
 use seatrial_core::runtime::Runtime;
 
@@ -20,6 +21,7 @@ pub(super) fn all() -> Vec<Box<dyn DynScenario<DeltaFifo>>> {
     all.extend(processing::all());
     all.extend(sync::all());
     all.extend(closing::all());
+    all.extend(tasks::all());
     all
 }
 

@@ -5,9 +5,8 @@ use seatrial_core::fifo::AfterPop;
 use seatrial_core::runtime::Runtime;
 
 use super::{Stage, some};
-use crate::delta_fifo::ledger::Bed;
 use crate::delta_fifo::{DeltaFifo, History};
-use crate::objects::PANICS;
+use crate::objects::{Bed, PANICS};
 use crate::trial::{DynScenario, Scenario, World};
 
 pub(super) fn all() -> Vec<Box<dyn DynScenario<DeltaFifo>>> {
@@ -93,7 +92,7 @@ impl Scenario<DeltaFifo> for AskedBackForAnother {
     fn reaches(history: &History) -> bool {
         some(history, |before, over| {
             let goes_back = matches!(over.op, Op::Processed(Processed { requeue: Some(_) }));
-            goes_back && before.sleeps(Bed::Pop)
+            goes_back && before.asleep.count(Bed::Pop) > 0
         })
     }
 }
@@ -148,7 +147,7 @@ impl Scenario<DeltaFifo> for PutBackForAnother {
     /// The other one sleeps when the changes come back.
     fn reaches(history: &History) -> bool {
         some(history, |before, over| {
-            matches!(over.op, Op::AddIfAbsent(_)) && before.sleeps(Bed::Pop)
+            matches!(over.op, Op::AddIfAbsent(_)) && before.asleep.count(Bed::Pop) > 0
         })
     }
 }

@@ -4,8 +4,8 @@ use seatrial_core::delta_fifo::Op;
 use seatrial_core::runtime::Runtime;
 
 use super::{Stage, some};
-use crate::delta_fifo::ledger::Bed;
 use crate::delta_fifo::{DeltaFifo, History};
+use crate::objects::Bed;
 use crate::trial::{DynScenario, Scenario, World};
 
 pub(super) fn all() -> Vec<Box<dyn DynScenario<DeltaFifo>>> {
@@ -38,7 +38,7 @@ impl Scenario<DeltaFifo> for FirstListAwaited {
     /// Both wait when the last entry of the list is taken.
     fn reaches(history: &History) -> bool {
         some(history, |before, over| {
-            let both = before.asleep.iter().filter(|(_, bed)| *bed == Bed::Sync).count() == 2;
+            let both = before.asleep.count(Bed::Sync) == 2;
             over.popped().is_some() && before.batch.len() == 1 && both
         })
     }
@@ -88,7 +88,7 @@ impl Scenario<DeltaFifo> for ListWithDuplicates {
     fn reaches(history: &History) -> bool {
         some(history, |before, over| {
             let twice = over.popped().is_some_and(|popped| popped.deltas.len() == 2);
-            twice && before.sleeps(Bed::Sync)
+            twice && before.asleep.count(Bed::Sync) > 0
         })
     }
 }

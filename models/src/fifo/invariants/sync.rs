@@ -3,9 +3,9 @@
 use seatrial_core::fifo::Ret;
 
 use super::{Checked, Fifo, Invariant};
-use crate::fifo::ledger::{Bed, at_every_event, popped, when_quiet};
+use crate::fifo::ledger::{at_every_event, popped, when_quiet};
 use crate::fifo::{Event, History};
-use crate::objects::MISSED;
+use crate::objects::{Bed, MISSED};
 use crate::trial::Violation;
 
 pub(super) fn all() -> Vec<Invariant<Fifo>> {
@@ -125,7 +125,7 @@ fn initial_until_synced(history: &History) -> Checked {
 
 fn no_lost_wakeup(history: &History) -> Checked {
     when_quiet(history, |now| match now.spec.items.keys().next() {
-        Some(key) if now.sleepers(Bed::Pop) > 0 => {
+        Some(key) if now.asleep.count(Bed::Pop) > 0 => {
             Err(format!("a consumer sleeps although object {key} waits"))
         }
         _ => Ok(()),
@@ -134,7 +134,7 @@ fn no_lost_wakeup(history: &History) -> Checked {
 
 fn close_wakes_everybody(history: &History) -> Checked {
     when_quiet(history, |now| {
-        if now.closed && now.sleepers(Bed::Pop) > 0 {
+        if now.closed && now.asleep.count(Bed::Pop) > 0 {
             return Err("a consumer sleeps although the queue is closed".to_owned());
         }
         Ok(())
@@ -143,7 +143,7 @@ fn close_wakes_everybody(history: &History) -> Checked {
 
 fn sync_wakes_everybody(history: &History) -> Checked {
     when_quiet(history, |now| {
-        let waits = now.sleepers(Bed::Sync) > 0;
+        let waits = now.asleep.count(Bed::Sync) > 0;
         if waits && now.spec.has_synced() {
             return Err("somebody waits for the first list, which is processed".to_owned());
         }

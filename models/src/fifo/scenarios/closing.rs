@@ -4,8 +4,9 @@ use seatrial_core::fifo::{Op, Ret};
 use seatrial_core::runtime::Runtime;
 
 use super::{Stage, some, steps};
-use crate::fifo::ledger::{Bed, popped, writes};
+use crate::fifo::ledger::{popped, writes};
 use crate::fifo::{Fifo, History};
+use crate::objects::Bed;
 use crate::trial::{DynScenario, Scenario, World};
 
 pub(super) fn all() -> Vec<Box<dyn DynScenario<Fifo>>> {
@@ -37,7 +38,7 @@ impl Scenario<Fifo> for CloseWhileTwoWait {
     /// Both sleep when the queue is closed.
     fn reaches(history: &History) -> bool {
         some(history, |before, event| {
-            steps(event, |op| matches!(op, Op::Close(_))) && before.sleepers(Bed::Pop) == 2
+            steps(event, |op| matches!(op, Op::Close(_))) && before.asleep.count(Bed::Pop) == 2
         })
     }
 }
@@ -88,7 +89,7 @@ impl Scenario<Fifo> for CloseBeforeFirstList {
     /// It was asleep, and is told that there will be none.
     fn reaches(history: &History) -> bool {
         some(history, |before, event| {
-            steps(event, |op| matches!(op, Op::Close(_))) && before.sleepers(Bed::Sync) == 1
+            steps(event, |op| matches!(op, Op::Close(_))) && before.asleep.count(Bed::Sync) == 1
         }) && some(history, |_, event| {
             matches!(event.returned(), Some((_, Ret::WaitForSync(false))))
         })
@@ -114,7 +115,7 @@ impl Scenario<Fifo> for CloseWithAnObjectLeft {
     /// It waits on although the queue is closed: the list is yet to be processed.
     fn reaches(history: &History) -> bool {
         some(history, |before, event| {
-            popped(event).is_some() && before.closed && before.sleepers(Bed::Sync) == 1
+            popped(event).is_some() && before.closed && before.asleep.count(Bed::Sync) == 1
         })
     }
 }
@@ -141,7 +142,7 @@ impl Scenario<Fifo> for DeletedAfterClose {
     fn reaches(history: &History) -> bool {
         some(history, |before, event| {
             let deletes = steps(event, |op| matches!(op, Op::Delete(_)));
-            deletes && before.closed && before.sleepers(Bed::Sync) == 1
+            deletes && before.closed && before.asleep.count(Bed::Sync) == 1
         })
     }
 }

@@ -4,6 +4,7 @@ mod closing;
 mod places;
 mod processing;
 mod sync;
+mod tasks;
 
 use seatrial_core::fifo::{Fifo as Shell, Intake, Op};
 use seatrial_core::machine::Boxed;
@@ -20,6 +21,7 @@ pub(super) fn all() -> Vec<Box<dyn DynScenario<Fifo>>> {
     all.extend(processing::all());
     all.extend(sync::all());
     all.extend(closing::all());
+    all.extend(tasks::all());
     all
 }
 

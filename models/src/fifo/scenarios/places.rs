@@ -5,8 +5,9 @@ use seatrial_core::runtime::Runtime;
 
 use super::{Stage, head_is_stale, some, steps};
 use crate::engine::Engine;
-use crate::fifo::ledger::{Bed, popped, writes};
+use crate::fifo::ledger::{popped, writes};
 use crate::fifo::{Fifo, History};
+use crate::objects::Bed;
 use crate::trial::{DynScenario, Scenario, World};
 
 pub(super) fn all() -> Vec<Box<dyn DynScenario<Fifo>>> {
@@ -149,7 +150,7 @@ impl Scenario<Fifo> for TwoConsumers {
 
     /// Both sleep when the first object comes.
     fn reaches(history: &History) -> bool {
-        some(history, |before, event| writes(event) && before.sleepers(Bed::Pop) == 2)
+        some(history, |before, event| writes(event) && before.asleep.count(Bed::Pop) == 2)
     }
 }
 

@@ -4,9 +4,9 @@ use seatrial_core::fifo::{AfterPop, Op, Processed};
 use seatrial_core::runtime::Runtime;
 
 use super::{Stage, some, steps};
-use crate::fifo::ledger::{Bed, popped, writes};
+use crate::fifo::ledger::{popped, writes};
 use crate::fifo::{Fifo, History};
-use crate::objects::PANICS;
+use crate::objects::{Bed, PANICS};
 use crate::trial::{DynScenario, Scenario, World};
 
 pub(super) fn all() -> Vec<Box<dyn DynScenario<Fifo>>> {
@@ -89,7 +89,7 @@ impl Scenario<Fifo> for AskedBackForAnother {
     fn reaches(history: &History) -> bool {
         some(history, |before, event| {
             let back = |op: &Op<_, _>| matches!(op, Op::Processed(Processed { requeue: Some(_) }));
-            steps(event, back) && before.sleepers(Bed::Pop) == 1
+            steps(event, back) && before.asleep.count(Bed::Pop) == 1
         })
     }
 }
@@ -141,7 +141,7 @@ impl Scenario<Fifo> for PutBackForAnother {
     fn reaches(history: &History) -> bool {
         some(history, |before, event| {
             let back = steps(event, |op| matches!(op, Op::AddIfAbsent(_)));
-            back && before.sleepers(Bed::Pop) == 1
+            back && before.asleep.count(Bed::Pop) == 1
         }) && some(history, |before, event| {
             steps(event, |op| matches!(op, Op::HasSynced(_))) && before.spec.populated
         })

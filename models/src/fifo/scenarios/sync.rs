@@ -5,8 +5,9 @@ use seatrial_core::machine::Step;
 use seatrial_core::runtime::Runtime;
 
 use super::{Stage, head_is_stale, some, steps};
-use crate::fifo::ledger::{Bed, popped};
+use crate::fifo::ledger::popped;
 use crate::fifo::{Fifo, History};
+use crate::objects::Bed;
 use crate::trial::{DynScenario, Scenario, What, World};
 
 pub(super) fn all() -> Vec<Box<dyn DynScenario<Fifo>>> {
@@ -42,7 +43,7 @@ impl Scenario<Fifo> for FirstListAwaited {
     fn reaches(history: &History) -> bool {
         some(history, |before, event| {
             let last = popped(event).is_some() && before.spec.initial_left == 1;
-            last && before.sleepers(Bed::Sync) == 2
+            last && before.asleep.count(Bed::Sync) == 2
         })
     }
 }
@@ -69,7 +70,7 @@ impl Scenario<Fifo> for FirstListDeleted {
         some(history, |before, event| {
             let sleeps =
                 matches!(event.what, What::Step { op: Op::Pop(_), outcome: Step::Wait { .. }, .. });
-            sleeps && head_is_stale(before) && before.sleepers(Bed::Sync) == 1
+            sleeps && head_is_stale(before) && before.asleep.count(Bed::Sync) == 1
         })
     }
 }
@@ -94,7 +95,7 @@ impl Scenario<Fifo> for FirstListDeletedAndMore {
     /// One pop skips the last place and hands the other object out, while somebody waits.
     fn reaches(history: &History) -> bool {
         some(history, |before, event| {
-            popped(event).is_some() && head_is_stale(before) && before.sleepers(Bed::Sync) == 1
+            popped(event).is_some() && head_is_stale(before) && before.asleep.count(Bed::Sync) == 1
         })
     }
 }
@@ -117,7 +118,9 @@ impl Scenario<Fifo> for ListWithDuplicates {
     }
 
     fn reaches(history: &History) -> bool {
-        some(history, |before, event| popped(event).is_some() && before.sleepers(Bed::Sync) == 1)
+        some(history, |before, event| {
+            popped(event).is_some() && before.asleep.count(Bed::Sync) == 1
+        })
     }
 }
 

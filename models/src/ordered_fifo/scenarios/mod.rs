@@ -5,6 +5,7 @@ mod changes;
 mod closing;
 mod modes;
 mod sync;
+mod tasks;
 
 use seatrial_core::ordered_fifo::Op;
 use seatrial_core::runtime::Runtime;
@@ -21,6 +22,7 @@ pub(super) fn all() -> Vec<Box<dyn DynScenario<OrderedFifo>>> {
     all.extend(batches::all());
     all.extend(sync::all());
     all.extend(closing::all());
+    all.extend(tasks::all());
     all
 }
 

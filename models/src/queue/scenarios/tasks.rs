@@ -1,9 +1,6 @@
 //! Consumers that are tasks, beside consumers that are threads.
 
-use std::future::{Future, poll_fn};
-use std::pin::pin;
 use std::sync::Arc;
-use std::task::Poll;
 
 use seatrial_core::runtime::Runtime;
 
@@ -53,16 +50,9 @@ impl Scenario<Queue> for DroppedGetter {
     fn run<R: Runtime>(&self, world: &World<R, Queue>) {
         let queue = queue(world);
         let thread = worker(world, "thread", &queue);
-        let (tried, runtime) = (Arc::clone(&queue), world.runtime().clone());
+        let (tried, giving_up) = (Arc::clone(&queue), world.clone());
         let task = world.spawn("task", move || {
-            let once = {
-                let mut getter = pin!(tried.take_async());
-                runtime.block_on(poll_fn(|context| match getter.as_mut().poll(context) {
-                    Poll::Ready(taken) => Poll::Ready(taken),
-                    Poll::Pending => Poll::Ready(None), // dropped here, asleep or woken
-                }))
-            };
-            if let Some((token, _)) = once {
+            if let Some((token, _)) = giving_up.at_once(tried.take_async()).flatten() {
                 tried.done(token);
             }
         });
@@ -95,16 +85,10 @@ impl Scenario<Queue> for DroppedDrain {
         let (token, _) = queue.take().expect("one item waits");
         let (tried, runtime) = (Arc::clone(&queue), world.runtime().clone());
         let awaited = world.spawn("awaited", move || runtime.block_on(tried.drain_async()));
-        let (tried, runtime) = (Arc::clone(&queue), world.runtime().clone());
-        let dropped = world.spawn("dropped", move || {
-            let mut drain = pin!(tried.drain_async());
-            runtime.block_on(poll_fn(|context| {
-                let _given_up = drain.as_mut().poll(context);
-                Poll::Ready(())
-            }));
-        });
+        let (tried, giving_up) = (Arc::clone(&queue), world.clone());
+        let dropped = world.spawn("dropped", move || giving_up.at_once(tried.drain_async()));
         queue.done(token);
-        world.join(dropped);
+        let _given_up = world.join(dropped);
         world.join(awaited);
     }
 

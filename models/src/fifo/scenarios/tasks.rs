@@ -1,0 +1,54 @@
+//! Consumers that are tasks, beside consumers that are threads.
+
+use seatrial_core::runtime::Runtime;
+
+use super::{Stage, some};
+use crate::fifo::ledger::writes;
+use crate::fifo::{Fifo, History};
+use crate::objects::Bed;
+use crate::trial::{DynScenario, Scenario, What, World};
+
+pub(super) fn all() -> Vec<Box<dyn DynScenario<Fifo>>> {
+    vec![Box::new(TaskAndThread), Box::new(DroppedPopper)]
+}
+
+/// A consumer that is a task, and one that is a thread, wait for two objects.
+struct TaskAndThread;
+
+impl Scenario<Fifo> for TaskAndThread {
+    const NAME: &'static str = "task_and_thread";
+    const SAYS: &'static str =
+        "a task and a thread wait for a list of two, and a task until it is processed";
+
+    fn run<R: Runtime>(&self, world: &World<R, Fifo>) {
+        Stage::new(world).task_and_thread();
+    }
+
+    /// All sleep when the list comes.
+    fn reaches(history: &History) -> bool {
+        some(history, |before, event| {
+            writes(event)
+                && before.asleep.count(Bed::Pop) == 2
+                && before.asleep.count(Bed::Sync) == 1
+        })
+    }
+}
+
+/// A task gives up while an object comes: its wake-up goes to the thread that sleeps beside it.
+struct DroppedPopper;
+
+impl Scenario<Fifo> for DroppedPopper {
+    const NAME: &'static str = "dropped_popper";
+    const SAYS: &'static str = "a task gives up its pop while an object comes and a thread waits";
+
+    fn run<R: Runtime>(&self, world: &World<R, Fifo>) {
+        Stage::new(world).dropped_popper();
+    }
+
+    /// The pop is given up after an object came, and nobody has taken it.
+    fn reaches(history: &History) -> bool {
+        some(history, |before, event| {
+            matches!(event.what, What::Cancel { .. }) && !before.spec.items.is_empty()
+        })
+    }
+}
