@@ -141,6 +141,8 @@ component_tests! {
         tried_again,
         stale_token,
         done_by_name,
-        shut_down_while_ready;
+        shut_down_while_ready,
+        task_and_thread,
+        dropped_getter;
     also: mutants, conformance, fuzz
 }

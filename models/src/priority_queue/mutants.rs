@@ -158,6 +158,11 @@ fn wakes() -> Vec<Mutant<PriorityQueue>> {
             (at_most!(0, GETTERS, Op::Add(_) | Op::AddBatch(_))) breaks ["no_lost_wakeup"];
         Seeded "done_never_wakes" from "museum P11":
             (at_most!(0, GETTERS, Op::Done(_))) breaks ["no_lost_wakeup"];
+        Seeded "dropped_getter_swallows_wake"
+            from "museum P1, a getter that leaves without passing its wake-up on":
+            (|op, wakes, queue| if matches!(op, Op::Get(_)) && queue.len() > 0 {
+                wakes.set(GETTERS, 0);
+            }) breaks ["no_lost_wakeup"];
         Seeded "batch_wakes_one" from "own: one signal for a whole batch":
             (at_most!(1, GETTERS, Op::AddBatch(_))) breaks ["no_lost_wakeup"];
         Seeded "shutdown_wakes_one" from "own: signalled where all must wake":

@@ -3,6 +3,7 @@
 mod delivery;
 mod ends;
 mod order;
+mod tasks;
 mod times;
 
 use std::sync::Arc;
@@ -35,6 +36,8 @@ pub(super) fn all() -> Vec<Box<dyn DynScenario<PriorityQueue>>> {
         Box::new(delivery::StaleToken),
         Box::new(delivery::DoneByName),
         Box::new(ends::ShutDownWhileReady),
+        Box::new(tasks::TaskAndThread),
+        Box::new(tasks::DroppedGetter),
     ]
 }
 
