@@ -295,9 +295,6 @@ fn shutdown_is_final(history: &History) -> Checked {
         Some((_, Ret::Get(None))) if !before.spec.shut_down => {
             Err("get reports the end of a queue that is not shut down".to_owned())
         }
-        Some((_, Ret::GetBatch(batch))) if batch.is_empty() && !before.spec.shut_down => {
-            Err("a batch reports the end of a queue that is not shut down".to_owned())
-        }
         Some((_, Ret::ShuttingDown(says))) if *says != before.spec.shut_down => {
             Err(format!("shutting_down says {says}"))
         }

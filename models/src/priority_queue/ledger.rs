@@ -1,6 +1,8 @@
 //! Follows a history call by call: what waits, what is ready, who holds what, who sleeps.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::slice;
 use std::time::Duration;
 
 use seatrial_core::limited_queue::Outcome;
@@ -98,6 +100,32 @@ impl Ledger {
     }
 }
 
+/// Reads a batch as the single calls that it stands for; any other event stands for itself.
+fn singles(event: &Event) -> Cow<'_, [Event]> {
+    let What::Step { op, outcome, .. } = &event.what else {
+        return Cow::Borrowed(slice::from_ref(event));
+    };
+    match (op, outcome) {
+        (Call::GetBatch(batch), Step::Wait { on, until }) => {
+            let waits = Step::Wait { on: *on, until: *until };
+            vec![event.instead(Call::Get(batch.call.clone()), waits)].into()
+        }
+        (Call::GetBatch(batch), Step::Done(Ret::GetBatch(taken))) => {
+            let got =
+                |taken| event.instead(Call::Get(batch.call.clone()), Step::Done(Ret::Get(taken)));
+            let none = taken.is_empty().then_some(None);
+            taken.iter().copied().map(Some).chain(none).map(got).collect()
+        }
+        (Call::DoneAll(all), Step::Done(Ret::DoneAll(finished))) => {
+            let done = |(done, finished): (&Done, &Finished<u8>)| {
+                event.instead(Call::Done(done.clone()), Step::Done(Ret::Done(finished.clone())))
+            };
+            all.0.iter().zip(finished).map(done).collect()
+        }
+        _ => Cow::Borrowed(slice::from_ref(event)),
+    }
+}
+
 /// Checks every event against what is known when time has come so far.
 pub(super) fn at_every_event(
     history: &History,
@@ -106,8 +134,10 @@ pub(super) fn at_every_event(
     let mut ledger = Ledger::new();
     for (number, event) in history.events.iter().enumerate() {
         ledger.reach(event);
-        check(&ledger, event).map_err(|because| Violation::at(number, because))?;
-        ledger.apply(event);
+        for event in singles(event).iter() {
+            check(&ledger, event).map_err(|because| Violation::at(number, because))?;
+            ledger.apply(event);
+        }
     }
     Ok(())
 }
@@ -121,7 +151,7 @@ pub(super) fn before_time_passes(
     for (number, event) in history.events.iter().enumerate() {
         check(&ledger, event).map_err(|because| Violation::at(number, because))?;
         ledger.reach(event);
-        ledger.apply(event);
+        singles(event).iter().for_each(|event| ledger.apply(event));
     }
     Ok(())
 }
@@ -137,7 +167,7 @@ pub(super) fn when_quiet(
         if matches!(event.what, What::Quiet) {
             check(&ledger).map_err(|because| Violation::at(number, because))?;
         }
-        ledger.apply(event);
+        singles(event).iter().for_each(|event| ledger.apply(event));
     }
     if matches!(history.end, End::Deadlock(_)) {
         check(&ledger).map_err(Violation::overall)?;

@@ -133,6 +133,7 @@ component_tests! {
         raise_among_equals,
         add_while_held,
         batch_for_two,
+        taken_together,
         earlier_time,
         brought_forward,
         due_together,

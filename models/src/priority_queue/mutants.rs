@@ -50,6 +50,10 @@ fn answers() -> Vec<Mutant<PriorityQueue>> {
             (|step, _| if let Step::Done(Ret::Done(told)) = step {
                 *told = Finished::NotInProcessing;
             }) breaks ["done_ends_its_own_delivery"];
+        Seeded "done_all_is_denied" from "own: the answers of another branch":
+            (|step, _| if let Step::Done(Ret::DoneAll(told)) = step {
+                told.fill(Finished::NotInProcessing);
+            }) breaks ["done_ends_its_own_delivery"];
         Seeded "settling_is_denied" from "own: the answer of another branch":
             (|step, _| if let Step::Done(Ret::Settle(told)) = step {
                 *told = Finished::NotInProcessing;
@@ -65,6 +69,8 @@ fn order() -> Vec<Mutant<PriorityQueue>> {
     mutants! { mistaken:
         Seeded "lowest_first" from "own: the order upside down":
             (&[LowestFirst]) breaks ["highest_first"];
+        Seeded "batch_lowest_first" from "own: taken one by one and pushed in front":
+            (&[BatchLowestFirst]) breaks ["highest_first"];
         Seeded "first_in_first_out" from "own: priorities forgotten at hand-out":
             (&[FirstInFirstOut]) breaks ["highest_first"];
         Seeded "raise_keeps_place" from "museum P5":
@@ -160,7 +166,7 @@ fn wakes() -> Vec<Mutant<PriorityQueue>> {
             (at_most!(0, GETTERS, Op::Done(_))) breaks ["no_lost_wakeup"];
         Seeded "dropped_getter_swallows_wake"
             from "museum P1, a getter that leaves without passing its wake-up on":
-            (|op, wakes, queue| if matches!(op, Op::Get(_)) && queue.len() > 0 {
+            (|op, wakes, queue| if matches!(op, Op::Get(_)) && !queue.is_empty() {
                 wakes.set(GETTERS, 0);
             }) breaks ["no_lost_wakeup"];
         Seeded "batch_wakes_one" from "own: one signal for a whole batch":

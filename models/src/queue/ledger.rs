@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::slice;
 
-use seatrial_core::machine::{Step, Wakes};
+use seatrial_core::machine::Step;
 use seatrial_core::queue::{Add, Done, DoneKey, Drain, DrainUntil, Finished, Op, Ret, Token};
 
 use super::spec::Spec;
@@ -149,27 +149,24 @@ pub(super) fn singles(event: &Event) -> Cow<'_, [Event]> {
     let What::Step { op, outcome, .. } = &event.what else {
         return Cow::Borrowed(slice::from_ref(event));
     };
-    let single = |op, outcome| {
-        let what = What::Step { op, outcome, wakes: Wakes::default() };
-        Event { thread: event.thread, at: event.at, object: event.object, what }
-    };
     match (op, outcome) {
         (Op::AddAll(all), Step::Done(_)) => {
-            let add = |add: &Add<u8>| single(Op::Add(add.clone()), Step::Done(Ret::Add(())));
+            let add = |add: &Add<u8>| event.instead(Op::Add(add.clone()), Step::Done(Ret::Add(())));
             all.0.iter().map(add).collect()
         }
         (Op::GetBatch(batch), Step::Wait { on, until }) => {
             let waits = Step::Wait { on: *on, until: *until };
-            vec![single(Op::Get(batch.call.clone()), waits)].into()
+            vec![event.instead(Op::Get(batch.call.clone()), waits)].into()
         }
         (Op::GetBatch(batch), Step::Done(Ret::GetBatch(taken))) => {
-            let got = |taken| single(Op::Get(batch.call.clone()), Step::Done(Ret::Get(taken)));
+            let got =
+                |taken| event.instead(Op::Get(batch.call.clone()), Step::Done(Ret::Get(taken)));
             let none = taken.is_empty().then_some(None);
             taken.iter().copied().map(Some).chain(none).map(got).collect()
         }
         (Op::DoneAll(all), Step::Done(Ret::DoneAll(finished))) => {
             let done = |(done, finished): (&Done, &Finished<u8>)| {
-                single(Op::Done(done.clone()), Step::Done(Ret::Done(finished.clone())))
+                event.instead(Op::Done(done.clone()), Step::Done(Ret::Done(finished.clone())))
             };
             all.0.iter().zip(finished).map(done).collect()
         }

@@ -60,6 +60,12 @@ impl<Op, Ret> Event<Op, Ret> {
         }
     }
 
+    /// Makes another step of the same moment: one of several that this one stands for.
+    pub(crate) fn instead(&self, op: Op, outcome: Step<Ret>) -> Self {
+        let Self { thread, at, object, .. } = *self;
+        Self { thread, at, object, what: What::Step { op, outcome, wakes: Wakes::default() } }
+    }
+
     /// Returns the value of a note with this label.
     pub fn noted(&self, wanted: &str) -> Option<u64> {
         match self.what {

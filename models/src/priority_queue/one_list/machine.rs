@@ -92,7 +92,13 @@ impl Machine for OneList {
                 })
             }
             Op::GetBatch(batch) => {
-                return up_to::<Ours, _, _>(self, batch, cx).map(Ret::GetBatch);
+                let backwards = self.makes(BatchLowestFirst);
+                return up_to::<Ours, _, _>(self, batch, cx).map(|mut taken| {
+                    if backwards {
+                        taken.reverse();
+                    }
+                    Ret::GetBatch(taken)
+                });
             }
             Op::DoneAll(all) => Ret::DoneAll(in_a_row::<Ours, _>(self, all, cx)),
             Op::Settle(settle) => Ret::Settle(self.settle(settle, cx)),

@@ -21,6 +21,8 @@ use super::op::{BASE, MAX};
 pub(super) enum Mistake {
     /// The lowest priority comes first.
     LowestFirst,
+    /// Whoever wants several items gets the lowest of them first.
+    BatchLowestFirst,
     /// Priorities do not count.
     FirstInFirstOut,
     /// An item takes the priority that it was added with last.

@@ -27,6 +27,7 @@ pub(super) fn all() -> Vec<Box<dyn DynScenario<PriorityQueue>>> {
         Box::new(order::RaiseAmongEquals),
         Box::new(order::AddWhileHeld),
         Box::new(order::BatchForTwo),
+        Box::new(order::TakenTogether),
         Box::new(times::EarlierTime),
         Box::new(times::BroughtForward),
         Box::new(times::DueTogether),

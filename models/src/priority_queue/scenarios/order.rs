@@ -1,5 +1,6 @@
 //! Who comes first.
 
+use std::num::NonZeroUsize;
 use std::time::Duration;
 
 use seatrial_core::runtime::Runtime;
@@ -68,6 +69,37 @@ impl Scenario<PriorityQueue> for AddWhileHeld {
             let done = matches!(calls(event), Some(Call::Done(_)));
             done && before.is_held(1) && before.spec.entry(&1).is_some()
         })
+    }
+}
+
+/// Two are taken together, beside one who adds and one who takes one by one.
+pub(super) struct TakenTogether;
+
+impl Scenario<PriorityQueue> for TakenTogether {
+    const NAME: &'static str = "taken_together";
+    const SAYS: &'static str = "one takes two at a time, while a more urgent item comes";
+
+    fn run<R: Runtime>(&self, world: &World<R, PriorityQueue>) {
+        const TWO: NonZeroUsize = NonZeroUsize::MIN.saturating_add(1);
+        let queue = queue(world);
+        queue.add_with(1, priority(1));
+        queue.add_with(2, priority(2));
+        let producer = caller(world, "producer", &queue, |queue| {
+            queue.add_with(3, priority(3));
+            queue.add_with(1, priority(0));
+        });
+        let consumer = caller(world, "in twos", &queue, |queue| {
+            while let Some((batch, _)) = queue.get_batch(TWO) {
+                batch.done();
+            }
+        });
+        world.join(producer);
+        end(world, &queue, [consumer]);
+    }
+
+    /// An item is added again while it is held with the one that came before it.
+    fn reaches(history: &History) -> bool {
+        some(history, |before, event| adds(event, 1) && before.is_held(1) && before.is_held(2))
     }
 }
 
