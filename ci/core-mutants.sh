@@ -48,4 +48,8 @@ if [ -n "$unknown" ]; then
   echo "$unknown" >&2
   exit 1
 fi
+# Of the folders that were looked at.
+stale=$(comm -13 "$work/missed.txt" "$work/known.txt" |
+  grep -E "^($(IFS='|'; echo "${folders[*]}"))/" || true)
+[ -z "$stale" ] || printf '%s\n' "these are noticed by now, or gone: strike them out" "$stale"
 echo "$(wc -l <"$work/mutants.out/caught.txt") changes were noticed; $(wc -l <"$work/missed.txt") have reasons"

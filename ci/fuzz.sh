@@ -31,7 +31,7 @@ if [ "$kind" = nightly ]; then
 fi
 
 began=$SECONDS
-fuzz build "${flags[@]}" 2>&1 | grep -v '^ *\(Compiling\|Downloaded\|Downloading\) ' || true
+fuzz build "${flags[@]}" 2>&1 | { grep -v '^ *\(Compiling\|Downloaded\|Downloading\) ' || true; }
 mapfile -t targets < <(fuzz list)
 echo "${#targets[@]} targets built in $((SECONDS - began)) s"
 [ "${#targets[@]}" -gt 0 ] || { echo "there are no targets" >&2; exit 1; }

@@ -14,6 +14,10 @@ cp Cargo.lock "$work/reconciler/Cargo.lock"
 cd "$work/reconciler"
 export CARGO_TARGET_DIR="$root/target/stranger"
 
+echo "== as tidy as the workspace"
+cargo fmt --check
+cargo clippy --quiet --all-targets -- -D warnings
+
 echo "== the reconciler holds, the hasty one is convicted as expected"
 cargo test --quiet --test check -- run --budget smoke
 
@@ -23,11 +27,14 @@ sed -i 's#|queue, cluster| reconcile(queue, cluster)#|queue, cluster| reconcile_
 code=0
 cargo test --quiet --test check -- run reconciler --engine loom --engine sample \
   --budget smoke --report json="$work/report.json" >"$work/run.txt" 2>&1 || code=$?
+[ "$code" -ne 0 ] || { cat "$work/run.txt"; echo "a violation, and all is well" >&2; exit 1; }
 grep -q "VIOLATED: converges" "$work/run.txt" || { cat "$work/run.txt"; exit 1; }
 
 witness=$(grep -o 'seatrial-[0-9.]*:reconciler/[^"]*' "$work/report.json" | head -n 1)
 [ -n "$witness" ] || { echo "no witness in the report" >&2; exit 1; }
 echo "== replay $witness"
-cargo test --quiet --test check -- replay "$witness" >"$work/replay.txt" 2>&1 || true
+code=0
+cargo test --quiet --test check -- replay "$witness" >"$work/replay.txt" 2>&1 || code=$?
+[ "$code" -ne 0 ] || { cat "$work/replay.txt"; echo "the replay holds" >&2; exit 1; }
 grep -q "converges" "$work/replay.txt" || { cat "$work/replay.txt"; exit 1; }
 echo "convicted and replayed"

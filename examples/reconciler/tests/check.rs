@@ -56,13 +56,7 @@ fn two_changes<R: Runtime, C: Component<Machine = Queue<u8>>>(
 
 type Fixed = std::hash::BuildHasherDefault<std::hash::DefaultHasher>;
 type Shared<R> = Arc<
-    WorkQueue<
-        u8,
-        R,
-        seatrial_core::queue::Fifo,
-        Fixed,
-        seatrial_core::machine::Boxed<Queue<u8>>,
-    >,
+    WorkQueue<u8, R, seatrial_core::queue::Fifo, Fixed, seatrial_core::machine::Boxed<Queue<u8>>>,
 >;
 
 fn converges<C: Component>(history: &HistoryOf<C>) -> Result<(), Violation> {
