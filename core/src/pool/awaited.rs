@@ -28,7 +28,7 @@ use super::span::Span;
 use super::{Action, Failure, Source};
 
 /// Processes items in tasks. A function `Fn(K) -> impl Future<Output = Result<Action, E>>` is one
-/// that says nothing about failures.
+/// that says nothing about failures; [`telling`](super::telling) adds that.
 pub trait ReconcileAsync<K>: Send + Sync + 'static {
     /// What goes wrong.
     type Error: Send;

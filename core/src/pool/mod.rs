@@ -10,20 +10,25 @@
 //! use std::sync::Arc;
 //! use std::time::Duration;
 //! use seatrial_core::limited_queue::LimitedQueue;
-//! use seatrial_core::pool::{Action, Pool};
+//! use seatrial_core::pool::{Action, Pool, telling};
 //! use seatrial_core::runtime::System;
 //!
 //! let system = System::new();
 //! let queue = Arc::new(LimitedQueue::with_default_limiter(&system));
 //! let workers = NonZeroUsize::new(2).unwrap();
-//! let pool = Pool::start(&system, &queue, workers, |key: &&str| {
+//! let reconcile = |key: &&str| {
 //!     println!("reconcile {key}");
 //!     Ok::<_, std::io::Error>(Action::Done)
-//! });
+//! };
+//! let reconciler = telling(reconcile, |key, failure| eprintln!("{key}: {failure:?}"));
+//! let pool = Pool::start(&system, &queue, workers, reconciler);
 //! queue.add("default/web");
 //! let end = pool.shut_down(Duration::from_secs(10)); // finishes what waits
 //! assert!(end.is_complete());
 //! ```
+//!
+//! A failure is tried again in silence, unless somebody is [`telling`] or the feature `tracing` is
+//! on.
 //!
 //! To stop, stop the sources of items first, then the pool (`workqueue:CL-7`). A thread cannot be
 //! stopped from outside: at the deadline the pool takes no further item and returns, and says what
@@ -41,6 +46,7 @@ mod source;
 mod span;
 #[cfg(feature = "tokio")]
 pub mod tasks;
+mod telling;
 #[cfg(test)]
 mod tests;
 
@@ -54,6 +60,7 @@ use crate::runtime::Runtime;
 
 pub use reconcile::{Action, Failure, Reconcile};
 pub use source::Source;
+pub use telling::{Telling, telling};
 
 /// Threads that process the items of a queue.
 ///
@@ -70,12 +77,13 @@ pub struct Pool<Q: Source, R: Runtime> {
 pub struct End {
     /// Workers that had not ended at the deadline.
     pub running: usize,
-    /// Items that nobody had taken by then.
+    /// Items that could have been handed out by then, and were not.
     pub waiting: usize,
 }
 
 impl End {
-    /// Tells whether everything that was accepted has been processed.
+    /// Tells whether every worker has ended and left no item behind that was ready. Items whose
+    /// time had not come, and those that failed at the end, are gone: [`Pool::shut_down`].
     #[must_use]
     pub const fn is_complete(&self) -> bool {
         self.running == 0 && self.waiting == 0
@@ -118,7 +126,10 @@ impl<Q: Source, R: Runtime> Pool<Q, R> {
 
     /// Refuses new items, has those that wait processed, and returns when all workers have ended or
     /// `patience` has passed. Items whose time has not come, and those that fail from now on, are
-    /// not tried again.
+    /// not tried again: a controller finds them when it lists once more.
+    ///
+    /// A priority queue stops at once (`workqueue:PQ-31`): the workers end with the items that they
+    /// have, and whatever waits is left, which the result says.
     ///
     /// At the deadline the workers stop after the items that they have. Without patience that is
     /// at once.

@@ -46,7 +46,7 @@ impl<E: fmt::Debug> fmt::Debug for Failure<E> {
 }
 
 /// Processes items on threads. A function `Fn(&K) -> Result<Action, E>` is one that says nothing
-/// about failures.
+/// about failures; [`telling`](super::telling) adds that.
 pub trait Reconcile<K>: Send + Sync + 'static {
     /// What goes wrong.
     type Error;

@@ -57,7 +57,8 @@ impl<Q: Source> TaskPool<Q> {
 
     /// Refuses new items, has those that wait processed, and returns when all workers have ended or
     /// `patience` has passed, by tokio's clock. Items whose time has not come, and those that fail
-    /// from now on, are not tried again.
+    /// from now on, are not tried again; a priority queue stops at once. See
+    /// [`Pool::shut_down`](super::Pool::shut_down).
     ///
     /// At the deadline the workers are aborted where they await next, and the items that they had
     /// are done: neither tried again nor forgotten.

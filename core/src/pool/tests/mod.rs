@@ -153,6 +153,57 @@ impl awaited::ReconcileAsync<u8> for Arc<Failing> {
 }
 
 #[test]
+fn a_function_is_given_somebody_who_learns_of_its_failures() {
+    let told = Arc::new(Mutex::new(vec![]));
+    let tell = {
+        let told = Arc::clone(&told);
+        move |key: &u8, failure: Failure<&str>| told.lock().push((*key, format!("{failure:?}")))
+    };
+    let runtime = System::new();
+    let filled = || {
+        let queue = queue(&runtime);
+        queue.add_all([1, 2, 3]);
+        queue.shut_down();
+        queue
+    };
+    let fails = |key: &u8| if *key == 2 { Err("two") } else { Ok(Action::Done) };
+    let pool = Pool::start(&runtime, &filled(), workers(1), telling(fails, tell.clone()));
+    assert!(pool.shut_down(PATIENCE).is_complete());
+    let fails = async |key: u8| if key == 3 { Err("three") } else { Ok(Action::Done) };
+    runtime.block_on(awaited::work(&*filled(), &telling(fails, tell)));
+    let errors = [(2, "Error(\"two\")"), (3, "Error(\"three\")")];
+    assert_eq!(*told.lock(), errors.map(|(key, error)| (key, error.to_owned())));
+}
+
+#[test]
+fn what_a_priority_queue_has_left_at_the_end_is_said() {
+    let runtime = System::new();
+    let queue = Arc::new(PriorityQueue::<u8>::new(&runtime));
+    let (began, stuck) = (CancelToken::new(&runtime), CancelToken::new(&runtime));
+    let (begins, goes_on) = (began.clone(), stuck.clone());
+    let pool = Pool::start(&runtime, &queue, workers(1), move |_: &u8| {
+        begins.cancel();
+        goes_on.wait();
+        Ok::<_, ()>(Action::Done)
+    });
+    queue.add_all(0..3, AddOptions::default());
+    began.wait();
+    let ending = {
+        let queue = Arc::clone(&queue);
+        runtime.spawn("ending", move || {
+            while !queue.is_shutting_down() {
+                std::thread::yield_now();
+            }
+            stuck.cancel();
+        })
+    };
+    let end = pool.shut_down(PATIENCE);
+    runtime.join(ending).expect("it does not panic");
+    assert_eq!(end, End { running: 0, waiting: 2 });
+    assert!(!end.is_complete(), "PQ-31");
+}
+
+#[test]
 fn a_task_tells_errors_and_panics_as_well() {
     let (runtime, failing) = (System::new(), Arc::new(Failing(Mutex::default())));
     let queue = queue(&runtime);
