@@ -113,6 +113,7 @@ where
 
     /// Takes the next item, sleeping until there is one; `None` once the queue is shut down and
     /// empty. The item is done when the returned [`Work`] drops, also by a panic.
+    #[must_use = "the item is done when it drops"]
     #[inline]
     pub fn get(&self) -> Option<Work<'_, Self>> {
         let (token, key) = self.take()?;
@@ -120,6 +121,7 @@ where
     }
 
     /// As [`get`](Self::get), for callers that keep the token and call [`done`](Self::done).
+    #[must_use = "the delivery lasts until its token is done"]
     #[inline]
     pub fn take(&self) -> Option<(Token, K)> {
         self.monitor.call(Get)

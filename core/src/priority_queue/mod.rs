@@ -184,6 +184,7 @@ where
 
     /// Takes the first of the ready with its priority, sleeping until there is one; `None` after
     /// shutdown. The item is done when the returned [`Work`] drops, also by a panic.
+    #[must_use = "the item is done when it drops"]
     #[inline]
     pub fn get(&self) -> Option<(Work<'_, Self>, i32)> {
         let (token, key, priority) = self.take_with_priority()?;
@@ -192,6 +193,7 @@ where
 
     /// As [`get`](Self::get), for callers that keep the token and call [`done`](Self::done) or
     /// [`settle`](Self::settle).
+    #[must_use = "the delivery lasts until its token is done"]
     #[inline]
     pub fn take_with_priority(&self) -> Option<(Token, K, i32)> {
         self.monitor.call(Get)
@@ -211,6 +213,7 @@ where
 
     /// Takes the first of the ready with their priorities, `most` at most, sleeping until there is
     /// one; `None` after shutdown. They are done together when the returned [`Batch`] drops.
+    #[must_use = "the items are done when it drops"]
     pub fn get_batch(&self, most: NonZeroUsize) -> Option<(Batch<'_, Self>, Vec<i32>)> {
         self.guard(self.take_batch(most))
     }
@@ -220,6 +223,7 @@ where
     ///
     /// It is what so many calls of [`take_with_priority`](Self::take_with_priority) would take,
     /// with nobody else between them; it does not wait for more than one.
+    #[must_use = "the deliveries last until their tokens are done"]
     pub fn take_batch(&self, most: NonZeroUsize) -> Vec<(Token, K, i32)> {
         self.monitor.call(GetBatch { most, call: Get })
     }

@@ -152,6 +152,7 @@ where
     /// empty (`workqueue:WQ-9` to `WQ-12`).
     ///
     /// The item is done when the returned [`Work`] drops, also by a panic.
+    #[must_use = "the item is done when it drops"]
     #[inline]
     pub fn get(&self) -> Option<Work<'_, Self>> {
         let (token, key) = self.take()?;
@@ -159,6 +160,7 @@ where
     }
 
     /// As [`get`](Self::get), for callers that keep the token and call [`done`](Self::done).
+    #[must_use = "the delivery lasts until its token is done"]
     #[inline]
     pub fn take(&self) -> Option<(Token, K)> {
         self.monitor.call(Get)

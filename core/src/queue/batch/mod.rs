@@ -78,6 +78,7 @@ macro_rules! batch_calls {
             ///
             /// They are done together when the returned [`Batch`](crate::queue::Batch) drops, also
             /// by a panic.
+            #[must_use = "the items are done when it drops"]
             pub fn get_batch(
                 &self,
                 most: ::std::num::NonZeroUsize,
@@ -88,6 +89,7 @@ macro_rules! batch_calls {
             /// As [`get_batch`](Self::get_batch), for callers that keep the tokens and call
             /// [`done`](Self::done) or [`done_all`](Self::done_all). Empty once the queue is shut
             /// down and empty.
+            #[must_use = "the deliveries last until their tokens are done"]
             pub fn take_batch(&self, most: ::std::num::NonZeroUsize) -> Vec<(Token, K)> {
                 self.monitor.call($crate::queue::GetBatch { most, call: $crate::queue::Get })
             }
