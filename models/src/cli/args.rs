@@ -14,7 +14,7 @@ use crate::trial::Budget;
 #[derive(Debug, Parser)]
 #[command(
     version,
-    after_help = "Exit codes: 0 all as expected; 2 wrong usage; 3 blind (an expected violation \
+    after_help = "Without a command everything is run, as by `run`.\n\nExit codes: 0 all as expected; 2 wrong usage; 3 blind (an expected violation \
                   was not found); 4 nothing ran; 5 inconclusive; 100 a violation; 102 a replay \
                   went another way."
 )]
@@ -110,7 +110,8 @@ pub(super) struct ManArguments {
 /// What `run` and `mutants` share.
 #[derive(Debug, Default, Args)]
 pub(super) struct Effort {
-    /// Only this engine; may be given more than once.
+    /// Only this engine: state, trace, loom, sample, threads, cluster or fuzz; may be given more
+    /// than once.
     #[arg(long = "engine", value_name = "ENGINE")]
     pub(super) engines: Vec<Engine>,
     /// How much: smoke (the default), ci, nightly, a time (30s, 5m) or a count (1e6), of which real
@@ -135,7 +136,8 @@ pub(super) struct Effort {
 /// Where reports go.
 #[derive(Debug, Default, Args)]
 pub(super) struct Reports {
-    /// Writes a report, e.g. `json=report.json` or `html=report.html`; may be given more than once.
+    /// Writes a report, e.g. `json=report.json` or `html=report.html`; also `junit`, `sarif`,
+    /// `markdown`, `github` and `perfetto`; may be given more than once.
     #[arg(long = "report", value_name = "FORMAT=PATH")]
     pub(super) reports: Vec<ReportTo>,
     /// Writes the smallest way back to every violation that was expected and found, each into a
@@ -220,7 +222,8 @@ pub(super) struct ReportArguments {
     /// The report, as JSON.
     #[arg(value_name = "REPORT.json")]
     pub(super) input: PathBuf,
-    /// What to write, e.g. `html=report.html`; `-` is standard output; may be given more than once.
+    /// What to write, e.g. `html=report.html`; also `json`, `junit`, `sarif`, `markdown`, `github`
+    /// and `perfetto`; `-` is standard output; may be given more than once.
     #[arg(long = "to", required = true, value_name = "FORMAT=PATH")]
     pub(super) to: Vec<ReportTo>,
 }

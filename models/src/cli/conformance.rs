@@ -10,7 +10,7 @@ use super::args::{ColorChoice, ConformanceArguments};
 use super::output::{check_paths, colour, deliver};
 use super::{Failure, Outcome};
 use crate::catalogue::Catalogue;
-use crate::conformance::{self, Conformance, carried, read_folder};
+use crate::conformance::{self, Conformance, carried, carried_names, read_folder};
 use crate::report::{Colour, ConformanceRow, Part, Report, summary};
 
 pub(super) fn conformance(
@@ -23,7 +23,7 @@ pub(super) fn conformance(
     let all: Vec<Conformance> =
         catalogue.subjects.iter().flat_map(|subject| subject.conformance()).collect();
     let mut report = Report::new(0);
-    let mut unknown = Vec::new();
+    let mut unknown = Unknown::default();
     match &arguments.folder {
         None => {
             for conformance in &all {
@@ -32,13 +32,17 @@ pub(super) fn conformance(
                 })?;
                 report.conformance.push(row(conformance, &text));
             }
+            let is_known = |name: &str| all.iter().any(|it| it.traces_of == name);
+            for name in carried_names().filter(|name| !all.is_empty() && !is_known(name)) {
+                unknown.add(name, &carried(name).unwrap_or_default());
+            }
         }
         Some(folder) => {
             let files = read_folder(folder).map_err(|error| Failure::usage(error.to_string()))?;
             for (name, text) in files {
                 match all.iter().find(|conformance| conformance.traces_of == name) {
                     Some(conformance) => report.conformance.push(row(conformance, &text)),
-                    None => unknown.push(name),
+                    None => unknown.add(&name, &text),
                 }
             }
         }
@@ -70,7 +74,21 @@ fn row(conformance: &Conformance, text: &str) -> ConformanceRow {
     }
 }
 
-fn text(report: &Report, unknown: &[String], colour: Colour) -> String {
+/// Traces that nothing here replays: parts of the reference that are not here, or a slip of the pen.
+#[derive(Default)]
+struct Unknown {
+    names: Vec<String>,
+    traces: usize,
+}
+
+impl Unknown {
+    fn add(&mut self, name: &str, text: &str) {
+        self.names.push(name.to_owned());
+        self.traces += text.lines().count();
+    }
+}
+
+fn text(report: &Report, unknown: &Unknown, colour: Colour) -> String {
     const SHOWN: usize = 5;
     let mut text = String::new();
     for row in &report.conformance {
@@ -92,9 +110,10 @@ fn text(report: &Report, unknown: &[String], colour: Colour) -> String {
             let _infallible = writeln!(text, "    and {} more", row.failures.len() - SHOWN);
         }
     }
-    if !unknown.is_empty() {
-        let names = unknown.join(", ");
-        let _infallible = writeln!(text, "  {}", colour.dim(&format!("no replayer for {names}")));
+    if !unknown.names.is_empty() {
+        let (names, traces) = (unknown.names.join(", "), unknown.traces);
+        let left = format!("left out, {traces} traces that nothing here replays: {names}");
+        let _infallible = writeln!(text, "  {}", colour.dim(&left));
     }
     text.push_str(&summary(report, colour));
     text

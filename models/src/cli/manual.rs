@@ -27,6 +27,12 @@ pub(super) fn man(catalogue: &Catalogue, arguments: &ManArguments) -> Outcome {
         print(&page(command)?)?;
         return Ok(0);
     };
+    if !folder.is_dir() {
+        return Err(Failure::usage(format!(
+            "{}: name a folder that exists and can be written to",
+            folder.display()
+        )));
+    }
     let mut pages = vec![(format!("{}.1", catalogue.program), page(command.clone())?)];
     for one in command.get_subcommands().filter(|one| one.get_name() != "help") {
         let name = format!("{}-{}", catalogue.program, one.get_name());

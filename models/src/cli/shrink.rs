@@ -63,11 +63,13 @@ pub(super) fn shrink(
 fn how(before: &Witness, after: &Witness, small: &Finding) -> String {
     let steps =
         |witness: &Witness| witness.route.schedule().map_or(0, |schedule| schedule.choices.len());
-    let least = match (small.preemptions, small.proved_minimum) {
-        (Some(count), Some(true)) => format!(", {count} preemptions, the least there is"),
-        (Some(count), _) => format!(", {count} preemptions"),
-        (None, _) => String::new(),
+    let preemptions = match small.preemptions {
+        Some(1) => ", 1 preemption".to_owned(),
+        Some(count) => format!(", {count} preemptions"),
+        None => String::new(),
     };
+    let proved = small.preemptions.is_some() && small.proved_minimum == Some(true);
+    let least = format!("{preemptions}{}", if proved { ", the least there is" } else { "" });
     if after.route == before.route {
         return format!("it is as small as it goes: {} decisions{least}", steps(after));
     }

@@ -23,6 +23,11 @@ carried! {
     "workqueue",
 }
 
+/// Goes through the names that traces are carried under.
+pub fn carried_names() -> impl Iterator<Item = &'static str> {
+    FILES.iter().map(|(name, _)| *name)
+}
+
 /// Returns the traces of a component, one a line; `None` if none are carried under that name.
 pub fn carried(name: &str) -> Option<String> {
     let (_, bytes) = FILES.iter().find(|(known, _)| *known == name)?;

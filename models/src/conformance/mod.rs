@@ -12,7 +12,7 @@ mod trace;
 
 use std::collections::BTreeMap;
 
-pub use carried::{PROVENANCE, carried};
+pub use carried::{PROVENANCE, carried, carried_names};
 pub use files::{FolderError, read_folder};
 pub use trace::{Arguments, Gives, Replayed, Step, Trace, TraceError};
 

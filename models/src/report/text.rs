@@ -337,7 +337,8 @@ pub(super) fn counts(report: &Report) -> String {
         };
         parts.push(format!("{} verdicts hold", count(Expect::Holds, Verdict::Holds)));
         let found = count(Expect::Violated, Verdict::Violated);
-        parts.push(format!("{found} expected violations found"));
+        let s = if found == 1 { "" } else { "s" };
+        parts.push(format!("{found} expected violation{s} found"));
         for (expect, verdict, words) in [
             (Expect::Holds, Verdict::Violated, "VIOLATED"),
             (Expect::Violated, Verdict::Holds, "expected violations NOT found"),

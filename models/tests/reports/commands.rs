@@ -76,5 +76,5 @@ fn completions_and_pages_know_every_command() {
     }
     assert!(read(&folder.join("seatrial-run.1")).contains("partition"));
     assert!(text(&seatrial(&["man"]).stdout).contains("Exit codes"));
-    refused(&["man", "/no/such/folder"], "can be written");
+    refused(&["man", "/no/such/folder"], "name a folder that exists");
 }
