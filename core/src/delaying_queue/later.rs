@@ -33,7 +33,8 @@ impl Default for Given {
     }
 }
 
-/// So many void times may lie about, and one for every item that waits.
+/// How many void times, which an earlier one has replaced, may lie in the heap: so many, and one for
+/// every item that waits. Beyond that they are swept out.
 const VOID: usize = 16;
 
 /// The times of waiting items.

@@ -7,10 +7,10 @@ use crate::store::Cause;
 /// Names an object. Deterministic and without side effects (`cache:KY-1`).
 pub type KeyFunction<K, O> = Box<dyn Fn(&O) -> Result<K, Cause> + Send + Sync>;
 
-/// Shows the key that an object carries, if it has one. What comes back fits a register, and why
-/// there is none does not: what comes back in memory is put there in other parts than it is fetched
-/// in, and waits for all writes before it. Then, while one key's cache line is on its way, the next
-/// is not even asked for.
+/// Shows the key that an object carries, if it has one. A reference comes back in a register. A
+/// `Result` with its error would come back through memory, written in other pieces than it is read
+/// in; such a read cannot be served from the store buffer and waits until all stores are done, and
+/// meanwhile the processor does not ask for the cache line of the next key.
 type Shows<K, O> = Box<dyn for<'a> Fn(&'a O) -> Option<&'a K> + Send + Sync>;
 
 /// The key function of a queue or store, in boxes of its own: what an `Arc` keeps has its place

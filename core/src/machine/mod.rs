@@ -40,8 +40,8 @@ impl<'a> Cx<'a> {
         *self.now.get_or_insert_with(|| self.ambient.now())
     }
 
-    /// Lets somebody far away have it. Only a copy is shown to them and has an address: the original
-    /// stays in registers.
+    /// Lends a copy to a function that is not inlined, and takes back what became of it. Only the
+    /// copy has an address, so the original stays in registers on the way of those who lend nothing.
     #[inline(always)]
     pub(crate) fn lend<T>(&mut self, to: impl FnOnce(&mut Self) -> T) -> T {
         let mut copy = Self { ..*self };
@@ -136,8 +136,8 @@ pub trait Operation<M: Machine>: Embed<M> {
 
     /// Drops what is left of the call when it has ended and the lock is released.
     ///
-    /// A call that many make one after the other says what that is, a key say: whatever drops the
-    /// whole needs the whole, put together in memory.
+    /// By default that is the whole operation, which is written to memory to be dropped. An
+    /// operation that is called in long rows drops here what needs dropping alone, its key say.
     #[inline(always)]
     fn leave(self) {}
 }

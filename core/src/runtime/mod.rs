@@ -49,7 +49,7 @@ pub trait Ambient: Send + Sync {
         (self.entropy() % u64::from(options)) as u32
     }
 
-    /// Returns a random number, uniform between zero and one, which it is not.
+    /// Returns a random number, uniform from zero up to one, which it never is.
     fn uniform(&self) -> f64 {
         // The upper 53 bits, as many as a fraction below one can hold.
         (self.entropy() >> 11) as f64 / (1_u64 << 53) as f64
