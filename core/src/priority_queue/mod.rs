@@ -228,9 +228,17 @@ where
         self.monitor.call(GetBatch { most, call: Get })
     }
 
+    /// As [`take_batch`](Self::take_batch), for tasks: to drop the future is to stop waiting.
+    pub fn take_batch_async(
+        &self,
+        most: NonZeroUsize,
+    ) -> impl Future<Output = Vec<(Token, K, i32)>> + Send {
+        self.monitor.call_async(GetBatch { most, call: Get })
+    }
+
     /// As [`get_batch`](Self::get_batch), for tasks: to drop the future is to stop waiting.
     pub async fn get_batch_async(&self, most: NonZeroUsize) -> Option<(Batch<'_, Self>, Vec<i32>)> {
-        self.guard(self.monitor.call_async(GetBatch { most, call: Get }).await)
+        self.guard(self.take_batch_async(most).await)
     }
 
     fn guard(&self, taken: Vec<(Token, K, i32)>) -> Option<(Batch<'_, Self>, Vec<i32>)> {
