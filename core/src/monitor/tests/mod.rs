@@ -210,6 +210,11 @@ fn nobody_counts_as_asleep_who_is_awake() {
     assert!(runtime.join(getter).expect("it does not panic").is_some());
     assert!(taken(poll(task.as_mut(), &bell)).is_some());
     assert_eq!(asleep(), (0, 0));
+    let mut gone = Box::pin(monitor.call_async(Get));
+    assert!(poll(gone.as_mut(), &bell).is_pending());
+    assert_eq!(asleep(), (0, 1));
+    drop(gone);
+    assert_eq!(asleep(), (0, 0), "nor who has given up");
 }
 
 /// Counts how often it was looked at.
