@@ -2,6 +2,7 @@
 //! as a future.
 
 use std::pin::pin;
+use std::sync::Arc;
 use std::task::{Context, Waker};
 
 use super::Deliver;
@@ -9,6 +10,7 @@ use crate::delaying_queue::DelayingQueue;
 use crate::limited_queue::LimitedQueue;
 use crate::priority_queue::PriorityQueue;
 use crate::queue::WorkQueue;
+use crate::runtime::bell::{Bell, poll};
 use crate::runtime::{Runtime, System};
 
 fn is_pending<F: Future>(future: std::pin::Pin<&mut F>) -> bool {
@@ -47,6 +49,32 @@ macro_rules! common {
                 let (token, _) = Deliver::take(&queue).unwrap();
                 queue.add(7);
                 assert_eq!(Deliver::done_all(&queue, vec![token]), 1, "it waits again");
+            }
+
+            #[test]
+            fn an_item_that_waits_again_wakes_one_more_consumer_although_another_waits() {
+                let queue = $make;
+                let [first, second]: [Arc<Bell>; 2] = Default::default();
+                queue.add(1);
+                let (token, _) = Deliver::take(&queue).unwrap();
+                let (mut one, mut two) = (pin!(queue.take_async()), pin!(queue.take_async()));
+                assert!(poll(one.as_mut(), &first).is_pending());
+                assert!(poll(two.as_mut(), &second).is_pending());
+                queue.add(1); // in processing
+                queue.add(2);
+                assert_eq!((first.rings(), second.rings()), (1, 0));
+                assert!(Deliver::done(&queue, token));
+                assert_eq!((first.rings(), second.rings()), (1, 1));
+            }
+
+            #[test]
+            fn shutdown_wakes_every_task_however_many_there_are() {
+                let queue = $make;
+                let bell = Arc::<Bell>::default();
+                let mut tasks: Vec<_> = (0..300).map(|_| Box::pin(queue.take_async())).collect();
+                assert!(tasks.iter_mut().all(|task| poll(task.as_mut(), &bell).is_pending()));
+                queue.shut_down();
+                assert_eq!(bell.rings(), 300);
             }
         }
     )*};
@@ -237,6 +265,41 @@ mod late {
                 assert_eq!((queue.len(), queue.is_empty()), (1, false));
             }
         )*};
+    }
+
+    /// The delays of the queues that have them.
+    macro_rules! delays {
+        ($($queue:ident: $make:expr;)*) => {$(
+            mod $queue {
+                use super::*;
+
+                #[test]
+                fn a_few_hundred_items_come_together_if_their_time_does() {
+                    let clock = Manual::new();
+                    let queue = $make(&clock);
+                    (0..=u8::MAX).for_each(|key| queue.add_after(key, DELAY));
+                    assert!(queue.is_empty());
+                    clock.advance(DELAY);
+                    assert_eq!(queue.len(), 256);
+                }
+
+                #[test]
+                fn the_shortest_delay_is_one() {
+                    let (clock, shortest) = (Manual::new(), Duration::from_nanos(1));
+                    let queue = $make(&clock);
+                    queue.add_after(1, shortest);
+                    assert!(queue.is_empty());
+                    clock.advance(shortest);
+                    assert_eq!(queue.len(), 1);
+                }
+            }
+        )*};
+    }
+
+    delays! {
+        delaying_queue: DelayingQueue::<u8, _>::new;
+        limited_queue: |clock: &Manual| LimitedQueue::new(clock, limiter());
+        priority_queue: PriorityQueue::<u8, _>::new;
     }
 
     of_their_item! {

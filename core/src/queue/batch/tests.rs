@@ -188,6 +188,18 @@ fn adding_a_batch_wakes_as_many_tasks_as_it_has_items() {
 }
 
 #[test]
+fn a_few_hundred_items_are_one_batch_in_their_order_and_wake_as_many_tasks() {
+    let (queue, bell) = (queue(), Arc::<Bell>::default());
+    let mut tasks: Vec<_> = (0..=u8::MAX).map(|_| Box::pin(queue.take_async())).collect();
+    assert!(tasks.iter_mut().all(|task| poll(task.as_mut(), &bell).is_pending()));
+    queue.add_all(0..=u8::MAX);
+    assert_eq!(bell.rings(), 256);
+    let taken = queue.take_batch(SOME);
+    let taken: Vec<_> = taken.into_iter().map(|(_, key)| key).collect();
+    assert_eq!(taken, (0..=u8::MAX).collect::<Vec<_>>());
+}
+
+#[test]
 fn a_batch_is_awaited() {
     let queue = queue();
     queue.add_all([1, 2]);
