@@ -329,3 +329,17 @@ fn calls_on_the_shell_reach_the_queue_and_its_limiter() {
     queue.forget(&2);
     assert_eq!(queue.num_requeues(&2), 0);
 }
+
+#[test]
+fn what_succeeds_while_the_queue_shuts_down_is_forgotten() {
+    let runtime = Manual::new();
+    let queue = LimitedQueue::<u8, _, _>::new(&runtime, Exponential::new(ms(10), ms(1000)));
+    queue.add_rate_limited(1);
+    runtime.advance(ms(10));
+    assert_eq!(queue.num_requeues(&1), 1);
+    queue.work(|_| {
+        queue.shut_down();
+        Outcome::Success
+    });
+    assert_eq!(queue.num_requeues(&1), 0, "CL-3");
+}

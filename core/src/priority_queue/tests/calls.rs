@@ -84,6 +84,20 @@ fn a_worker_settles_what_it_was_handed_out() {
     assert!(!queue.done_key(&3) && !queue.done_key(&2), "every delivery has ended");
 }
 
+#[test]
+fn what_succeeds_while_the_queue_shuts_down_is_forgotten() {
+    let runtime = Manual::new();
+    let queue = PriorityQueue::new(&runtime);
+    queue.add_rate_limited(1);
+    runtime.advance(Duration::from_secs(1));
+    assert_eq!(queue.num_requeues(&1), 1);
+    queue.work(|_, _| {
+        queue.shut_down();
+        Outcome::Success
+    });
+    assert_eq!(queue.num_requeues(&1), 0, "CL-3");
+}
+
 /// Tells that the only item is handed out after so long and no sooner, and hands it out.
 fn is_handed_out_after(delay: Duration, queue: &PriorityQueue<u8, Manual>, runtime: &Manual) {
     if let Some(before) = delay.checked_sub(Duration::from_nanos(1)) {

@@ -1,8 +1,13 @@
 //! Times, failures, and who wakes.
 
+use std::pin::pin;
+use std::sync::Arc;
+
 use super::*;
 use crate::limiter::{Bucket, FOREVER, Rate};
 use crate::machine::Wakes;
+use crate::runtime::Manual;
+use crate::runtime::bell::{Bell, poll};
 
 #[test]
 fn the_shorter_of_delay_and_limiter_counts() {
@@ -127,4 +132,20 @@ fn the_first_to_come_keeps_its_time_and_wakes_nobody_again() {
         assert!(!queue.woken.any(), "PQ-21: no sleeper has to learn of {delay}");
     }
     assert_eq!(queue.waits(Get), Some(at(5)));
+}
+
+#[test]
+fn a_sleeper_learns_of_the_first_time_although_an_item_is_ready_for_another() {
+    let runtime = Manual::new();
+    let queue = PriorityQueue::<u8, _>::new(&runtime);
+    let [first, second]: [Arc<Bell>; 2] = Default::default();
+    let (mut one, mut two) = (pin!(queue.take_async()), pin!(queue.take_async()));
+    assert!(poll(one.as_mut(), &first).is_pending() && poll(two.as_mut(), &second).is_pending());
+    queue.add(1);
+    queue.add_after(2, ms(10));
+    assert_eq!((first.rings(), second.rings()), (1, 1));
+    assert!(poll(one.as_mut(), &first).is_ready() && poll(two.as_mut(), &second).is_pending());
+    runtime.advance(ms(10));
+    assert_eq!(second.rings(), 2, "PQ-21: the first is busy when the time comes");
+    assert!(poll(two.as_mut(), &second).is_ready());
 }

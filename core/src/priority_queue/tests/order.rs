@@ -190,3 +190,14 @@ fn a_long_queue_looks_ahead() {
     }
     looks_ahead(|| assert!(queue.call(Get).is_some()));
 }
+
+#[test]
+fn a_new_priority_has_its_place_although_many_before_it_are_gone() {
+    let mut queue = machine();
+    (0..64).for_each(|key| queue.add(key, priority(2 * i32::from(key)))); // all places are taken
+    queue.drain();
+    for (key, rank) in [(100, 120), (101, 122), (102, 124), (103, 51)] {
+        queue.add(key, priority(rank)); // the last makes room for itself
+    }
+    assert_eq!(queue.drain(), [(102, 124), (101, 122), (100, 120), (103, 51)], "PQ-22");
+}
