@@ -57,6 +57,18 @@ fn an_item_of_a_priority_queue_comes_back_with_its_priority_whatever_brings_it_b
 }
 
 #[test]
+fn an_item_that_a_task_takes_comes_back_with_its_priority_too() {
+    let runtime = Manual::new();
+    let queue = PriorityQueue::with_limiter(&runtime, Exponential::new(ms(1), ms(1)), ());
+    queue.add_with(1, AddOptions { priority: 7, ..AddOptions::default() });
+    let (_, delivery) = runtime.block_on(queue.next_async()).unwrap();
+    Source::settle(&queue, delivery, Outcome::Retry);
+    runtime.advance(ms(1));
+    let (_, (_, priority)) = runtime.block_on(queue.next_async()).unwrap();
+    assert_eq!(priority, 7, "PQ-42");
+}
+
+#[test]
 fn a_pool_that_is_let_go_of_stops_after_the_items_that_its_workers_have() {
     let runtime = System::new();
     let queue = queue(&runtime);
