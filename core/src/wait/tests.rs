@@ -206,3 +206,16 @@ fn a_run_is_given_a_token_that_ends_when_the_time_is_over() {
     });
     assert_eq!(reasons, Ok((None, Some(Reason::DeadlineExceeded), None)));
 }
+
+#[test]
+fn a_time_of_nothing_is_over_after_the_first_run() {
+    let ended = drive(&Manual::new(), |runtime| {
+        let (token, mut runs) = (CancelToken::new(runtime), 0);
+        let ended = poll(SECOND, Duration::ZERO, &token, |_| {
+            runs += 1;
+            if runs > 3 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        });
+        (runs, ended)
+    });
+    assert_eq!(ended, (1, Err(Reason::DeadlineExceeded)));
+}

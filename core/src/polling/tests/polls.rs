@@ -1,6 +1,7 @@
 //! Attempts that are repeated until one comes to an end.
 
 use std::ops::ControlFlow::{self, Break, Continue};
+use std::sync::mpsc::channel;
 
 use super::*;
 use crate::cancel::{CancelToken, Reason};
@@ -60,6 +61,30 @@ fn a_retry_looks_at_the_token_before_every_run_and_while_it_sleeps() {
     token.cancel();
     let never = || -> ControlFlow<()> { panic!("WT-12") };
     assert_eq!(retry(steps(1, 1.0, 9), &token, never), Err(CANCELLED));
+}
+
+#[test]
+fn a_retry_is_over_when_its_last_run_is() {
+    let ended = drive(&Manual::new(), |runtime| {
+        let token = CancelToken::new(runtime);
+        let result = retry(steps(1, 2.0, 2), &token, || Continue::<()>(()));
+        (result, runtime.now())
+    });
+    assert_eq!(ended, (Err(TIMED_OUT), Instant::ZERO + SECOND), "WT-10");
+}
+
+#[test]
+fn a_token_that_ends_during_a_delay_ends_a_retry() {
+    let (runtime, (report, ended)) = (Manual::new(), channel());
+    let token = CancelToken::new(&runtime);
+    let inner = token.clone();
+    let thread = runtime.spawn("retries", move || {
+        report.send(retry(steps(100, 1.0, 9), &inner, || Continue::<()>(()))).unwrap();
+    });
+    assert!(runtime.until_waiting(1, seconds(10)));
+    token.cancel();
+    assert_eq!(ended.recv_timeout(seconds(10)), Ok(Err(CANCELLED)), "WT-12: the clock stands");
+    runtime.join(thread).unwrap();
 }
 
 #[test]

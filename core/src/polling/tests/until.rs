@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use super::*;
 use crate::cancel::CancelToken;
 use crate::polling::{
-    Backoff, Stepping, backoff_until, forever, jitter_until, non_sliding_until, until,
+    Backoff, Resetting, Stepping, backoff_until, forever, jitter_until, non_sliding_until, until,
 };
 use crate::runtime::{Manual, Runtime};
 use crate::wait::tests::drive;
@@ -48,6 +48,17 @@ fn delays_follow_their_steps_from_the_first_on() {
         backoff_until(Stepping(backoff), true, token, run);
     };
     assert_eq!(began(&[0; 5], body), [0.0, 1.0, 3.0, 7.0, 15.0], "WT-18");
+}
+
+#[test]
+fn a_sliding_delay_is_chosen_when_the_run_is_over() {
+    let body: Loop = |token, run| {
+        let backoff = Backoff { factor: 2.0, steps: 9, ..Backoff::new(SECOND) };
+        let delays = Resetting::new(backoff, seconds(10), token.runtime().now());
+        backoff_until(delays, true, token, run);
+    };
+    let times = began(&[0, 0, 20, 0, 0], body);
+    assert_eq!(times, [0.0, 1.0, 3.0, 24.0, 26.0], "WT-8: the long run lets them start over");
 }
 
 #[test]
