@@ -190,6 +190,20 @@ fn with_max_wait_cuts_the_answer_and_not_the_state() {
 }
 
 #[test]
+fn with_max_wait_cuts_what_never_comes_too() {
+    let mut limiter = WithMaxWait::new(Bucket::new(Rate::ZERO, 0), ms(10));
+    assert_eq!(when(&mut limiter, 1), ms(10), "RL-22");
+}
+
+#[test]
+fn max_of_asks_the_second_part_however_long_the_first_delays() {
+    let first = Exponential::new(FOREVER, FOREVER);
+    let mut limiter = MaxOf((first, Exponential::new(ms(1), ms(8))));
+    assert_eq!(when(&mut limiter, 1), FOREVER);
+    assert_eq!(when(&mut limiter.0.1, 1), ms(2), "RL-20: it has been asked before");
+}
+
+#[test]
 fn limiters_made_of_limiters_read_the_time_if_a_part_does() {
     let alone = || Exponential::<u8>::new(ms(1), ms(2));
     let shared = || Bucket::new(Rate::per_second(1.0), 1);

@@ -179,6 +179,15 @@ fn the_locked_table_uses_the_clock_of_its_runtime() {
 }
 
 #[test]
+fn an_event_to_come_does_not_date_the_update() {
+    let runtime = Manual::new();
+    let backoff = KeyedBackoff::new(&runtime, ms(10), ms(1000));
+    backoff.next(&"a", runtime.now() + ms(500));
+    assert!(backoff.is_in_backoff_since_update(&"a", runtime.now() + ms(9)));
+    assert!(!backoff.is_in_backoff_since_update(&"a", runtime.now() + ms(10)), "BO-7");
+}
+
+#[test]
 fn what_has_expired_is_not_in_backoff_and_is_forgotten() {
     let runtime = Manual::new();
     let backoff = KeyedBackoff::new(&runtime, ms(10), ms(20));

@@ -113,6 +113,22 @@ fn wait_gives_back_what_it_reserved_when_its_token_ends() {
 }
 
 #[test]
+fn what_is_given_back_is_there_at_once_and_not_more_than_it() {
+    let runtime = Manual::new();
+    let flow = Arc::new(TokenBucketFlow::new(&runtime, 1.0, 10));
+    assert!((0..10).all(|_| flow.try_accept()));
+    let token = CancelToken::new(&runtime);
+    let (inner, of_the_waiter) = (Arc::clone(&flow), token.clone());
+    let waiter = runtime.spawn("waits", move || inner.wait_for(&of_the_waiter, 9));
+    assert!(runtime.until_waiting(1, PATIENCE));
+    token.cancel();
+    assert_eq!(runtime.join(waiter).unwrap(), Err(WaitError::Ended(Reason::Cancelled)));
+    assert!(!flow.try_accept(), "no time has passed");
+    runtime.advance(SECOND);
+    assert!(flow.try_accept() && !flow.try_accept(), "one second has");
+}
+
+#[test]
 fn wait_looks_at_the_burst_first_and_then_at_the_token() {
     let runtime = Manual::new();
     let (flow, token) = (emptied(&runtime), CancelToken::new(&runtime));
