@@ -158,12 +158,26 @@ fn number(id: ThreadId) -> u64 {
     text.trim_matches(|c: char| !c.is_ascii_digit()).parse().expect("a number")
 }
 
+/// Comes to the barrier when it is let go of.
+struct Comes<'b>(&'b Barrier);
+
+impl Drop for Comes<'_> {
+    fn drop(&mut self) {
+        self.0.wait();
+    }
+}
+
 #[test]
 fn a_panic_of_the_caller_waits_for_the_others() {
-    let finished = Arc::new(AtomicBool::new(false));
+    let (finished, unwinding) = (Arc::new(AtomicBool::new(false)), Barrier::new(2));
     let of_the_other = Arc::clone(&finished);
     let ended = side_by_side(move |of_the_caller| {
-        assert!(!of_the_caller, "a bad piece");
+        if of_the_caller {
+            // Only now: to print the panic may take longer than the other does.
+            let _unwinds = Comes(&unwinding);
+            panic!("a bad piece");
+        }
+        unwinding.wait();
         let runtime = System::new();
         runtime.sleep_until(runtime.now() + Duration::from_millis(20));
         of_the_other.store(true, Ordering::SeqCst);
