@@ -189,6 +189,15 @@ mod tests {
     }
 
     #[test]
+    fn an_entry_stored_anew_takes_the_place_of_no_other() {
+        let mut cache = LruCache::new(2);
+        for (name, value) in [("a", 1), ("b", 2), ("b", 3)] {
+            cache.add(key(name), value, at(0), TIME);
+        }
+        assert_eq!(cache.keys(at(0)), ["a", "b"]);
+    }
+
+    #[test]
     fn an_entry_lives_up_to_and_including_its_time_and_a_use_does_not_prolong_it() {
         let mut cache = LruCache::new(9);
         cache.add(key("a"), 1, at(0), TIME);

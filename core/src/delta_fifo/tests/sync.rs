@@ -22,6 +22,14 @@ fn a_write_before_the_first_list_makes_the_queue_synced_at_once() {
 }
 
 #[test]
+fn changes_added_back_before_the_first_list_are_a_write_although_their_key_waits_already() {
+    let queue = with_store(&Store::of(&[("a", 1)]));
+    queue.resync();
+    queue.add_if_absent(Delta::Added(("a", 2)).into()).unwrap();
+    assert!(queue.has_synced(), "QU-10");
+}
+
+#[test]
 fn an_empty_first_list_is_processed_at_once() {
     let queue = plain();
     queue.replace(vec![]).unwrap();

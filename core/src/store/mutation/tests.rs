@@ -110,6 +110,26 @@ fn reading_by_index_returns_newer_states_and_added_objects() {
     assert_eq!(error.to_string(), "Index with name none does not exist");
 }
 
+#[derive(Debug)]
+struct Numbered(u32);
+
+impl Described for Numbered {
+    fn metadata(&self) -> Option<Metadata<'_>> {
+        Some(Metadata { resource_version: "1", ..Metadata::default() })
+    }
+}
+
+#[test]
+fn reading_by_index_returns_as_many_objects_as_there_are() {
+    let key_of = |object: &Arc<Numbered>| Ok(object.0);
+    let (clock, all) = (Manual::new(), index_by(|_: &Arc<Numbered>| ["x"]));
+    let store = Arc::new(IndexedStore::new(&clock, key_of));
+    store.add_indexers([("all", all)]).unwrap();
+    (0..200).for_each(|number| store.add(Arc::new(Numbered(number))).unwrap());
+    let cache = MutationCache::new(&clock, store, key_of, MutationOptions::default());
+    assert_eq!(cache.by_index("all", "x").unwrap().len(), 200);
+}
+
 #[test]
 fn what_was_written_is_forgotten_in_time() {
     let it = setup(true);
@@ -282,6 +302,19 @@ fn after_a_pause_an_object_is_watched_as_long_as_without_one() {
         clock.advance(Duration::from_secs(1));
     }
     object.0.store(2, Ordering::Relaxed);
+    assert_eq!(detector.compare().len(), 1, "MD-3");
+}
+
+#[test]
+fn an_object_is_looked_at_a_last_time_before_it_is_dropped() {
+    let clock = Manual::new();
+    let detector = MutationDetector::new(&clock);
+    let object = counter();
+    detector.add(&object);
+    clock.advance(Duration::from_secs(120));
+    assert!(detector.compare().is_empty());
+    object.0.store(2, Ordering::Relaxed);
+    clock.advance(Duration::from_secs(120));
     assert_eq!(detector.compare().len(), 1, "MD-3");
 }
 

@@ -88,6 +88,9 @@ fn objects_that_share_a_value_are_found_once_each() {
     assert_eq!(like(&["x", "y"]), ["a", "b"]);
     assert_eq!(like(&["y", "y", "none"]), ["a", "b"]);
     assert_eq!(like(&[]), [""; 0]);
+    const MANY: &[&str] = &["1", "2", "3", "4", "5", "6"];
+    store.add(object("d", MANY)).unwrap();
+    assert_eq!(like(MANY), ["d"]);
 }
 
 #[test]

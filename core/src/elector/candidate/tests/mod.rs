@@ -1,5 +1,7 @@
 //! Candidates over a store in memory, and how the server chooses.
 
+mod renewals;
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
