@@ -137,4 +137,5 @@ fn an_object_is_found_by_name() {
     assert_eq!(missing.to_string(), r#"pods "db" not found"#);
     assert_eq!((&*missing.resource, &*missing.name), ("pods", "db"));
     assert!(pods.get("web").is_err(), "it is in a namespace");
+    assert!(pods.namespace("test").get("prod/web").is_err(), "a name is no key");
 }

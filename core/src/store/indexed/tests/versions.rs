@@ -1,6 +1,9 @@
 //! The resource version of the content.
 
+use parking_lot::Mutex;
+
 use super::*;
+use crate::runtime::peeking::Peeking;
 
 #[test]
 fn every_write_of_an_object_sets_the_version_to_its_own() {
@@ -89,4 +92,40 @@ fn a_store_that_does_not_follow_its_version_has_none() {
     store.replace(vec![at_version("a", "5")], "7").unwrap();
     store.bookmark("11");
     assert_eq!(store.last_resource_version(), "", "ST-14");
+}
+
+/// Makes a write that stores version 2, and looks at object and version whenever a lock is
+/// released in it.
+fn sightings(
+    write: impl FnOnce(&IndexedStore<&'static str, Arc<Object>, Peeking>),
+) -> Vec<(&'static str, String)> {
+    let runtime = Peeking::new();
+    let version_of: VersionOf<Arc<Object>> = Arc::new(|object| Some(object.version));
+    let intake = Intake::new(&runtime, key_of);
+    let store = Arc::new(IndexedStore::with_intake(&runtime, intake, Some(version_of)));
+    store.add(at_version("a", "1")).unwrap();
+    let seen = Arc::<Mutex<Vec<_>>>::default();
+    runtime.looks({
+        let (seen, store) = (Arc::clone(&seen), Arc::clone(&store));
+        move || {
+            let object = store.get(&"a").expect("it is always there");
+            seen.lock().push((object.version, store.last_resource_version()));
+        }
+    });
+    write(&store);
+    runtime.ends(); // what it does holds the store
+    std::mem::take(&mut *seen.lock())
+}
+
+#[test]
+fn whoever_sees_an_object_sees_its_version() {
+    let new = || at_version("a", "2");
+    for seen in [
+        sightings(|store| store.update(new()).unwrap()),
+        sightings(|store| store.transaction(vec![Transaction::Update(new())]).unwrap()),
+        sightings(|store| store.replace(vec![new()], "2").unwrap()),
+    ] {
+        assert!(seen.contains(&("2", "2".to_owned())), "{seen:?}");
+        assert!(seen.iter().all(|(object, version)| object == version), "{seen:?}");
+    }
 }
