@@ -6,6 +6,7 @@ cd "$(dirname "$0")/.."
 
 cargo fmt --check
 cargo fmt --check --manifest-path fuzz/Cargo.toml
+cargo fmt --check --manifest-path examples/reconciler/Cargo.toml
 for features in "" loom shuttle loom,shuttle; do
   echo "== clippy, features '$features'"
   cargo clippy --workspace --all-targets --features "$features" --quiet -- -D warnings

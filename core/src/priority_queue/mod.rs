@@ -211,6 +211,17 @@ where
         self.monitor.call_async(Get)
     }
 
+    /// Returns the items and their priorities as a stream, for tasks: as
+    /// [`get_async`](Self::get_async) again and again. It ends after shutdown; to drop it is to stop
+    /// waiting.
+    #[cfg(feature = "stream")]
+    pub fn stream(&self) -> impl futures_core::Stream<Item = (Work<'_, Self>, i32)> {
+        crate::queue::Repeated::new(
+            move || self.take_async(),
+            move |(token, key, priority)| (Work::new(self, token, key), priority),
+        )
+    }
+
     /// Takes the first of the ready with their priorities, `most` at most, sleeping until there is
     /// one; `None` after shutdown. They are done together when the returned [`Batch`] drops.
     #[must_use = "the items are done when it drops"]

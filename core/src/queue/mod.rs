@@ -56,6 +56,8 @@ pub(crate) mod items;
 mod operations;
 mod state;
 mod storage;
+#[cfg(feature = "stream")]
+mod stream;
 mod work;
 
 #[cfg(test)]
@@ -87,6 +89,8 @@ pub use operations::{
 };
 pub use state::{DRAINS, DrainUntil, GETTERS, Key, Queue, UPDATERS};
 pub use storage::{Fifo, Storage};
+#[cfg(feature = "stream")]
+pub(crate) use stream::Repeated;
 pub use work::{Deliver, Work};
 
 /// The de-duplicating work queue. Shared by reference or in an `Arc`.

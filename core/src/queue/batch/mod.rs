@@ -52,7 +52,7 @@ impl<Q: Deliver<Key: fmt::Debug>> fmt::Debug for Batch<'_, Q> {
     }
 }
 
-/// Writes the batch forms of a queue whose plain calls are those of the work queue.
+/// Writes the batch forms and the loops of a queue whose plain calls are those of the work queue.
 macro_rules! batch_calls {
     ([$($generics:tt)*] $queue:ty, [$($bounds:tt)*]) => {
         /// Several items in one critical section: what the same calls would do one after the other,
@@ -112,6 +112,33 @@ macro_rules! batch_calls {
                 self.monitor.call_async($crate::queue::GetBatch { most, call: $crate::queue::Get })
             }
 
+            /// Ends deliveries in their order, as so many calls of [`done`](Self::done) would.
+            /// Returns how many of them had not ended before.
+            pub fn done_all(&self, tokens: impl IntoIterator<Item = Token>) -> usize {
+                let all = tokens.into_iter().map($crate::queue::Done).collect();
+                let finished = self.monitor.call($crate::machine::Many::<$crate::queue::Done>(all));
+                $crate::queue::ended(&finished)
+            }
+        }
+
+        /// Loops: the items one after the other, and what runs beside the workers.
+        impl<$($generics)*> $queue
+        where
+            $($bounds)*
+        {
+            /// Returns the items as a stream, for tasks: as [`get_async`](Self::get_async) again
+            /// and again. It ends once the queue is shut down and empty; to drop it is to stop
+            /// waiting.
+            #[cfg(feature = "stream")]
+            pub fn stream(
+                &self,
+            ) -> impl ::futures_core::Stream<Item = $crate::queue::Work<'_, Self>> {
+                $crate::queue::Repeated::new(
+                    move || self.take_async(),
+                    move |(token, key)| $crate::queue::Work::new(self, token, key),
+                )
+            }
+
             /// Tells the metrics so often how much is unfinished, until shutdown begins, which it
             /// then returns from: the loop of a thread of its own (`workqueue:MX-10`). See
             /// [`Updater`](crate::metrics::Updater).
@@ -125,14 +152,6 @@ macro_rules! batch_calls {
                 every: ::std::time::Duration,
             ) -> impl Future<Output = ()> + Send {
                 self.monitor.call_async($crate::queue::Refresh { every, next: None })
-            }
-
-            /// Ends deliveries in their order, as so many calls of [`done`](Self::done) would.
-            /// Returns how many of them had not ended before.
-            pub fn done_all(&self, tokens: impl IntoIterator<Item = Token>) -> usize {
-                let all = tokens.into_iter().map($crate::queue::Done).collect();
-                let finished = self.monitor.call($crate::machine::Many::<$crate::queue::Done>(all));
-                $crate::queue::ended(&finished)
             }
         }
     };

@@ -1,0 +1,117 @@
+//! The items of a queue as a stream (feature `stream`).
+
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+
+use futures_core::Stream;
+
+/// Calls made one after the other, until one comes to nothing.
+pub(crate) struct Repeated<M, C, W> {
+    make: M,
+    /// The call that is under way.
+    call: Option<C>,
+    /// Makes an item of what a call returns.
+    wrap: W,
+}
+
+impl<M, C, W> Repeated<M, C, W> {
+    pub(crate) const fn new(make: M, wrap: W) -> Self {
+        Self { make, call: None, wrap }
+    }
+}
+
+/// Nothing in it is ever pinned but the call, which does not mind.
+impl<M, C: Unpin, W> Unpin for Repeated<M, C, W> {}
+
+impl<M, C, W, T, U> Stream for Repeated<M, C, W>
+where
+    M: FnMut() -> C,
+    C: Future<Output = Option<T>> + Unpin,
+    W: FnMut(T) -> U,
+{
+    type Item = U;
+
+    fn poll_next(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<U>> {
+        let this = self.get_mut();
+        let call = this.call.get_or_insert_with(&mut this.make);
+        let taken = ready!(Pin::new(call).poll(context));
+        this.call = None;
+        Poll::Ready(taken.map(&mut this.wrap))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::pin::pin;
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::delaying_queue::DelayingQueue;
+    use crate::limited_queue::LimitedQueue;
+    use crate::priority_queue::{AddOptions, PriorityQueue};
+    use crate::queue::WorkQueue;
+    use crate::runtime::System;
+    use crate::runtime::bell::Bell;
+
+    fn next<S: Stream>(stream: Pin<&mut S>, bell: &Arc<Bell>) -> Poll<Option<S::Item>> {
+        stream.poll_next(&mut Context::from_waker(&Arc::clone(bell).into()))
+    }
+
+    /// What every queue does whose plain calls are those of the work queue.
+    macro_rules! streams {
+        ($($name:ident: $queue:expr;)*) => {$(
+            #[test]
+            fn $name() {
+                let queue = $queue;
+                let [first, second]: [Arc<Bell>; 2] = Default::default();
+                let mut given_up = Box::pin(queue.stream());
+                let mut items = pin!(queue.stream());
+                assert!(next(given_up.as_mut(), &first).is_pending());
+                assert!(next(items.as_mut(), &second).is_pending());
+                queue.add(1);
+                drop(given_up);
+                assert_eq!((first.rings(), second.rings()), (1, 1), "it passes its wake-up on");
+                let Poll::Ready(Some(one)) = next(items.as_mut(), &second) else { panic!("none") };
+                assert_eq!((*one, queue.is_empty()), (1, true));
+                queue.add(1);
+                assert!(queue.is_empty(), "it is still being processed");
+                assert!(next(items.as_mut(), &second).is_pending());
+                drop(one);
+                assert_eq!(second.rings(), 2, "the item comes once more");
+                assert!(matches!(next(items.as_mut(), &second), Poll::Ready(Some(item)) if *item == 1));
+                assert!(next(items.as_mut(), &second).is_pending());
+                queue.shut_down();
+                assert_eq!(second.rings(), 3);
+                for _ in 0..2 {
+                    assert!(matches!(next(items.as_mut(), &second), Poll::Ready(None)));
+                }
+            }
+        )*};
+    }
+
+    streams! {
+        the_items_of_a_work_queue_are_a_stream: WorkQueue::<u8>::new(&System::new());
+        the_items_of_a_delaying_queue_are_a_stream: DelayingQueue::<u8>::new(&System::new());
+        the_items_of_a_limited_queue_are_a_stream:
+            LimitedQueue::<u8>::with_default_limiter(&System::new());
+    }
+
+    #[test]
+    fn the_items_of_a_priority_queue_are_a_stream_with_their_priorities() {
+        let queue = PriorityQueue::<u8>::new(&System::new());
+        let bell = Arc::<Bell>::default();
+        let mut items = pin!(queue.stream());
+        assert!(next(items.as_mut(), &bell).is_pending());
+        queue.add(1);
+        queue.add_with(2, AddOptions { priority: 7, ..AddOptions::default() });
+        for expected in [(2, 7), (1, 0)] {
+            let Poll::Ready(Some((item, priority))) = next(items.as_mut(), &bell) else {
+                panic!("two are ready")
+            };
+            assert_eq!((*item, priority), expected);
+        }
+        queue.shut_down();
+        assert!(matches!(next(items.as_mut(), &bell), Poll::Ready(None)));
+    }
+}
