@@ -1,13 +1,14 @@
 //! Sequences of calls, and the property that the machine agrees with the sequential object.
 
 use std::collections::BTreeMap;
+use std::num::NonZeroUsize;
 use std::time::Duration;
 
 use seatrial_core::delaying_queue::{
     AddAfter, Delaying, Drain, Op as Call, Ret, Retries, ShutDown,
 };
 use seatrial_core::machine::{Machine, Step};
-use seatrial_core::queue::{Add, Done, DoneKey, DrainUntil, Finished, Get, Len, Token};
+use seatrial_core::queue::{Add, Done, DoneKey, DrainUntil, Finished, Get, GetBatch, Len, Token};
 use seatrial_core::runtime::Instant;
 
 use super::Spec;
@@ -42,8 +43,12 @@ pub fn check(ops: &[Op]) {
 /// # Panics
 /// As [`check`].
 pub fn check_on(ops: &[Op], machine: impl Machine<Op = Call<u8>, Ret = Ret<u8>>) {
-    let mut pair =
-        Pair { ours: ByHand::new(machine), spec: Spec::new(), deliveries: BTreeMap::new() };
+    let mut pair = Pair {
+        ours: ByHand::new(machine),
+        spec: Spec::new(),
+        deliveries: BTreeMap::new(),
+        gets: 0,
+    };
     for op in ops {
         pair.step(*op);
     }
@@ -73,6 +78,8 @@ struct Pair {
     spec: Spec<u8>,
     /// The newest delivery of every item.
     deliveries: BTreeMap<u8, Token>,
+    /// Every other get is a batch of one.
+    gets: u32,
 }
 
 impl Pair {
@@ -126,7 +133,13 @@ impl Pair {
 
     fn get(&mut self) {
         let expected = self.spec.queue.get();
-        match (self.ours.step(Call::Get(Get)), expected) {
+        self.gets += 1;
+        let step = if self.gets.is_multiple_of(2) {
+            self.get_batch()
+        } else {
+            self.ours.step(Call::Get(Get))
+        };
+        match (step, expected) {
             (Step::Done(Ret::Get(Some((token, key)))), Some(expected)) => {
                 assert_eq!(key, expected);
                 self.deliveries.insert(key, token);
@@ -138,6 +151,15 @@ impl Pair {
             }
             (ours, expected) => panic!("get gave {ours:?} where {expected:?} waits"),
         }
+    }
+
+    /// Gets as a batch of one does.
+    fn get_batch(&mut self) -> Step<Ret<u8>> {
+        let batch = GetBatch { most: NonZeroUsize::MIN, call: Get };
+        self.ours.step(Call::GetBatch(batch)).map(|ret| match ret {
+            Ret::GetBatch(taken) => Ret::Get(taken.first().copied()),
+            other => other,
+        })
     }
 
     fn done(&mut self, key: u8, ret: &Ret<u8>) {

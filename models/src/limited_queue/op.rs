@@ -1,6 +1,7 @@
 //! Sequences of calls, and the property that the machine agrees with the sequential object.
 
 use std::collections::BTreeMap;
+use std::num::NonZeroUsize;
 use std::time::Duration;
 
 use seatrial_core::delaying_queue::{AddAfter, Drain, Retries, ShutDown};
@@ -8,7 +9,8 @@ use seatrial_core::limited_queue::{AddRateLimited, Forget, Limited, NumRequeues,
 use seatrial_core::limited_queue::{Outcome, Ret, Settle};
 use seatrial_core::limiter::Exponential;
 use seatrial_core::machine::{Machine, Step};
-use seatrial_core::queue::{Add, Done, DoneKey, DrainUntil, Fifo, Finished, Get, Len, Token};
+use seatrial_core::queue::Token;
+use seatrial_core::queue::{Add, Done, DoneKey, DrainUntil, Fifo, Finished, Get, GetBatch, Len};
 use seatrial_core::runtime::Instant;
 
 use super::Spec;
@@ -58,7 +60,7 @@ pub fn check(ops: &[Op]) {
 /// As [`check`].
 pub fn check_on(ops: &[Op], machine: impl Machine<Op = Call<u8>, Ret = Ret<u8>>) {
     let spec = Spec::new(BASE, MAX);
-    let mut pair = Pair { ours: ByHand::new(machine), spec, deliveries: BTreeMap::new() };
+    let mut pair = Pair { ours: ByHand::new(machine), spec, deliveries: BTreeMap::new(), gets: 0 };
     for op in ops {
         pair.step(*op);
     }
@@ -93,6 +95,8 @@ struct Pair {
     spec: Spec<u8>,
     /// The newest delivery of every item.
     deliveries: BTreeMap<u8, Token>,
+    /// Every other get is a batch of one.
+    gets: u32,
 }
 
 impl Pair {
@@ -155,9 +159,12 @@ impl Pair {
     }
 
     fn get(&mut self) {
+        self.gets += 1;
+        let in_batch = self.gets.is_multiple_of(2);
+        let step = if in_batch { self.get_batch() } else { self.ours.step(Call::Get(Get)) };
         let delaying = &mut self.spec.delaying;
         let expected = delaying.queue.get();
-        match (self.ours.step(Call::Get(Get)), expected) {
+        match (step, expected) {
             (Step::Done(Ret::Get(Some((token, key)))), Some(expected)) => {
                 assert_eq!(key, expected);
                 self.deliveries.insert(key, token);
@@ -169,6 +176,15 @@ impl Pair {
             }
             (ours, expected) => panic!("get gave {ours:?} where {expected:?} waits"),
         }
+    }
+
+    /// Gets as a batch of one does.
+    fn get_batch(&mut self) -> Step<Ret<u8>> {
+        let batch = GetBatch { most: NonZeroUsize::MIN, call: Get };
+        self.ours.step(Call::GetBatch(batch)).map(|ret| match ret {
+            Ret::GetBatch(taken) => Ret::Get(taken.first().copied()),
+            other => other,
+        })
     }
 
     fn done(&mut self, op: Op) {

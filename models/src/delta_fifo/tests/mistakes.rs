@@ -12,14 +12,8 @@ use crate::trial::component_tests::every_mistake_is_noticed;
 
 /// Mistakes that need a second thread, and `NoDeduplication`, because the list of changes that is
 /// handed out compresses itself.
-const UNSEEN: &[Mistake] = &[
-    LatchWhenTaken,
-    CloseUnderItsOwnLock,
-    CloseEndsTheWait,
-    UnlockWhileProcessing,
-    NoDeduplication,
-    EmptyIsClosed,
-];
+const UNSEEN: &[Mistake] =
+    &[LatchWhenTaken, CloseUnderItsOwnLock, UnlockWhileProcessing, NoDeduplication, EmptyIsClosed];
 
 fn noticed(mistakes: &'static [Mistake]) -> bool {
     quietly(|| {
