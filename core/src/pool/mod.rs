@@ -10,7 +10,7 @@
 //! use std::sync::Arc;
 //! use std::time::Duration;
 //! use seatrial_core::limited_queue::LimitedQueue;
-//! use seatrial_core::pool::{Action, Pool, telling};
+//! use seatrial_core::pool::{Action, Failure, Pool, telling};
 //! use seatrial_core::runtime::System;
 //!
 //! let system = System::new();
@@ -20,8 +20,8 @@
 //!     println!("reconcile {key}");
 //!     Ok::<_, std::io::Error>(Action::Done)
 //! };
-//! let reconciler = telling(reconcile, |key, failure| eprintln!("{key}: {failure:?}"));
-//! let pool = Pool::start(&system, &queue, workers, reconciler);
+//! let log = |key: &&str, failure: Failure<std::io::Error>| eprintln!("{key}: {failure:?}");
+//! let pool = Pool::start(&system, &queue, workers, telling(reconcile, log));
 //! queue.add("default/web");
 //! let end = pool.shut_down(Duration::from_secs(10)); // finishes what waits
 //! assert!(end.is_complete());
