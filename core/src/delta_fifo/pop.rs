@@ -1,11 +1,21 @@
 //! Taking what is next, by threads and by tasks.
 
-use crate::fifo::{AfterPop, Closed, Handled, SlowProcessing, Stopwatch};
+use crate::fifo::{AfterPop, Closed, Taken, Taking};
 use crate::machine::Host;
 use crate::runtime::Runtime;
 use crate::store::{Handle, Key, KnownObjects};
 
 use super::{AddIfAbsent, DeltaFifo, DeltaQueue, Pop, Popped, Processed};
+
+impl<K, O> Taken for Popped<K, O> {
+    fn left(&self) -> usize {
+        self.left
+    }
+}
+
+fn name<K: Key, O>(popped: &Popped<K, O>) -> String {
+    format!("{:?}", popped.key)
+}
 
 impl<K, O, N, R, H> DeltaFifo<K, O, N, R, H>
 where
@@ -40,11 +50,8 @@ where
         &self,
         process: impl FnOnce(&Popped<K, O>) -> (AfterPop, T),
     ) -> Result<(Popped<K, O>, T), Closed> {
-        let mut slow = None;
-        let body = |popped| self.process(popped, process, &mut slow);
-        let outcome = self.monitor.around(Pop, Processed { requeue: None }, body);
-        self.tell(slow);
-        outcome.ok_or(Closed)
+        let process = |popped: &_| self.ended(popped, process(popped));
+        self.taking().take(Pop, Processed { requeue: None }, name, process)
     }
 
     /// As [`pop`](Self::pop), for tasks. `process` runs under the lock here as well, and awaits
@@ -68,45 +75,22 @@ where
         &self,
         process: impl FnOnce(&Popped<K, O>) -> (AfterPop, T),
     ) -> Result<(Popped<K, O>, T), Closed> {
-        let mut slow = None;
-        let body = |popped| self.process(popped, process, &mut slow);
-        let outcome = self.monitor.around_async(Pop, Processed { requeue: None }, body).await;
-        self.tell(slow);
-        outcome.ok_or(Closed)
+        let process = |popped: &_| self.ended(popped, process(popped));
+        self.taking().take_async(Pop, Processed { requeue: None }, name, process).await
     }
 
-    /// Lets `process` look at what was taken, and says how that ends.
-    #[inline(always)]
-    fn process<T>(
+    #[inline]
+    fn taking(&self) -> Taking<'_, DeltaQueue<K, O, N>, R, H> {
+        Taking { monitor: &self.monitor, on_slow: self.on_slow.as_ref() }
+    }
+
+    /// Says what ends the processing of an entry.
+    #[inline]
+    fn ended<T>(
         &self,
-        popped: Option<Popped<K, O>>,
-        process: impl FnOnce(&Popped<K, O>) -> (AfterPop, T),
-        slow: &mut Option<SlowProcessing>,
-    ) -> Handled<Processed<K, O>, Popped<K, O>, T> {
-        let Some(popped) = popped else { return (None, None) };
-        let watch = self.watch(&popped);
-        let (after, result) = process(&popped);
-        if let Some(watch) = watch {
-            *slow = watch.stop(self.monitor.runtime());
-        }
-        (Some(self.processed(after, &popped)), Some((popped, result)))
-    }
-
-    #[inline]
-    fn watch(&self, popped: &Popped<K, O>) -> Option<Stopwatch> {
-        let key = || format!("{:?}", popped.key);
-        Stopwatch::start(self.on_slow.is_some(), self.monitor.runtime(), key, popped.left, 1)
-    }
-
-    #[inline]
-    fn tell(&self, slow: Option<SlowProcessing>) {
-        if let (Some(hook), Some(slow)) = (&self.on_slow, slow) {
-            hook(slow);
-        }
-    }
-
-    #[inline]
-    fn processed(&self, after: AfterPop, popped: &Popped<K, O>) -> Processed<K, O> {
+        popped: &Popped<K, O>,
+        (after, result): (AfterPop, T),
+    ) -> (Processed<K, O>, T) {
         let requeue = match after {
             AfterPop::Forget => None,
             AfterPop::Requeue => {
@@ -114,6 +98,6 @@ where
                 Some(Box::new(AddIfAbsent { key, deltas }))
             }
         };
-        Processed { requeue }
+        (Processed { requeue }, result)
     }
 }

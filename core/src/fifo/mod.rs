@@ -34,6 +34,7 @@ mod operations;
 mod outcome;
 mod pop;
 mod state;
+mod taking;
 
 #[cfg(test)]
 mod tests;
@@ -54,9 +55,10 @@ pub use operations::{
     AddIfAbsent, Close, Delete, Get, HasSynced, IsClosed, Len, List, Op, Pop, Processed, Put,
     Replace, Resync, Ret, WaitForSync,
 };
+pub(crate) use outcome::Stopwatch;
 pub use outcome::{AfterPop, Closed, EnqueueError, SlowHook, SlowProcessing};
-pub(crate) use outcome::{Handled, Stopwatch};
 pub use state::{FifoQueue, POPPERS, Popped, SYNC};
+pub(crate) use taking::{Taken, Taking};
 
 /// The queue of newest objects. Shared by reference or in an `Arc`.
 ///

@@ -64,9 +64,6 @@ pub enum AfterPop {
     Requeue,
 }
 
-/// What processing ends with: the call that ends it, and what the consumer gets.
-pub(crate) type Handled<E, P, T> = (Option<E>, Option<(P, T)>);
-
 /// Processing took long while others waited (`cache:QU-21`).
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SlowProcessing {

@@ -4,8 +4,18 @@ use crate::machine::Host;
 use crate::runtime::Runtime;
 use crate::store::{Handle, Key};
 
-use super::{AddIfAbsent, AfterPop, Closed, Fifo, FifoQueue, Handled, Pop, Popped, Processed};
-use super::{SlowProcessing, Stopwatch};
+use super::{AddIfAbsent, AfterPop, Closed, Fifo, FifoQueue, Pop, Popped, Processed};
+use super::{Taken, Taking};
+
+impl<K, O> Taken for Popped<K, O> {
+    fn left(&self) -> usize {
+        self.left
+    }
+}
+
+fn name<K: Key, O>(popped: &Popped<K, O>) -> String {
+    format!("{:?}", popped.key)
+}
 
 impl<K: Key, O: Handle, R: Runtime, H: Host<FifoQueue<K, O>>> Fifo<K, O, R, H> {
     /// Takes the next object, sleeping until there is one, and lets `process` look at it.
@@ -30,11 +40,8 @@ impl<K: Key, O: Handle, R: Runtime, H: Host<FifoQueue<K, O>>> Fifo<K, O, R, H> {
         &self,
         process: impl FnOnce(&Popped<K, O>) -> (AfterPop, T),
     ) -> Result<(Popped<K, O>, T), Closed> {
-        let mut slow = None;
-        let body = |popped| self.process(popped, process, &mut slow);
-        let outcome = self.monitor.around(Pop, Processed { requeue: None }, body);
-        self.tell(slow);
-        outcome.ok_or(Closed)
+        let process = |popped: &_| self.ended(popped, process(popped));
+        self.taking().take(Pop, Processed { requeue: None }, name, process)
     }
 
     /// As [`pop`](Self::pop), for tasks. `process` runs under the lock here as well, and awaits
@@ -58,39 +65,24 @@ impl<K: Key, O: Handle, R: Runtime, H: Host<FifoQueue<K, O>>> Fifo<K, O, R, H> {
         &self,
         process: impl FnOnce(&Popped<K, O>) -> (AfterPop, T),
     ) -> Result<(Popped<K, O>, T), Closed> {
-        let mut slow = None;
-        let body = |popped| self.process(popped, process, &mut slow);
-        let outcome = self.monitor.around_async(Pop, Processed { requeue: None }, body).await;
-        self.tell(slow);
-        outcome.ok_or(Closed)
+        let process = |popped: &_| self.ended(popped, process(popped));
+        self.taking().take_async(Pop, Processed { requeue: None }, name, process).await
     }
 
-    /// Lets `process` look at what was taken, and says how that ends.
-    fn process<T>(
+    fn taking(&self) -> Taking<'_, FifoQueue<K, O>, R, H> {
+        Taking { monitor: &self.monitor, on_slow: self.on_slow.as_ref() }
+    }
+
+    /// Says what ends the processing of an object.
+    fn ended<T>(
         &self,
-        popped: Option<Popped<K, O>>,
-        process: impl FnOnce(&Popped<K, O>) -> (AfterPop, T),
-        slow: &mut Option<SlowProcessing>,
-    ) -> Handled<Processed<K, O>, Popped<K, O>, T> {
-        let Some(popped) = popped else { return (None, None) };
-        let watch = self.watch(&popped);
-        let (after, result) = process(&popped);
-        *slow = watch.and_then(|watch| watch.stop(self.monitor.runtime()));
+        popped: &Popped<K, O>,
+        (after, result): (AfterPop, T),
+    ) -> (Processed<K, O>, T) {
         let requeue = (after == AfterPop::Requeue).then(|| {
             let (key, object) = (Some(self.hashed(&popped.key)), Some(popped.object.clone()));
             Box::new(AddIfAbsent { key, object })
         });
-        (Some(Processed { requeue }), Some((popped, result)))
-    }
-
-    fn tell(&self, slow: Option<SlowProcessing>) {
-        if let (Some(hook), Some(slow)) = (&self.on_slow, slow) {
-            hook(slow);
-        }
-    }
-
-    fn watch(&self, popped: &Popped<K, O>) -> Option<Stopwatch> {
-        let key = || format!("{:?}", popped.key);
-        Stopwatch::start(self.on_slow.is_some(), self.monitor.runtime(), key, popped.left, 1)
+        (Processed { requeue }, result)
     }
 }

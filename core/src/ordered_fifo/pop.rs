@@ -1,23 +1,32 @@
 //! Taking what is next, by threads and by tasks, one by one or together.
 
-use std::slice;
-
-use crate::fifo::{Closed, Handled, SlowProcessing, Stopwatch};
+use crate::fifo::{Closed, Taken, Taking};
 use crate::machine::{Host, Operation};
 use crate::runtime::Runtime;
 use crate::store::{Handle, Key, KnownObjects};
 
 use super::{Batch, Event, OrderedFifo, OrderedQueue, Pop, PopBatch, Popped, Processed};
 
-/// What was taken at once.
-trait Taken<K, O> {
-    fn events(&self) -> &[Event<K, O>];
-    fn left(&self) -> usize;
+/// What was taken at once, and the first event of it.
+trait Events<K, O>: Taken {
+    fn first(&self) -> Option<&Event<K, O>>;
 }
 
-impl<K, O> Taken<K, O> for Popped<K, O> {
-    fn events(&self) -> &[Event<K, O>] {
-        slice::from_ref(&self.event)
+impl<K, O> Taken for Popped<K, O> {
+    fn left(&self) -> usize {
+        self.left
+    }
+}
+
+impl<K, O> Events<K, O> for Popped<K, O> {
+    fn first(&self) -> Option<&Event<K, O>> {
+        Some(&self.event)
+    }
+}
+
+impl<K, O> Taken for Batch<K, O> {
+    fn entries(&self) -> usize {
+        self.events.len()
     }
 
     fn left(&self) -> usize {
@@ -25,13 +34,9 @@ impl<K, O> Taken<K, O> for Popped<K, O> {
     }
 }
 
-impl<K, O> Taken<K, O> for Batch<K, O> {
-    fn events(&self) -> &[Event<K, O>] {
-        &self.events
-    }
-
-    fn left(&self) -> usize {
-        self.left
+impl<K, O> Events<K, O> for Batch<K, O> {
+    fn first(&self) -> Option<&Event<K, O>> {
+        self.events.first()
     }
 }
 
@@ -101,13 +106,10 @@ where
     fn take<A, P, T>(&self, first: A, process: impl FnOnce(&P) -> T) -> Result<(P, T), Closed>
     where
         A: Operation<OrderedQueue<K, O, N>, Ret = Option<P>>,
-        P: Taken<K, O>,
+        P: Events<K, O>,
     {
-        let mut slow = None;
-        let body = |taken| self.process(taken, process, &mut slow);
-        let outcome = self.monitor.around(first, Processed, body);
-        self.tell(slow);
-        outcome.ok_or(Closed)
+        let name = |taken: &P| self.name(taken);
+        self.taking().take(first, Processed, name, |taken| (Processed, process(taken)))
     }
 
     async fn take_async<A, P, T>(
@@ -117,47 +119,23 @@ where
     ) -> Result<(P, T), Closed>
     where
         A: Operation<OrderedQueue<K, O, N>, Ret = Option<P>>,
-        P: Taken<K, O>,
+        P: Events<K, O>,
     {
-        let mut slow = None;
-        let body = |taken| self.process(taken, process, &mut slow);
-        let outcome = self.monitor.around_async(first, Processed, body).await;
-        self.tell(slow);
-        outcome.ok_or(Closed)
-    }
-
-    /// Lets `process` look at what was taken.
-    #[inline(always)]
-    fn process<P: Taken<K, O>, T>(
-        &self,
-        taken: Option<P>,
-        process: impl FnOnce(&P) -> T,
-        slow: &mut Option<SlowProcessing>,
-    ) -> Handled<Processed, P, T> {
-        let Some(taken) = taken else { return (None, None) };
-        let watch = self.watch(&taken);
-        let result = process(&taken);
-        if let Some(watch) = watch {
-            *slow = watch.stop(self.monitor.runtime());
-        }
-        (Some(Processed), Some((taken, result)))
+        let name = |taken: &P| self.name(taken);
+        self.taking().take_async(first, Processed, name, |taken| (Processed, process(taken))).await
     }
 
     #[inline]
-    fn watch(&self, taken: &impl Taken<K, O>) -> Option<Stopwatch> {
-        let (events, left) = (taken.events(), taken.left());
-        let first = events.first().and_then(Event::delta);
-        let key = || match first.map(|delta| self.intake.key_of_delta(delta)) {
+    fn taking(&self) -> Taking<'_, OrderedQueue<K, O, N>, R, H> {
+        Taking { monitor: &self.monitor, on_slow: self.on_slow.as_ref() }
+    }
+
+    /// Returns the key of the first event; nothing if that is no change of an object.
+    fn name(&self, taken: &impl Events<K, O>) -> String {
+        let first = taken.first().and_then(Event::delta);
+        match first.map(|delta| self.intake.key_of_delta(delta)) {
             Some(Ok(key)) => format!("{key:?}"),
             _ => String::new(),
-        };
-        Stopwatch::start(self.on_slow.is_some(), self.monitor.runtime(), key, left, events.len())
-    }
-
-    #[inline]
-    fn tell(&self, slow: Option<SlowProcessing>) {
-        if let (Some(hook), Some(slow)) = (&self.on_slow, slow) {
-            hook(slow);
         }
     }
 }

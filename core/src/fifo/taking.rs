@@ -1,0 +1,102 @@
+//! Taking what is next and letting the consumer look at it: one text for all queues of objects.
+
+use crate::machine::{Host, Machine, Operation};
+use crate::monitor::Monitor;
+use crate::runtime::Runtime;
+
+use super::{Closed, SlowHook, SlowProcessing, Stopwatch};
+
+/// What was taken at once.
+pub(crate) trait Taken {
+    /// How many entries it holds.
+    fn entries(&self) -> usize {
+        1
+    }
+
+    /// How many entries were left in the queue.
+    fn left(&self) -> usize;
+}
+
+/// A queue that something is taken from, and who is told if its processing is slow.
+pub(crate) struct Taking<'a, M: Machine, R: Runtime, H: Host<M>> {
+    pub(crate) monitor: &'a Monitor<M, R, H>,
+    pub(crate) on_slow: Option<&'a SlowHook>,
+}
+
+impl<M: Machine, R: Runtime, H: Host<M>> Taking<'_, M, R, H> {
+    /// Steps `first`, lets `process` look at what that takes, and steps the call that `process`
+    /// returns, or `abandoned` if it panics. `name` is what is said of slow processing.
+    ///
+    /// # Errors
+    /// There is nothing to take and never will be.
+    #[inline(always)]
+    pub(crate) fn take<A, B, P, T>(
+        &self,
+        first: A,
+        abandoned: B,
+        name: impl FnOnce(&P) -> String,
+        process: impl FnOnce(&P) -> (B, T),
+    ) -> Result<(P, T), Closed>
+    where
+        A: Operation<M, Ret = Option<P>>,
+        B: Operation<M>,
+        P: Taken,
+    {
+        let mut slow = None;
+        let body = |taken| self.process(taken, name, process, &mut slow);
+        let outcome = self.monitor.around(first, abandoned, body);
+        self.tell(slow);
+        outcome.ok_or(Closed)
+    }
+
+    /// As [`take`](Self::take), for tasks.
+    pub(crate) async fn take_async<A, B, P, T>(
+        self,
+        first: A,
+        abandoned: B,
+        name: impl FnOnce(&P) -> String,
+        process: impl FnOnce(&P) -> (B, T),
+    ) -> Result<(P, T), Closed>
+    where
+        A: Operation<M, Ret = Option<P>>,
+        B: Operation<M>,
+        P: Taken,
+    {
+        let mut slow = None;
+        let body = |taken| self.process(taken, name, process, &mut slow);
+        let outcome = self.monitor.around_async(first, abandoned, body).await;
+        self.tell(slow);
+        outcome.ok_or(Closed)
+    }
+
+    /// Says which call ends the processing, and what the consumer gets.
+    #[inline(always)]
+    fn process<B, P: Taken, T>(
+        &self,
+        taken: Option<P>,
+        name: impl FnOnce(&P) -> String,
+        process: impl FnOnce(&P) -> (B, T),
+        slow: &mut Option<SlowProcessing>,
+    ) -> (Option<B>, Option<(P, T)>) {
+        let Some(taken) = taken else { return (None, None) };
+        let watch = self.watch(&taken, name);
+        let (end, result) = process(&taken);
+        if let Some(watch) = watch {
+            *slow = watch.stop(self.monitor.runtime());
+        }
+        (Some(end), Some((taken, result)))
+    }
+
+    #[inline]
+    fn watch<P: Taken>(&self, taken: &P, name: impl FnOnce(&P) -> String) -> Option<Stopwatch> {
+        let (wanted, name) = (self.on_slow.is_some(), || name(taken));
+        Stopwatch::start(wanted, self.monitor.runtime(), name, taken.left(), taken.entries())
+    }
+
+    #[inline]
+    fn tell(&self, slow: Option<SlowProcessing>) {
+        if let (Some(hook), Some(slow)) = (self.on_slow, slow) {
+            hook(slow);
+        }
+    }
+}
