@@ -10,7 +10,8 @@ use seatrial_core::runtime::System;
 use seatrial_core::store::{KeyHasher, LastState};
 
 use super::Spec;
-use crate::objects::{Checked, Object, Store, expected, key_of, said, transform};
+use crate::objects::wait_says;
+use crate::objects::{Checked, Object, Store, at_once, expected, key_of, said, transform};
 
 /// The machine that is compared.
 pub type Machine = DeltaQueue<u8, Object, Store<u8, Object>>;
@@ -194,15 +195,13 @@ impl Pair {
 
     fn pop(&mut self, fate: Fate) {
         if self.spec.pending.is_empty() {
-            if self.closed {
-                assert!(self.queue.pop(|_| ()).is_err(), "nothing is left");
-            }
-            return;
+            let popped = at_once(self.queue.pop_async(|_| ())).map(|popped| popped.is_err());
+            return assert_eq!(popped, self.closed.then_some(true), "nothing is left");
         }
         let (key, deltas, initial) = self.spec.pop().expect("something is pending");
         let mut seen = None;
         let outcome = catch_unwind(AssertUnwindSafe(|| {
-            self.queue.pop_or_requeue(|popped| {
+            at_once(self.queue.pop_or_requeue_async(|popped| {
                 seen = Some(popped.clone());
                 match fate {
                     Fate::Applied => self.store.apply(&popped.key, &popped.deltas),
@@ -211,7 +210,7 @@ impl Pair {
                 }
                 let requeue = fate == Fate::Requeued;
                 (if requeue { AfterPop::Requeue } else { AfterPop::Forget }, ())
-            })
+            }))
         }));
         assert_eq!(outcome.is_err(), fate == Fate::Panicked);
         let seen = seen.expect("process was called");
@@ -241,6 +240,9 @@ impl Pair {
         assert_eq!(listed, self.spec.pending);
         assert_eq!(self.queue.len(), self.spec.pending.len());
         assert_eq!(self.queue.has_synced(), self.spec.has_synced());
+        let drained = self.closed && self.spec.pending.is_empty();
+        let waited = at_once(self.queue.wait_for_sync_async());
+        assert_eq!(waited, wait_says(self.spec.has_synced(), drained));
         assert_eq!(self.queue.is_closed(), self.closed);
         if let Some(known) = &self.spec.known {
             assert_eq!(*self.store.objects(), *known);

@@ -8,7 +8,7 @@ use seatrial_core::runtime::System;
 use seatrial_core::store::{KeyHasher, LastState};
 
 use super::Spec;
-use crate::objects::{Checked, Object, key_of};
+use crate::objects::{Checked, Object, at_once, key_of, wait_says};
 
 /// The machine that is compared.
 pub type Machine = FifoQueue<u8, Object>;
@@ -121,22 +121,23 @@ impl Pair {
     }
 
     fn pop(&mut self, fate: Fate) {
-        if self.spec.items.is_empty() && !self.closed {
-            return; // the pop would sleep
-        }
         let expected = self.spec.pop();
+        if expected.is_none() {
+            let popped = at_once(self.queue.pop_async(|_| ())).map(|popped| popped.is_err());
+            return assert_eq!(popped, self.closed.then_some(true), "nothing is left");
+        }
         let mut seen = None;
         let outcome = catch_unwind(AssertUnwindSafe(|| {
-            self.queue.pop_or_requeue(|popped| {
+            at_once(self.queue.pop_or_requeue_async(|popped| {
                 seen = Some(popped.clone());
                 if fate == Fate::Panicked {
                     resume_unwind(Box::new("process panics"));
                 }
                 let requeue = fate == Fate::Requeued;
                 (if requeue { AfterPop::Requeue } else { AfterPop::Forget }, ())
-            })
+            }))
         }));
-        assert_eq!(outcome.is_err(), fate == Fate::Panicked && expected.is_some());
+        assert_eq!(outcome.is_err(), fate == Fate::Panicked);
         let got = seen.as_ref().map(|popped| (popped.key, popped.object, popped.initial));
         assert_eq!(got, expected.as_ref().map(|taken| (taken.key, taken.object, taken.initial)));
         let Some(taken) = expected else { return };
@@ -151,6 +152,9 @@ impl Pair {
         assert_eq!(self.queue.list(), self.spec.waiting());
         assert_eq!(self.queue.len(), self.spec.items.len());
         assert_eq!(self.queue.has_synced(), self.spec.has_synced());
+        let drained = self.closed && self.spec.items.is_empty();
+        let waited = at_once(self.queue.wait_for_sync_async());
+        assert_eq!(waited, wait_says(self.spec.has_synced(), drained));
         assert_eq!(self.queue.is_closed(), self.closed);
     }
 }

@@ -2,6 +2,7 @@
 //! recorded traces write them.
 
 mod asleep;
+mod at_once;
 mod stage;
 mod store;
 pub(crate) mod traced;
@@ -16,6 +17,7 @@ use seatrial_core::machine::{Cx, Machine, Step};
 use seatrial_core::store::{Cause, LastState, NoMetadata};
 
 pub(crate) use asleep::{Asleep, Bed};
+pub(crate) use at_once::{at_once, wait_says};
 pub(crate) use stage::{MISSED, PANICS, Stage};
 pub use store::Store;
 pub(crate) use store::left_by;

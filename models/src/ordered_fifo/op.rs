@@ -7,12 +7,14 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use seatrial_core::delta_fifo::Delta;
 use seatrial_core::fifo::{EnqueueError, Intake};
 use seatrial_core::machine::Boxed;
-use seatrial_core::ordered_fifo::{self, Event, Mode, OrderedFifo, OrderedQueue, Ret};
+use seatrial_core::ordered_fifo::{
+    self, Batch, Event, Mode, OrderedFifo, OrderedQueue, Popped, Ret,
+};
 use seatrial_core::runtime::System;
 use seatrial_core::store::{KeyHasher, LastState};
 
 use super::Spec;
-use crate::objects::{Checked, Object, Store, expected, key_in, key_of, said};
+use crate::objects::{Checked, Object, Store, at_once, expected, key_in, key_of, said, wait_says};
 
 /// The machine that is compared.
 pub type Machine = OrderedQueue<u8, Object, Store<u8, Object>>;
@@ -203,11 +205,10 @@ impl Pair {
 
     fn pop(&mut self, batched: bool, meanwhile: &Meanwhile) {
         if self.spec.events.is_empty() {
-            if self.closed {
-                assert!(self.queue.pop(|_| ()).is_err(), "nothing is left");
-                assert!(self.queue.pop_batch(|_| ()).is_err(), "nothing is left");
-            }
-            return;
+            let popped = at_once(self.queue.pop_async(|_| ())).map(|popped| popped.is_err());
+            let batch = at_once(self.queue.pop_batch_async(|_| ())).map(|batch| batch.is_err());
+            let end = self.closed.then_some(true);
+            return assert_eq!((popped, batch), (end, end), "nothing is left");
         }
         let (events, initial) = self.spec.pop(batched);
         let left = self.spec.events.len();
@@ -236,10 +237,12 @@ impl Pair {
         };
         let run = AssertUnwindSafe(|| {
             if batched {
-                self.queue.pop_batch(|b| process(&b.events, b.initial, b.left)).map(drop)
+                let process = |b: &Batch<u8, Object>| process(&b.events, b.initial, b.left);
+                at_once(self.queue.pop_batch_async(process)).map(drop)
             } else {
                 let one = std::slice::from_ref;
-                self.queue.pop(|p| process(one(&p.event), p.initial, p.left)).map(drop)
+                let process = |p: &Popped<u8, Object>| process(one(&p.event), p.initial, p.left);
+                at_once(self.queue.pop_async(process)).map(drop)
             }
         });
         assert_eq!(catch_unwind(run).is_err(), panics);
@@ -280,6 +283,9 @@ impl Pair {
         assert_eq!(self.queue.list(), Vec::from(self.spec.events.clone()));
         assert_eq!(self.queue.len(), self.spec.events.len());
         assert_eq!(self.queue.has_synced(), self.spec.has_synced());
+        let drained = self.closed && self.spec.events.is_empty();
+        let waited = at_once(self.queue.wait_for_sync_async());
+        assert_eq!(waited, wait_says(self.spec.has_synced(), drained));
         assert_eq!(self.queue.is_closed(), self.closed);
     }
 }

@@ -101,6 +101,8 @@ mistakes! {
         RefusedPutIsNoWrite,
         /// The flag of an entry is looked up after the entry was counted.
         FlagAfterCount,
+        /// Whoever waits for the first list is sent away at close, whatever is left.
+        CloseEndsTheWait,
         /// Processed entries are not counted.
         NeverCount,
 

@@ -70,6 +70,10 @@ impl<K: Key + Ord, O: Handle, N: KnownObjects<K, O>> MapAndKeys<K, O, N> {
         self.closed && self.items.is_empty() && self.in_process == 0
     }
 
+    fn ends_the_wait(&self) -> bool {
+        self.is_drained() || self.closed && self.makes(CloseEndsTheWait)
+    }
+
     /// Notes a write; the first one makes `batch` entries the first list.
     fn populate(&mut self, batch: usize, wakes: &mut Wakes) {
         if !self.populated {
@@ -235,7 +239,7 @@ impl<K: Key + Ord, O: Handle, N: KnownObjects<K, O>> Machine for MapAndKeys<K, O
                 self.close(&mut cx.wakes);
                 Ret::Close(())
             }
-            Op::WaitForSync(_) if self.has_synced() || self.is_drained() => {
+            Op::WaitForSync(_) if self.has_synced() || self.ends_the_wait() => {
                 Ret::WaitForSync(self.has_synced())
             }
             Op::WaitForSync(_) => {

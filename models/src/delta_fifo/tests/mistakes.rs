@@ -13,7 +13,7 @@ use crate::trial::component_tests::every_mistake_is_noticed;
 /// Mistakes that need a second thread, and `NoDeduplication`, because the list of changes that is
 /// handed out compresses itself.
 const UNSEEN: &[Mistake] =
-    &[LatchWhenTaken, CloseUnderItsOwnLock, UnlockWhileProcessing, NoDeduplication, EmptyIsClosed];
+    &[LatchWhenTaken, CloseUnderItsOwnLock, UnlockWhileProcessing, NoDeduplication];
 
 fn noticed(mistakes: &'static [Mistake]) -> bool {
     quietly(|| {
