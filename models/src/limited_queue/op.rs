@@ -1,6 +1,7 @@
 //! Sequences of calls, and the property that the machine agrees with the sequential object.
 
 use std::collections::BTreeMap;
+use std::iter;
 use std::num::NonZeroUsize;
 use std::time::Duration;
 
@@ -60,7 +61,7 @@ pub fn check(ops: &[Op]) {
 /// As [`check`].
 pub fn check_on(ops: &[Op], machine: impl Machine<Op = Call<u8>, Ret = Ret<u8>>) {
     let spec = Spec::new(BASE, MAX);
-    let mut pair = Pair { ours: ByHand::new(machine), spec, deliveries: BTreeMap::new(), gets: 0 };
+    let mut pair = Pair { ours: ByHand::new(machine), spec, deliveries: BTreeMap::new(), takes: 0 };
     for op in ops {
         pair.step(*op);
     }
@@ -89,14 +90,16 @@ pub fn decode(bytes: &[u8]) -> Vec<Op> {
     bytes.chunks_exact(3).map(op).collect()
 }
 
+const TWO: NonZeroUsize = NonZeroUsize::MIN.saturating_add(1);
+
 /// The machine and the sequential object, led through the same calls.
 struct Pair {
     ours: ByHand<Call<u8>, Ret<u8>>,
     spec: Spec<u8>,
     /// The newest delivery of every item.
     deliveries: BTreeMap<u8, Token>,
-    /// Every other get is a batch of one.
-    gets: u32,
+    /// Every other time two are taken together.
+    takes: u32,
 }
 
 impl Pair {
@@ -159,31 +162,39 @@ impl Pair {
     }
 
     fn get(&mut self) {
-        self.gets += 1;
-        let in_batch = self.gets.is_multiple_of(2);
-        let step = if in_batch { self.get_batch() } else { self.ours.step(Call::Get(Get)) };
+        self.takes += 1;
+        let together = self.takes.is_multiple_of(2);
+        let step = self.take(together);
         let delaying = &mut self.spec.delaying;
-        let expected = delaying.queue.get();
-        match (step, expected) {
-            (Step::Done(Ret::Get(Some((token, key)))), Some(expected)) => {
-                assert_eq!(key, expected);
-                self.deliveries.insert(key, token);
+        let expected: Vec<_> =
+            iter::from_fn(|| delaying.queue.get()).take(1 + usize::from(together)).collect();
+        let over = delaying.queue.shutting_down;
+        match step {
+            Step::Done(taken) => {
+                assert!(over || !taken.is_empty(), "nobody is sent home before shutdown");
+                let keys: Vec<_> = taken.iter().map(|(_, key)| *key).collect();
+                assert_eq!(keys, expected);
+                self.deliveries.extend(taken.into_iter().map(|(token, key)| (key, token)));
             }
-            (Step::Done(Ret::Get(None)), None) => assert!(delaying.queue.shutting_down),
-            (Step::Wait { until, .. }, None) => {
-                assert!(!delaying.queue.shutting_down, "nobody sleeps after shutdown");
+            Step::Wait { until, .. } => {
+                assert!(!over, "nobody sleeps after shutdown");
+                assert!(expected.is_empty(), "a consumer sleeps where {expected:?} wait");
                 assert_eq!(until, delaying.earliest().map(|time| Instant::ZERO + time));
             }
-            (ours, expected) => panic!("get gave {ours:?} where {expected:?} waits"),
+            Step::Held(_) => panic!("get keeps the lock"),
         }
     }
 
-    /// Gets as a batch of one does.
-    fn get_batch(&mut self) -> Step<Ret<u8>> {
-        let batch = GetBatch { most: NonZeroUsize::MIN, call: Get };
-        self.ours.step(Call::GetBatch(batch)).map(|ret| match ret {
-            Ret::GetBatch(taken) => Ret::Get(taken.first().copied()),
-            other => other,
+    /// Takes one item, or two together.
+    fn take(&mut self, together: bool) -> Step<Vec<(Token, u8)>> {
+        let call = match together {
+            false => Call::Get(Get),
+            true => Call::GetBatch(GetBatch { most: TWO, call: Get }),
+        };
+        self.ours.step(call).map(|ret| match ret {
+            Ret::Get(taken) => Vec::from_iter(taken),
+            Ret::GetBatch(taken) => taken,
+            other => panic!("get gave {other:?}"),
         })
     }
 

@@ -1,12 +1,16 @@
 //! Sequences of calls, and the property that the machine agrees with the sequential object.
 
 use std::collections::BTreeMap;
+use std::iter;
+use std::num::NonZeroUsize;
 use std::time::Duration;
 
 use seatrial_core::limited_queue::{Forget, NumRequeues, Outcome};
 use seatrial_core::limiter::Exponential;
 use seatrial_core::machine::{Machine, Step};
-use seatrial_core::priority_queue::{Add, AddBatch, AddOptions, Get, Op as Call, Prioritized};
+use seatrial_core::priority_queue::{
+    Add, AddBatch, AddOptions, Get, GetBatch, Op as Call, Prioritized,
+};
 use seatrial_core::priority_queue::{Ret, Retries, Settle};
 use seatrial_core::queue::{Done, DoneKey, Finished, Len, ShutDown, ShuttingDown, Token};
 use seatrial_core::runtime::Instant;
@@ -57,7 +61,7 @@ pub fn check(ops: &[Op]) {
 /// As [`check`].
 pub fn check_on(ops: &[Op], machine: impl Machine<Op = Call<u8>, Ret = Ret<u8>>) {
     let spec = Spec::new(BASE, MAX);
-    let mut pair = Pair { ours: ByHand::new(machine), spec, deliveries: BTreeMap::new() };
+    let mut pair = Pair { ours: ByHand::new(machine), spec, deliveries: BTreeMap::new(), takes: 0 };
     for op in ops {
         pair.step(*op);
     }
@@ -97,12 +101,16 @@ pub fn decode(bytes: &[u8]) -> Vec<Op> {
     bytes.chunks_exact(3).map(op).collect()
 }
 
+const TWO: NonZeroUsize = NonZeroUsize::MIN.saturating_add(1);
+
 /// The machine and the sequential object, led through the same calls.
 struct Pair {
     ours: ByHand<Call<u8>, Ret<u8>>,
     spec: Spec<u8>,
     /// The newest delivery of every item.
     deliveries: BTreeMap<u8, Token>,
+    /// Every other time two are taken together.
+    takes: u32,
 }
 
 impl Pair {
@@ -154,19 +162,40 @@ impl Pair {
     }
 
     fn get(&mut self) {
-        let expected = self.spec.get();
-        match (self.ours.step(Call::Get(Get)), expected) {
-            (Step::Done(Ret::Get(Some((token, key, priority)))), Some(expected)) => {
-                assert_eq!((key, priority), expected);
-                self.deliveries.insert(key, token);
+        self.takes += 1;
+        let together = self.takes.is_multiple_of(2);
+        let step = self.take(together);
+        let expected: Vec<_> =
+            iter::from_fn(|| self.spec.get()).take(1 + usize::from(together)).collect();
+        let over = self.spec.shut_down;
+        match step {
+            Step::Done(taken) => {
+                assert!(over || !taken.is_empty(), "nobody is sent home before shutdown");
+                let keys: Vec<_> =
+                    taken.iter().map(|(_, key, priority)| (*key, *priority)).collect();
+                assert_eq!(keys, expected);
+                self.deliveries.extend(taken.into_iter().map(|(token, key, _)| (key, token)));
             }
-            (Step::Done(Ret::Get(None)), None) => assert!(self.spec.shut_down),
-            (Step::Wait { until, .. }, None) => {
-                assert!(!self.spec.shut_down, "nobody sleeps after shutdown");
+            Step::Wait { until, .. } => {
+                assert!(!over, "nobody sleeps after shutdown");
+                assert!(expected.is_empty(), "a consumer sleeps where {expected:?} wait");
                 assert_eq!(until, self.spec.earliest().map(|time| Instant::ZERO + time));
             }
-            (ours, expected) => panic!("get gave {ours:?} where {expected:?} is first"),
+            Step::Held(_) => panic!("get keeps the lock"),
         }
+    }
+
+    /// Takes one item, or two together.
+    fn take(&mut self, together: bool) -> Step<Vec<(Token, u8, i32)>> {
+        let call = match together {
+            false => Call::Get(Get),
+            true => Call::GetBatch(GetBatch { most: TWO, call: Get }),
+        };
+        self.ours.step(call).map(|ret| match ret {
+            Ret::Get(taken) => Vec::from_iter(taken),
+            Ret::GetBatch(taken) => taken,
+            other => panic!("get gave {other:?}"),
+        })
     }
 
     fn done(&mut self, op: Op) {
