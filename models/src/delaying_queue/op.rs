@@ -9,7 +9,9 @@ use seatrial_core::delaying_queue::{
     AddAfter, Delaying, Drain, Op as Call, Ret, Retries, ShutDown,
 };
 use seatrial_core::machine::{Machine, Step};
-use seatrial_core::queue::{Add, Done, DoneKey, DrainUntil, Finished, Get, GetBatch, Len, Token};
+use seatrial_core::queue::{
+    Add, Done, DoneKey, DrainUntil, Finished, Get, GetBatch, Len, ShuttingDown, Token,
+};
 use seatrial_core::runtime::Instant;
 
 use super::Spec;
@@ -126,6 +128,8 @@ impl Pair {
         }
         let retries = self.call(Call::Retries(Retries));
         assert!(matches!(retries, Ret::Retries(n) if n == self.spec.retries), "{retries:?}");
+        let says = self.call(Call::ShuttingDown(ShuttingDown));
+        assert!(matches!(says, Ret::ShuttingDown(says) if says == self.spec.queue.shutting_down));
     }
 
     fn add_after(&mut self, key: u8, delay: Duration) {

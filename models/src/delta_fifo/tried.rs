@@ -8,7 +8,7 @@ use seatrial_core::machine::Boxed;
 use seatrial_core::runtime::Runtime;
 use seatrial_core::store::KeyHasher;
 
-use super::{DeltaFifo as Page, Machine as Rules, Setup};
+use super::{DeltaFifo as Page, Machine as Rules, MachineOp, Setup};
 use crate::objects::{self, Hosted, Made, Object, Shown, key_of, transform};
 use crate::trial::MachineOf;
 
@@ -101,5 +101,6 @@ pub(super) fn queue<R: Runtime>(runtime: &R, machine: Boxed<Tried>, config: Conf
 /// Makes a queue of a lone caller out of a machine under trial, over the caller's store.
 pub(super) fn alone(machine: MachineOf<Page>, setup: Setup, known: Option<Store>) -> Boxed<Rules> {
     let Setup { emit_replaced, transform, .. } = setup;
-    objects::alone(machine, Config { known, emit_replaced, transform })
+    let may_wait = |op: &MachineOp| matches!(op, MachineOp::Pop(_) | MachineOp::WaitForSync(_));
+    objects::alone(machine, Config { known, emit_replaced, transform }, may_wait)
 }

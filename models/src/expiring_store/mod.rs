@@ -24,7 +24,7 @@ use std::time::Duration;
 use seatrial_core::machine::{Boxed, Step};
 use seatrial_core::store::expiring::{Op as Call, Ret};
 
-use crate::by_hand::{Behind, NeverWaits};
+use crate::by_hand::{AtOnce, Behind};
 use crate::conformance::Conformance;
 use crate::objects::named;
 use crate::trial::{
@@ -98,7 +98,7 @@ impl Component for ExpiringStore {
 
     fn fuzz_mutant(mutant: &Mutant<Self>) -> Option<Property> {
         let make = mutant.make;
-        let tried = move |_| Boxed::<Machine>(Box::new(NeverWaits(Behind(make()))));
+        let tried = move |_| Boxed::<Machine>(Box::new(AtOnce::but(|_| false, Behind(make()))));
         Some(Box::new(move |bytes| check_on(&decode(bytes), tried)))
     }
 }

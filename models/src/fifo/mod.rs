@@ -15,7 +15,7 @@ use seatrial_core::fifo::{FifoQueue, Op as Queued, Ret};
 use seatrial_core::machine::{Boxed, Step};
 use seatrial_core::store::KeyHasher;
 
-use crate::by_hand::{Behind, NeverWaits};
+use crate::by_hand::{AtOnce, Behind};
 use crate::conformance::Conformance;
 use crate::objects::{NAMES, Object, TAKEN_BACK, named};
 use crate::trial::{
@@ -82,7 +82,9 @@ impl Component for Fifo {
 
     fn fuzz_mutant(mutant: &Mutant<Self>) -> Option<Property> {
         let make = mutant.make;
-        let tried = move |_| Boxed::<Machine>(Box::new(NeverWaits(Behind(make()))));
+        let may_wait =
+            |op: &Queued<u8, Object>| matches!(op, Queued::Pop(_) | Queued::WaitForSync(_));
+        let tried = move |_| Boxed::<Machine>(Box::new(AtOnce::but(may_wait, Behind(make()))));
         Some(Box::new(move |bytes| check_on(&decode(bytes), tried)))
     }
 

@@ -28,7 +28,7 @@ mod tests;
 use seatrial_core::machine::{Boxed, Step};
 use seatrial_core::store::heap::{self, Op as Call, Ret};
 
-use crate::by_hand::{Behind, NeverWaits};
+use crate::by_hand::{AtOnce, Behind};
 use crate::conformance::Conformance;
 use crate::objects::{Object, named};
 use crate::trial::{
@@ -86,7 +86,8 @@ impl Component for Heap {
 
     fn fuzz_mutant(mutant: &Mutant<Self>) -> Option<Property> {
         let make = mutant.make;
-        let tried = move |_| Boxed::<Machine>(Box::new(NeverWaits(Behind(make()))));
+        let may_wait = |op: &Call<u8, Object>| matches!(op, Call::Pop(_));
+        let tried = move |_| Boxed::<Machine>(Box::new(AtOnce::but(may_wait, Behind(make()))));
         Some(Box::new(move |bytes| check_on(&decode(bytes), tried)))
     }
 

@@ -9,7 +9,7 @@ use seatrial_core::store::heap::HeapQueue;
 use seatrial_core::store::{HeapError, KeyHasher, KeyedHeap};
 
 use super::Spec;
-use crate::objects::{Checked, Object, key_of};
+use crate::objects::{Checked, Object, at_once, key_of};
 
 /// The machine that is compared. Its order is by version, then by key, so it is total.
 pub type Machine = HeapQueue<u8, Object>;
@@ -84,10 +84,11 @@ impl Pair {
                 let error = if object.0 == 0 { "key" } else { "absent" };
                 assert_eq!(got, self.spec.items.remove(&object.0).ok_or(error));
             }
-            Op::Pop if self.spec.items.is_empty() && !self.spec.closed => {} // it would sleep
             Op::Pop => {
-                let got = self.heap.pop().map_err(|error| said(Err(error)));
-                assert_eq!(got, self.spec.pop(rank).ok_or("closed"));
+                let got = at_once(self.heap.pop_async());
+                let got = got.map(|popped| popped.map_err(|error| said(Err(error))));
+                let end = self.spec.closed.then_some(Err("closed"));
+                assert_eq!(got, self.spec.pop(rank).map(Ok).or(end));
             }
             Op::Get(key) => assert_eq!(self.heap.get(key), self.spec.items.get(key).copied()),
             Op::Close => {

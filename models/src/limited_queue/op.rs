@@ -11,7 +11,9 @@ use seatrial_core::limited_queue::{Outcome, Ret, Settle};
 use seatrial_core::limiter::Exponential;
 use seatrial_core::machine::{Machine, Step};
 use seatrial_core::queue::Token;
-use seatrial_core::queue::{Add, Done, DoneKey, DrainUntil, Fifo, Finished, Get, GetBatch, Len};
+use seatrial_core::queue::{
+    Add, Done, DoneKey, DrainUntil, Fifo, Finished, Get, GetBatch, Len, ShuttingDown,
+};
 use seatrial_core::runtime::Instant;
 
 use super::Spec;
@@ -159,6 +161,10 @@ impl Pair {
         }
         let retries = self.call(Call::Retries(Retries));
         assert!(matches!(retries, Ret::Retries(n) if n == self.spec.delaying.retries));
+        let says = self.call(Call::ShuttingDown(ShuttingDown));
+        assert!(
+            matches!(says, Ret::ShuttingDown(says) if says == self.spec.delaying.queue.shutting_down)
+        );
     }
 
     fn get(&mut self) {

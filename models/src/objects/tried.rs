@@ -12,7 +12,7 @@ use std::sync::Arc;
 use seatrial_core::machine::{Boxed, Cx, Host, Machine, Operation, Step};
 use seatrial_core::runtime::Runtime;
 
-use crate::by_hand::{HandClock, NeverWaits};
+use crate::by_hand::{AtOnce, HandClock};
 use crate::trial::{DynMachine, Edited, Retold};
 
 /// A queue that its scenario makes.
@@ -173,17 +173,22 @@ impl<Q: Made> Machine for Alone<Q> {
         step.map(|reply| reply.ret.expect("a call on a queue returns something"))
     }
 
+    fn cancel(&mut self, op: &mut RuleOp<Q>, cx: &mut Cx<'_>) {
+        self.0.cancel(&mut Call::Queue(op.clone()), cx);
+    }
+
     fn assert_valid(&self) {
         self.0.assert_valid();
     }
 }
 
-/// Makes a queue of a lone caller out of a machine under trial.
+/// Makes a queue of a lone caller out of a machine under trial, where only some calls may wait.
 pub(crate) fn alone<Q: Made>(
     mut machine: DynMachine<Call<Q>, Reply<Q>>,
     config: Q::Config,
+    may_wait: fn(&RuleOp<Q>) -> bool,
 ) -> Boxed<Q::Rules> {
     let made = machine.step(&mut Call::Make(config), &mut Cx::new(&HandClock::default()));
     assert!(matches!(made, Step::Done(_)), "making a queue waits for nobody");
-    Boxed(Box::new(NeverWaits(Alone::<Q>(machine))))
+    Boxed(Box::new(AtOnce::but(may_wait, Alone::<Q>(machine))))
 }

@@ -8,7 +8,7 @@ use seatrial_core::machine::Boxed;
 use seatrial_core::ordered_fifo::{Event, Mode, OrderedFifo, OrderedQueue};
 use seatrial_core::runtime::Runtime;
 
-use super::{EventList, Machine as Rules, OrderedFifo as Page, Setup};
+use super::{EventList, Machine as Rules, MachineOp, OrderedFifo as Page, Setup};
 use crate::objects::{self, Hosted, Made, Object, Shown, transform};
 use crate::trial::MachineOf;
 
@@ -148,5 +148,8 @@ pub(super) fn queue<R: Runtime>(runtime: &R, machine: Boxed<Tried>, config: Conf
 
 /// Makes a queue of a lone caller out of a machine under trial, over the caller's store.
 pub(super) fn alone(machine: MachineOf<Page>, setup: Setup, known: Option<Store>) -> Boxed<Rules> {
-    objects::alone(machine, Config { known, setup })
+    let may_wait = |op: &MachineOp| {
+        matches!(op, MachineOp::Pop(_) | MachineOp::PopBatch(_) | MachineOp::WaitForSync(_))
+    };
+    objects::alone(machine, Config { known, setup }, may_wait)
 }
