@@ -30,6 +30,7 @@ pub mod fifo;
 pub mod heap;
 pub mod indexed_store;
 mod interrupt;
+mod items;
 pub mod limited_queue;
 pub mod limiter;
 pub mod objects;

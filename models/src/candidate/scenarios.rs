@@ -11,7 +11,7 @@ use super::server::{Answer, Call, Ping, Place, Refuse, Serve};
 use super::stage::{CANCELS, Stage, itself};
 use super::{Candidate, Event, History};
 use crate::engine::Engine;
-use crate::queue::family::millis;
+use crate::items::millis;
 use crate::trial::{DynScenario, Ledger as _, Scenario, World};
 
 pub(super) fn all() -> Vec<Box<dyn DynScenario<Candidate>>> {

@@ -8,7 +8,7 @@ use seatrial_core::queue::Add;
 
 use super::as_queue::{apply, due, judged, moment};
 use super::{Call, DelayingQueue, Event, History, Ret, Spec};
-use crate::trial::{Invariant, Violation, What};
+use crate::trial::{Invariant, Ledger, Violation, What};
 
 type Checked = Result<(), Violation>;
 
@@ -147,7 +147,9 @@ impl Known {
             self.cause(key);
         }
     }
+}
 
+impl Ledger<DelayingQueue> for Known {
     fn apply(&mut self, event: &Event) {
         self.reach(event);
         apply(&mut self.times, event);
@@ -184,21 +186,8 @@ fn taken(ret: &Ret<u8>) -> impl Iterator<Item = u8> {
     one.into_iter().chain(several).map(|(_, key)| *key)
 }
 
-/// Checks every event against what is known when time has come so far.
-fn at_every_event(
-    history: &History,
-    check: impl Fn(&Known, &Event) -> Result<(), String>,
-) -> Checked {
-    let mut known = Known::default();
-    for (number, event) in history.events.iter().enumerate() {
-        check(&known, event).map_err(|because| Violation::at(number, because))?;
-        known.apply(event);
-    }
-    Ok(())
-}
-
 fn never_early(history: &History) -> Checked {
-    at_every_event(history, |before, event| {
+    Known::at_every_event(history, |before, event| {
         let Some((_, ret)) = event.returned() else { return Ok(()) };
         for key in taken(ret) {
             let causes = before.causes.get(&key).copied().unwrap_or_default();
@@ -224,7 +213,7 @@ fn nothing_late(history: &History) -> Checked {
     if !history.events.iter().any(|event| matches!(event.what, What::Quiet)) {
         return Ok(());
     }
-    at_every_event(history, |before, event| {
+    Known::at_every_event(history, |before, event| {
         let passed = before.times.earliest().filter(|t| *t < moment(event.at));
         match (passed, before.getters.first()) {
             (Some(time), Some(_)) => {
@@ -236,7 +225,7 @@ fn nothing_late(history: &History) -> Checked {
 }
 
 fn retries_count_calls(history: &History) -> Checked {
-    at_every_event(history, |before, event| match event.returned() {
+    Known::at_every_event(history, |before, event| match event.returned() {
         Some((_, Ret::Retries(says))) if *says != before.times.retries => {
             Err(format!("retries says {says}, and {} calls gave a delay", before.times.retries))
         }

@@ -2,9 +2,9 @@
 
 use seatrial_core::limited_queue::{Op, Ret};
 
-use super::ledger::at_every_event;
+use super::ledger::Ledger;
 use super::{Event, History, Pool};
-use crate::trial::{Invariant, Violation, What};
+use crate::trial::{Invariant, Ledger as _, Violation, What};
 
 type Checked = Result<(), Violation>;
 
@@ -51,7 +51,7 @@ fn got(event: &Event) -> Option<u8> {
 }
 
 fn never_concurrent(history: &History) -> Checked {
-    at_every_event(history, |before, event| match got(event) {
+    Ledger::at_every_event(history, |before, event| match got(event) {
         Some(key) if before.is_reconciled(key) => {
             Err(format!("key {key} is handed out while it is reconciled"))
         }
@@ -60,7 +60,7 @@ fn never_concurrent(history: &History) -> Checked {
 }
 
 fn backs_off(history: &History) -> Checked {
-    at_every_event(history, |before, event| {
+    Ledger::at_every_event(history, |before, event| {
         let Some((key, earliest)) = got(event).and_then(|key| before.owed.get_key_value(&key))
         else {
             return Ok(());
@@ -76,7 +76,7 @@ fn backs_off(history: &History) -> Checked {
 }
 
 fn failed_is_tried_again(history: &History) -> Checked {
-    at_every_event(history, |before, event| match before.owed.keys().next() {
+    Ledger::at_every_event(history, |before, event| match before.owed.keys().next() {
         Some(key) if matches!(event.what, What::Quiet) => {
             Err(format!("key {key} failed, and nobody will try it again"))
         }
@@ -85,7 +85,7 @@ fn failed_is_tried_again(history: &History) -> Checked {
 }
 
 fn failures_are_counted(history: &History) -> Checked {
-    at_every_event(history, |before, event| match event.returned() {
+    Ledger::at_every_event(history, |before, event| match event.returned() {
         Some((Op::NumRequeues(asked), Ret::NumRequeues(count))) => {
             let expected = before.failures.get(&asked.key).copied().unwrap_or(0);
             if *count == expected {
@@ -111,7 +111,7 @@ fn ends_as_it_says(history: &History) -> Checked {
     };
     let added = count(|event| matches!(event.returned(), Some((Op::Add(_), _))));
     let taken = count(|event| got(event).is_some());
-    at_every_event(history, |before, event| {
+    Ledger::at_every_event(history, |before, event| {
         if event.noted("running").is_some() && event.at.as_nanos() > deadline {
             return Err(format!("the end comes at {:?} only", event.at));
         }

@@ -7,8 +7,8 @@ use seatrial_core::machine::Step;
 use seatrial_core::queue::{Done, Finished, Token};
 use seatrial_core::runtime::Instant;
 
-use super::{BASE, Event, History};
-use crate::trial::{Violation, What};
+use super::{BASE, Event, Pool};
+use crate::trial::{self, What};
 
 /// What is known before an event, by what the calls returned.
 #[derive(Clone, Debug, Default)]
@@ -46,9 +46,10 @@ impl Ledger {
             self.owed.insert(key, earliest);
         }
     }
+}
 
-    /// Takes in an event.
-    pub(super) fn apply(&mut self, event: &Event) {
+impl trial::Ledger<Pool> for Ledger {
+    fn apply(&mut self, event: &Event) {
         let What::Step { op, outcome, .. } = &event.what else { return };
         match (op, outcome) {
             (Op::Add(add), _) => {
@@ -77,17 +78,4 @@ impl Ledger {
             _ => {}
         }
     }
-}
-
-/// Checks every event against what is known before it.
-pub(super) fn at_every_event(
-    history: &History,
-    check: impl Fn(&Ledger, &Event) -> Result<(), String>,
-) -> Result<(), Violation> {
-    let mut ledger = Ledger::default();
-    for (number, event) in history.events.iter().enumerate() {
-        check(&ledger, event).map_err(|because| Violation::at(number, because))?;
-        ledger.apply(event);
-    }
-    Ok(())
 }

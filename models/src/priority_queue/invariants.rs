@@ -3,9 +3,9 @@
 use seatrial_core::priority_queue::Settle;
 use seatrial_core::queue::{Done, DoneKey, Finished};
 
-use super::ledger::{Ledger, at_every_event, before_time_passes, moment, numbers, when_quiet};
+use super::ledger::{Ledger, before_time_passes, moment, numbers};
 use super::{Call, Event, History, PriorityQueue, Ret};
-use crate::trial::{Invariant, Violation, What};
+use crate::trial::{Invariant, Ledger as _, Violation, What};
 use seatrial_core::machine::Step;
 
 type Checked = Result<(), Violation>;
@@ -143,26 +143,32 @@ fn got_ready(before: &Ledger, event: &Event) -> Option<(u8, i32)> {
 }
 
 fn highest_first(history: &History) -> Checked {
-    at_every_event(history, |before, event| match (got_ready(before, event), before.spec.first()) {
-        (Some((key, priority)), Some(first)) if priority < first.priority => Err(format!(
-            "item {key} of priority {priority} is handed out, and item {} has {}",
-            first.key, first.priority
-        )),
-        _ => Ok(()),
+    Ledger::at_every_event(history, |before, event| {
+        match (got_ready(before, event), before.spec.first()) {
+            (Some((key, priority)), Some(first)) if priority < first.priority => Err(format!(
+                "item {key} of priority {priority} is handed out, and item {} has {}",
+                first.key, first.priority
+            )),
+            _ => Ok(()),
+        }
     })
 }
 
 fn equals_in_order(history: &History) -> Checked {
-    at_every_event(history, |before, event| match (got_ready(before, event), before.spec.first()) {
-        (Some((key, priority)), Some(first)) if priority == first.priority && key != first.key => {
-            Err(format!("item {key} is handed out before its equal {}", first.key))
+    Ledger::at_every_event(history, |before, event| {
+        match (got_ready(before, event), before.spec.first()) {
+            (Some((key, priority)), Some(first))
+                if priority == first.priority && key != first.key =>
+            {
+                Err(format!("item {key} is handed out before its equal {}", first.key))
+            }
+            _ => Ok(()),
         }
-        _ => Ok(()),
     })
 }
 
 fn keeps_the_highest_priority(history: &History) -> Checked {
-    at_every_event(history, |before, event| {
+    Ledger::at_every_event(history, |before, event| {
         let Some((key, says)) = got(event) else { return Ok(()) };
         match before.spec.entry(&key) {
             Some(entry) if entry.priority != says => {
@@ -174,7 +180,7 @@ fn keeps_the_highest_priority(history: &History) -> Checked {
 }
 
 fn never_early(history: &History) -> Checked {
-    at_every_event(history, |before, event| {
+    Ledger::at_every_event(history, |before, event| {
         let Some((key, _)) = got(event) else { return Ok(()) };
         match before.spec.entry(&key).and_then(|entry| entry.until) {
             Some(until) => {
@@ -206,7 +212,7 @@ fn nothing_late(history: &History) -> Checked {
 }
 
 fn never_concurrent(history: &History) -> Checked {
-    at_every_event(history, |before, event| match got(event) {
+    Ledger::at_every_event(history, |before, event| match got(event) {
         Some((key, _)) if before.is_held(key) => {
             Err(format!("item {key} is handed out while somebody holds it"))
         }
@@ -215,7 +221,7 @@ fn never_concurrent(history: &History) -> Checked {
 }
 
 fn nothing_lost(history: &History) -> Checked {
-    at_every_event(history, |before, event| {
+    Ledger::at_every_event(history, |before, event| {
         let sleeps =
             matches!(&event.what, What::Step { op: Call::Get(_), outcome: Step::Wait { .. }, .. });
         match before.spec.first() {
@@ -228,7 +234,7 @@ fn nothing_lost(history: &History) -> Checked {
 }
 
 fn stingy(history: &History) -> Checked {
-    at_every_event(history, |before, event| match got(event) {
+    Ledger::at_every_event(history, |before, event| match got(event) {
         Some((key, _)) if before.spec.entry(&key).is_none() => {
             Err(format!("item {key} is handed out, which nobody added again"))
         }
@@ -237,7 +243,7 @@ fn stingy(history: &History) -> Checked {
 }
 
 fn done_ends_its_own_delivery(history: &History) -> Checked {
-    at_every_event(history, |before, event| {
+    Ledger::at_every_event(history, |before, event| {
         let (named, finished) = match event.returned() {
             Some((Call::Done(Done(token)), Ret::Done(finished)))
             | Some((Call::Settle(Settle { token, .. }), Ret::Settle(finished))) => {
@@ -257,7 +263,7 @@ fn done_ends_its_own_delivery(history: &History) -> Checked {
 }
 
 fn len_counts_ready(history: &History) -> Checked {
-    at_every_event(history, |before, event| match event.returned() {
+    Ledger::at_every_event(history, |before, event| match event.returned() {
         Some((_, Ret::Len(says))) if *says != before.spec.len() => {
             Err(format!("len says {says}, and {} entries are ready", before.spec.len()))
         }
@@ -266,7 +272,7 @@ fn len_counts_ready(history: &History) -> Checked {
 }
 
 fn failures_are_counted(history: &History) -> Checked {
-    at_every_event(history, |before, event| {
+    Ledger::at_every_event(history, |before, event| {
         let Some((Call::NumRequeues(asked), Ret::NumRequeues(says))) = event.returned() else {
             return Ok(());
         };
@@ -279,7 +285,7 @@ fn failures_are_counted(history: &History) -> Checked {
 }
 
 fn retries_count_delays(history: &History) -> Checked {
-    at_every_event(history, |before, event| match event.returned() {
+    Ledger::at_every_event(history, |before, event| match event.returned() {
         Some((_, Ret::Retries(says))) if *says != before.spec.retries => {
             Err(format!("retries says {says}, and {} delays were given", before.spec.retries))
         }
@@ -288,7 +294,7 @@ fn retries_count_delays(history: &History) -> Checked {
 }
 
 fn shutdown_is_final(history: &History) -> Checked {
-    at_every_event(history, |before, event| match event.returned() {
+    Ledger::at_every_event(history, |before, event| match event.returned() {
         Some((_, Ret::Get(Some((_, key, _))))) if before.spec.shut_down => {
             Err(format!("item {key} is handed out after shutdown"))
         }
@@ -303,14 +309,14 @@ fn shutdown_is_final(history: &History) -> Checked {
 }
 
 fn no_lost_wakeup(history: &History) -> Checked {
-    when_quiet(history, |now| match (now.getters.first(), now.spec.first()) {
+    Ledger::when_quiet(history, |now| match (now.getters.first(), now.spec.first()) {
         (Some(_), Some(first)) => Err(format!("a consumer sleeps beside item {}", first.key)),
         _ => Ok(()),
     })
 }
 
 fn shutdown_wakes_consumers(history: &History) -> Checked {
-    when_quiet(history, |now| {
+    Ledger::when_quiet(history, |now| {
         if now.spec.shut_down && !now.getters.is_empty() {
             return Err("a consumer sleeps after shutdown".to_owned());
         }

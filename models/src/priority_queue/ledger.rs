@@ -12,9 +12,9 @@ use seatrial_core::queue::{Done, DoneKey, Finished, Token};
 use seatrial_core::runtime::Instant;
 
 use super::op::{BASE, MAX};
-use super::{Call, Event, History, Ret, Spec};
-use crate::engine::End;
-use crate::trial::{Violation, What};
+use super::{Call, Event, History, PriorityQueue, Ret, Spec};
+use crate::items::batches;
+use crate::trial::{self, Ledger as _, Violation, What};
 
 /// What is known before an event.
 ///
@@ -39,16 +39,13 @@ pub(super) fn numbers(token: Token) -> (u32, u32) {
     (token.slot(), token.delivery())
 }
 
-impl Ledger {
-    fn new() -> Self {
+impl Default for Ledger {
+    fn default() -> Self {
         Self { spec: Spec::new(BASE, MAX), deliveries: BTreeMap::new(), getters: Vec::new() }
     }
+}
 
-    /// Lets time pass until an event.
-    fn reach(&mut self, event: &Event) {
-        self.spec.advance_to(moment(event.at));
-    }
-
+impl Ledger {
     /// Tells whether somebody holds an item.
     pub(super) fn is_held(&self, key: u8) -> bool {
         self.deliveries.values().any(|held| *held == key)
@@ -61,8 +58,13 @@ impl Ledger {
             None => self.spec.done(&key),
         };
     }
+}
 
-    /// Takes in an event that time has reached.
+impl trial::Ledger<PriorityQueue> for Ledger {
+    fn reach(&mut self, event: &Event) {
+        self.spec.advance_to(moment(event.at));
+    }
+
     fn apply(&mut self, event: &Event) {
         if let What::Step { .. } | What::Cancel { .. } = event.what {
             self.getters.retain(|thread| *thread != event.thread);
@@ -98,48 +100,24 @@ impl Ledger {
             _ => {}
         }
     }
-}
 
-/// Reads a batch as the single calls that it stands for; any other event stands for itself.
-fn singles(event: &Event) -> Cow<'_, [Event]> {
-    let What::Step { op, outcome, .. } = &event.what else {
-        return Cow::Borrowed(slice::from_ref(event));
-    };
-    match (op, outcome) {
-        (Call::GetBatch(batch), Step::Wait { on, until }) => {
-            let waits = Step::Wait { on: *on, until: *until };
-            vec![event.instead(Call::Get(batch.call.clone()), waits)].into()
-        }
-        (Call::GetBatch(batch), Step::Done(Ret::GetBatch(taken))) => {
-            let got =
-                |taken| event.instead(Call::Get(batch.call.clone()), Step::Done(Ret::Get(taken)));
-            let none = taken.is_empty().then_some(None);
-            taken.iter().copied().map(Some).chain(none).map(got).collect()
-        }
-        (Call::DoneAll(all), Step::Done(Ret::DoneAll(finished))) => {
-            let done = |(done, finished): (&Done, &Finished<u8>)| {
-                event.instead(Call::Done(done.clone()), Step::Done(Ret::Done(finished.clone())))
-            };
-            all.0.iter().zip(finished).map(done).collect()
-        }
-        _ => Cow::Borrowed(slice::from_ref(event)),
-    }
-}
-
-/// Checks every event against what is known when time has come so far.
-pub(super) fn at_every_event(
-    history: &History,
-    check: impl Fn(&Ledger, &Event) -> Result<(), String>,
-) -> Result<(), Violation> {
-    let mut ledger = Ledger::new();
-    for (number, event) in history.events.iter().enumerate() {
-        ledger.reach(event);
-        for event in singles(event).iter() {
-            check(&ledger, event).map_err(|because| Violation::at(number, because))?;
-            ledger.apply(event);
+    fn parts(event: &Event) -> Cow<'_, [Event]> {
+        let What::Step { op, outcome, .. } = &event.what else {
+            return Cow::Borrowed(slice::from_ref(event));
+        };
+        match (op, outcome) {
+            (Call::GetBatch(batch), Step::Wait { on, until }) => {
+                batches::waits(event, Call::Get(batch.call.clone()), (*on, *until))
+            }
+            (Call::GetBatch(batch), Step::Done(Ret::GetBatch(taken))) => {
+                batches::gets(event, &Call::Get(batch.call.clone()), taken, Ret::Get)
+            }
+            (Call::DoneAll(all), Step::Done(Ret::DoneAll(finished))) => {
+                batches::dones(event, &all.0, finished, Call::Done, Ret::Done)
+            }
+            _ => Cow::Borrowed(slice::from_ref(event)),
         }
     }
-    Ok(())
 }
 
 /// Checks every event against what is known before time passes until it.
@@ -147,30 +125,10 @@ pub(super) fn before_time_passes(
     history: &History,
     check: impl Fn(&Ledger, &Event) -> Result<(), String>,
 ) -> Result<(), Violation> {
-    let mut ledger = Ledger::new();
+    let mut ledger = Ledger::default();
     for (number, event) in history.events.iter().enumerate() {
         check(&ledger, event).map_err(|because| Violation::at(number, because))?;
-        ledger.reach(event);
-        singles(event).iter().for_each(|event| ledger.apply(event));
-    }
-    Ok(())
-}
-
-/// Checks every moment at which nobody can move: recorded ones, and a deadlock at the end.
-pub(super) fn when_quiet(
-    history: &History,
-    check: impl Fn(&Ledger) -> Result<(), String>,
-) -> Result<(), Violation> {
-    let mut ledger = Ledger::new();
-    for (number, event) in history.events.iter().enumerate() {
-        ledger.reach(event);
-        if matches!(event.what, What::Quiet) {
-            check(&ledger).map_err(|because| Violation::at(number, because))?;
-        }
-        singles(event).iter().for_each(|event| ledger.apply(event));
-    }
-    if matches!(history.end, End::Deadlock(_)) {
-        check(&ledger).map_err(Violation::overall)?;
+        ledger.take_in(event);
     }
     Ok(())
 }

@@ -8,9 +8,9 @@ use seatrial_core::machine::Step;
 use seatrial_core::queue::{Add, Done, DoneKey, Drain, DrainUntil, Finished, Op, Ret, Token};
 
 use super::spec::Spec;
-use super::{Event, History};
-use crate::engine::End;
-use crate::trial::{Violation, What};
+use super::{Event, Queue};
+use crate::items::batches;
+use crate::trial::{self, What};
 
 /// A drain that has not returned.
 #[derive(Clone, Debug)]
@@ -73,8 +73,28 @@ impl Ledger {
         }
     }
 
-    /// Takes in an event.
-    pub(super) fn apply(&mut self, event: &Event) {
+    fn note_satisfied_drains(&mut self) {
+        let satisfied: Vec<_> =
+            self.drains.iter().filter(|(_, drain)| self.satisfied(drain.until)).collect();
+        let threads: Vec<u8> = satisfied.into_iter().map(|(thread, _)| *thread).collect();
+        for thread in threads {
+            if let Some(drain) = self.drains.get_mut(&thread) {
+                drain.was_satisfied = true;
+            }
+        }
+    }
+
+    /// Tells whether a drain that begins now, or has begun, may return.
+    pub(super) fn may_return(&self, thread: u8, until: DrainUntil) -> bool {
+        match self.drains.get(&thread) {
+            Some(drain) => drain.was_satisfied || drain.was_released,
+            None => self.satisfied(until),
+        }
+    }
+}
+
+impl trial::Ledger<Queue> for Ledger {
+    fn apply(&mut self, event: &Event) {
         if let What::Cancel { .. } = event.what {
             self.getters.retain(|thread| *thread != event.thread);
             self.drains.remove(&event.thread);
@@ -124,85 +144,26 @@ impl Ledger {
         self.note_satisfied_drains();
     }
 
-    fn note_satisfied_drains(&mut self) {
-        let satisfied: Vec<_> =
-            self.drains.iter().filter(|(_, drain)| self.satisfied(drain.until)).collect();
-        let threads: Vec<u8> = satisfied.into_iter().map(|(thread, _)| *thread).collect();
-        for thread in threads {
-            if let Some(drain) = self.drains.get_mut(&thread) {
-                drain.was_satisfied = true;
+    fn parts(event: &Event) -> Cow<'_, [Event]> {
+        let What::Step { op, outcome, .. } = &event.what else {
+            return Cow::Borrowed(slice::from_ref(event));
+        };
+        match (op, outcome) {
+            (Op::AddAll(all), Step::Done(_)) => {
+                let add =
+                    |add: &Add<u8>| event.instead(Op::Add(add.clone()), Step::Done(Ret::Add(())));
+                all.0.iter().map(add).collect()
             }
+            (Op::GetBatch(batch), Step::Wait { on, until }) => {
+                batches::waits(event, Op::Get(batch.call.clone()), (*on, *until))
+            }
+            (Op::GetBatch(batch), Step::Done(Ret::GetBatch(taken))) => {
+                batches::gets(event, &Op::Get(batch.call.clone()), taken, Ret::Get)
+            }
+            (Op::DoneAll(all), Step::Done(Ret::DoneAll(finished))) => {
+                batches::dones(event, &all.0, finished, Op::Done, Ret::Done)
+            }
+            _ => Cow::Borrowed(slice::from_ref(event)),
         }
     }
-
-    /// Tells whether a drain that begins now, or has begun, may return.
-    pub(super) fn may_return(&self, thread: u8, until: DrainUntil) -> bool {
-        match self.drains.get(&thread) {
-            Some(drain) => drain.was_satisfied || drain.was_released,
-            None => self.satisfied(until),
-        }
-    }
-}
-
-/// Reads a batch as the single calls that it stands for; any other event stands for itself.
-pub(super) fn singles(event: &Event) -> Cow<'_, [Event]> {
-    let What::Step { op, outcome, .. } = &event.what else {
-        return Cow::Borrowed(slice::from_ref(event));
-    };
-    match (op, outcome) {
-        (Op::AddAll(all), Step::Done(_)) => {
-            let add = |add: &Add<u8>| event.instead(Op::Add(add.clone()), Step::Done(Ret::Add(())));
-            all.0.iter().map(add).collect()
-        }
-        (Op::GetBatch(batch), Step::Wait { on, until }) => {
-            let waits = Step::Wait { on: *on, until: *until };
-            vec![event.instead(Op::Get(batch.call.clone()), waits)].into()
-        }
-        (Op::GetBatch(batch), Step::Done(Ret::GetBatch(taken))) => {
-            let got =
-                |taken| event.instead(Op::Get(batch.call.clone()), Step::Done(Ret::Get(taken)));
-            let none = taken.is_empty().then_some(None);
-            taken.iter().copied().map(Some).chain(none).map(got).collect()
-        }
-        (Op::DoneAll(all), Step::Done(Ret::DoneAll(finished))) => {
-            let done = |(done, finished): (&Done, &Finished<u8>)| {
-                event.instead(Op::Done(done.clone()), Step::Done(Ret::Done(finished.clone())))
-            };
-            all.0.iter().zip(finished).map(done).collect()
-        }
-        _ => Cow::Borrowed(slice::from_ref(event)),
-    }
-}
-
-/// Checks every event against what is known before it.
-pub(super) fn at_every_event(
-    history: &History,
-    check: impl Fn(&Ledger, &Event) -> Result<(), String>,
-) -> Result<(), Violation> {
-    let mut ledger = Ledger::default();
-    for (number, event) in history.events.iter().enumerate() {
-        for event in singles(event).iter() {
-            check(&ledger, event).map_err(|because| Violation::at(number, because))?;
-            ledger.apply(event);
-        }
-    }
-    Ok(())
-}
-
-/// Checks every moment at which nobody can move: recorded ones, and a deadlock at the end.
-pub(super) fn when_quiet(
-    history: &History,
-    check: impl Fn(&Ledger) -> Result<(), String>,
-) -> Result<(), Violation> {
-    let mut ledger = Ledger::default();
-    for (number, event) in history.events.iter().enumerate() {
-        if matches!(event.what, What::Quiet) {
-            check(&ledger).map_err(|because| Violation::at(number, because))?;
-        }
-        singles(event).iter().for_each(|event| ledger.apply(event));
-    }
-    if matches!(history.end, End::Deadlock(_)) {
-        check(&ledger).map_err(Violation::overall)?;
-    }
-    Ok(())
 }

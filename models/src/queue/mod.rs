@@ -18,7 +18,6 @@
 //! | shutdown releases every earlier drain | `shutdown_releases_drains` | `drain_after_shutdown` | `new_drain_undoes_release` |
 
 mod conformance;
-pub(crate) mod family;
 mod invariants;
 #[cfg(test)]
 mod laws;

@@ -1,5 +1,8 @@
 //! Following a history event by event, with a book of what is known.
 
+use std::borrow::Cow;
+use std::slice;
+
 use super::component::{Component, EventOf, HistoryOf};
 use super::history::What;
 use super::invariant::Violation;
@@ -10,6 +13,20 @@ pub(crate) trait Ledger<C: Component>: Default {
     /// Takes in an event.
     fn apply(&mut self, event: &EventOf<C>);
 
+    /// Lets time come as far as an event, which is looked at then.
+    fn reach(&mut self, _: &EventOf<C>) {}
+
+    /// Reads an event as those that it stands for, as a batch stands for single calls.
+    fn parts(event: &EventOf<C>) -> Cow<'_, [EventOf<C>]> {
+        Cow::Borrowed(slice::from_ref(event))
+    }
+
+    /// Lets time come as far as an event, and takes it in with all its parts.
+    fn take_in(&mut self, event: &EventOf<C>) {
+        self.reach(event);
+        Self::parts(event).iter().for_each(|part| self.apply(part));
+    }
+
     /// Checks every event against what is known before it.
     fn at_every_event(
         history: &HistoryOf<C>,
@@ -17,8 +34,11 @@ pub(crate) trait Ledger<C: Component>: Default {
     ) -> Result<(), Violation> {
         let mut ledger = Self::default();
         for (number, event) in history.events.iter().enumerate() {
-            check(&ledger, event).map_err(|because| Violation::at(number, because))?;
-            ledger.apply(event);
+            ledger.reach(event);
+            for part in Self::parts(event).iter() {
+                check(&ledger, part).map_err(|because| Violation::at(number, because))?;
+                ledger.apply(part);
+            }
         }
         Ok(())
     }
@@ -30,7 +50,7 @@ pub(crate) trait Ledger<C: Component>: Default {
     ) -> Result<(), Violation> {
         let mut ledger = Self::default();
         for (number, event) in history.events.iter().enumerate() {
-            ledger.apply(event);
+            ledger.take_in(event);
             check(&ledger).map_err(|because| Violation::at(number, because))?;
         }
         Ok(())
@@ -44,9 +64,10 @@ pub(crate) trait Ledger<C: Component>: Default {
         let mut ledger = Self::default();
         for (number, event) in history.events.iter().enumerate() {
             if matches!(event.what, What::Quiet) {
+                ledger.reach(event);
                 check(&ledger).map_err(|because| Violation::at(number, because))?;
             }
-            ledger.apply(event);
+            ledger.take_in(event);
         }
         if matches!(history.end, End::Deadlock(_)) {
             check(&ledger).map_err(Violation::overall)?;

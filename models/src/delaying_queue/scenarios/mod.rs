@@ -15,7 +15,7 @@ use seatrial_core::runtime::Runtime;
 
 use super::as_queue::{apply, due};
 use super::{Call, DelayingQueue, Event, History, Spec};
-use crate::queue::family::{
+use crate::items::{
     Delayed, FixedHasher, Worked, caller, earlier_time, end, millis, sleep, worker,
 };
 use crate::trial::{DynScenario, What, World};

@@ -17,9 +17,9 @@ use seatrial_core::queue::Fifo;
 use seatrial_core::runtime::Runtime;
 
 use self::tasks::{AbortedAtTheDeadline, PanickingTask};
-use super::ledger::at_every_event;
+use super::ledger::Ledger;
 use super::{Event, History, Pool, Rules};
-use crate::trial::{DynScenario, Scenario, What, World};
+use crate::trial::{DynScenario, Ledger as _, Scenario, What, World};
 
 pub(super) fn all() -> Vec<Box<dyn DynScenario<Pool>>> {
     vec![
@@ -49,13 +49,6 @@ fn note<R: Runtime>(world: &World<R, Pool>, end: End) {
     world.note("waiting", end.waiting as u64);
 }
 
-fn some(history: &History, wanted: impl Fn(&super::ledger::Ledger, &Event) -> bool) -> bool {
-    let found = |before: &super::ledger::Ledger, event: &Event| {
-        if wanted(before, event) { Err(String::new()) } else { Ok(()) }
-    };
-    at_every_event(history, found).is_err()
-}
-
 /// What one does who panics first, then fails, and succeeds from then on.
 fn stumbling<R: Runtime>(
     world: &World<R, Pool>,
@@ -74,6 +67,11 @@ fn stumbling<R: Runtime>(
             _ => Ok(Action::Done),
         }
     }
+}
+
+/// Tells whether some event meets a condition that knows what happened before it.
+fn some(history: &History, wanted: impl Fn(&Ledger, &Event) -> bool) -> bool {
+    Ledger::some(history, wanted)
 }
 
 /// Tells whether the key is handed out after two failures.

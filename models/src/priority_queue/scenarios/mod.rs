@@ -14,13 +14,13 @@ use seatrial_core::machine::Boxed;
 use seatrial_core::priority_queue::{AddOptions, PriorityQueue as Queue};
 use seatrial_core::runtime::Runtime;
 
-use super::ledger::{Ledger, at_every_event};
+use super::ledger::Ledger;
 use super::op::Ours;
 use super::{Call, Event, History, PriorityQueue};
-use crate::queue::family::{
+use crate::items::{
     Delayed, FixedHasher, Worked, caller, earlier_time, end, millis, sleep, worker,
 };
-use crate::trial::{DynScenario, What, World};
+use crate::trial::{DynScenario, Ledger as _, What, World};
 
 pub(super) fn all() -> Vec<Box<dyn DynScenario<PriorityQueue>>> {
     vec![
@@ -79,13 +79,9 @@ impl<R: Runtime> Delayed for Queued<R> {
         self.add_after(item, delay);
     }
 }
-
 /// Tells whether some event meets a condition that knows what happened before it.
 fn some(history: &History, wanted: impl Fn(&Ledger, &Event) -> bool) -> bool {
-    let found = |before: &Ledger, event: &Event| {
-        if wanted(before, event) { Err(String::new()) } else { Ok(()) }
-    };
-    at_every_event(history, found).is_err()
+    Ledger::some(history, wanted)
 }
 
 fn calls(event: &Event) -> Option<&Call<u8>> {

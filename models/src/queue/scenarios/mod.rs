@@ -13,10 +13,10 @@ use seatrial_core::machine::{Boxed, Step};
 use seatrial_core::queue::{Fifo, Op, Queue as Rules, WorkQueue};
 use seatrial_core::runtime::Runtime;
 
-use super::family::{self, FixedHasher, Worked, caller};
-use super::ledger::{Ledger, at_every_event};
+use super::ledger::Ledger;
 use super::{Event, History, Queue};
-use crate::trial::{DynScenario, What, World};
+use crate::items::{self, FixedHasher, Worked, caller};
+use crate::trial::{DynScenario, Ledger as _, What, World};
 
 pub(super) fn all() -> Vec<Box<dyn DynScenario<Queue>>> {
     vec![
@@ -63,15 +63,11 @@ impl<R: Runtime> Worked for Queued<R> {
 
 /// A consumer that works until the queue is shut down and empty, in no time.
 fn worker<R: Runtime>(world: &World<R, Queue>, name: &str, queue: &Tried<R>) -> R::Join<()> {
-    family::worker(world, name, queue, Duration::ZERO)
+    items::worker(world, name, queue, Duration::ZERO)
 }
-
 /// Tells whether some event meets a condition that knows what happened before it.
 fn some(history: &History, wanted: impl Fn(&Ledger, &Event) -> bool) -> bool {
-    let found = |before: &Ledger, event: &Event| {
-        if wanted(before, event) { Err(String::new()) } else { Ok(()) }
-    };
-    at_every_event(history, found).is_err()
+    Ledger::some(history, wanted)
 }
 
 fn adds(event: &Event) -> Option<u8> {

@@ -1,5 +1,7 @@
 //! What scenarios on queues of items share: threads that take items, and threads that add them.
 
+pub(crate) mod batches;
+
 use std::collections::hash_map::DefaultHasher;
 use std::hash::BuildHasherDefault;
 use std::sync::Arc;

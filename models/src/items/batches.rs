@@ -1,0 +1,44 @@
+//! Batches, read as the single calls that they stand for.
+
+use std::borrow::Cow;
+
+use seatrial_core::machine::{Channel, Step};
+use seatrial_core::queue::{Done, Finished};
+use seatrial_core::runtime::Instant;
+
+use crate::trial::Event;
+
+/// Reads a batch that was taken as gets, the last of which found nothing if it is empty.
+pub(crate) fn gets<Op: Clone, Ret: Clone, T: Copy>(
+    batch: &Event<Op, Ret>,
+    get: &Op,
+    taken: &[T],
+    got: impl Fn(Option<T>) -> Ret,
+) -> Cow<'static, [Event<Op, Ret>]> {
+    let none = taken.is_empty().then_some(None);
+    let all = taken.iter().copied().map(Some).chain(none);
+    all.map(|taken| batch.instead(get.clone(), Step::Done(got(taken)))).collect()
+}
+
+/// Reads a consumer that waits for a batch as one that waits in a get.
+pub(crate) fn waits<Op: Clone, Ret: Clone>(
+    batch: &Event<Op, Ret>,
+    get: Op,
+    (on, until): (Channel, Option<Instant>),
+) -> Cow<'static, [Event<Op, Ret>]> {
+    vec![batch.instead(get, Step::Wait { on, until })].into()
+}
+
+/// Reads a batch of ends as ends one by one.
+pub(crate) fn dones<Op: Clone, Ret: Clone>(
+    batch: &Event<Op, Ret>,
+    all: &[Done],
+    finished: &[Finished<u8>],
+    done: impl Fn(Done) -> Op,
+    ended: impl Fn(Finished<u8>) -> Ret,
+) -> Cow<'static, [Event<Op, Ret>]> {
+    let one = |(token, finished): (&Done, &Finished<u8>)| {
+        batch.instead(done(token.clone()), Step::Done(ended(finished.clone())))
+    };
+    all.iter().zip(finished).map(one).collect()
+}
