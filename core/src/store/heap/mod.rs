@@ -212,7 +212,7 @@ impl fmt::Display for HeapError {
 impl Error for HeapError {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         match self {
-            Self::Key(error) => Some(error),
+            Self::Key(error) => error.source(),
             Self::Closed | Self::NotFound => None,
         }
     }
