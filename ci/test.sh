@@ -1,10 +1,19 @@
 #!/usr/bin/env bash
-# The tests with both checkers, by the command that the README gives; a run of no tests fails.
+# The examples, which must end by themselves and say something; then the tests with both checkers,
+# by the command that the README gives; a run of no tests fails.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
+cargo build --package seatrial-core --all-features --examples
+for source in core/examples/*.rs; do
+  example=$(basename "$source" .rs)
+  echo "== $example"
+  timeout 20 cargo run --quiet --package seatrial-core --all-features --example "$example" |
+    tee "$log"
+  [ -s "$log" ] || { echo "it said nothing" >&2; exit 1; }
+done
 timeout "$(ci/budget.sh submission tests_seconds)" \
   cargo test --workspace --features loom,shuttle 2>&1 | tee "$log"
 # What stands behind features of the core, which no other package turns on.

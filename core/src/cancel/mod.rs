@@ -70,7 +70,11 @@ impl<R: Runtime> CancelToken<R> {
 }
 
 impl<R: Runtime, H: Host<Tree>> CancelToken<R, H> {
-    /// Makes the first token of a given tree, whose root has the given deadline.
+    /// Makes the first token of a given tree.
+    ///
+    /// # For harnesses
+    /// The tree must have been made with the same deadline, which nobody checks: the token would
+    /// end by that of the tree and tell of another.
     pub fn with_host(runtime: &R, deadline: Instant, host: H) -> Self {
         let tree = Arc::new(Monitor::new(runtime, host));
         Self { tree, id: TokenId::ROOT, deadline, holder: Arc::default() }

@@ -134,7 +134,11 @@ where
     R: Runtime,
     H: Host<DeltaQueue<K, O, N>>,
 {
-    /// Makes a queue around a given state, which must use the hasher of `intake`.
+    /// Makes a queue around a given state.
+    ///
+    /// # For harnesses
+    /// The state must have been made with the hasher of `intake`, which nobody checks: another one
+    /// finds no object again.
     pub fn with_host(
         runtime: &R,
         intake: Intake<K, O>,

@@ -279,6 +279,7 @@ pub enum ConfigError {
     },
 }
 
+/// The sentences on durations and on the identity are the reference's, with its names of them.
 impl fmt::Display for ConfigError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
@@ -290,12 +291,22 @@ impl fmt::Display for ConfigError {
             Self::RenewNotPositive => "renewDeadline must be greater than zero",
             Self::RetryNotPositive => "retryPeriod must be greater than zero",
             Self::EmptyIdentity => "Lock identity is empty",
-            Self::LeaseNotWholeSeconds => "leaseDuration must be a whole number of seconds",
-            Self::UnsafeTiming { needed, given } => {
-                return write!(f, "timing is not safe: {needed:?} needed, {given:?} given");
+            Self::LeaseNotWholeSeconds => {
+                "`timing.lease` must be a whole number of seconds, at least one: that is stored"
             }
+            Self::UnsafeTiming { needed, given } => return unsafe_timing(f, *needed, *given),
         })
     }
+}
+
+/// Each remedy helps against both: too little time until others take over, and none to renew.
+fn unsafe_timing(f: &mut fmt::Formatter<'_>, needed: Duration, given: Duration) -> fmt::Result {
+    write!(
+        f,
+        "`timing` is not safe within the bounds of `profile`: {needed:?} needed, {given:?} given; \
+         lengthen `timing.lease`, shorten `timing.retry`, or vouch for less `drift_ppm`, `work` and \
+         `scheduling`, with no `acting` of your own"
+    )
 }
 
 impl std::error::Error for ConfigError {}

@@ -126,7 +126,12 @@ impl<L: Send + 'static, R: Runtime> Elector<L, R> {
 }
 
 impl<L: Send + 'static, R: Runtime, H: Host<Election>> Elector<L, R, H> {
-    /// Makes a participant around a given state, which was made from the same set-up.
+    /// Makes a participant around a given state.
+    ///
+    /// # For harnesses
+    /// The state must have been made from the same set-up, and the set-up be
+    /// [valid](Config::validate). Nobody checks that: the participant would go by the durations and
+    /// the profile of the state, and report under the names of `config`.
     pub fn with_host(runtime: &R, lock: L, config: &Config, host: H) -> Self {
         let elector = Self {
             monitor: Arc::new(Monitor::new(runtime, host)),

@@ -31,6 +31,7 @@ mod latch;
 mod marker;
 mod naming;
 mod operations;
+mod options;
 mod outcome;
 mod pop;
 mod state;
@@ -55,6 +56,7 @@ pub use operations::{
     AddIfAbsent, Close, Delete, Get, HasSynced, IsClosed, Len, List, Op, Pop, Processed, Put,
     Replace, Resync, Ret, WaitForSync,
 };
+pub use options::Options;
 pub(crate) use outcome::Stopwatch;
 pub use outcome::{AfterPop, Closed, EnqueueError, SlowHook, SlowProcessing};
 pub use state::{FifoQueue, POPPERS, Popped, SYNC};
@@ -77,15 +79,23 @@ impl<K: Key, O: Handle, R: Runtime> Fifo<K, O, R> {
         runtime: &R,
         key_of: impl Fn(&O) -> Result<K, Cause> + Send + Sync + 'static,
     ) -> Self {
-        let intake = Intake::new(runtime, key_of);
+        Self::with_options(runtime, Intake::new(runtime, key_of), Options::default())
+    }
+
+    /// Makes an empty queue with a given key function. A transformer of `intake` is not used.
+    pub fn with_options(runtime: &R, intake: Intake<K, O>, options: Options) -> Self {
+        let Options { on_slow } = options;
         let state = FifoQueue::new(intake.hasher().clone());
-        Self::with_host(runtime, intake, None, state)
+        Self::with_host(runtime, intake, on_slow, state)
     }
 }
 
 impl<K: Key, O: Handle, R: Runtime, H: Host<FifoQueue<K, O>>> Fifo<K, O, R, H> {
-    /// Makes a queue around a given state, which must use the hasher of `intake`. A transformer is
-    /// not used.
+    /// Makes a queue around a given state.
+    ///
+    /// # For harnesses
+    /// The state must have been made with the hasher of `intake`, which nobody checks: another one
+    /// finds no object again. A transformer of `intake` is not used.
     pub fn with_host(
         runtime: &R,
         intake: Intake<K, O>,

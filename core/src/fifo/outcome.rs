@@ -33,7 +33,7 @@ impl fmt::Display for EnqueueError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Key(error) => error.fmt(f),
-            Self::Transform(cause) => write!(f, "transforming: {cause}"),
+            Self::Transform(_) => f.write_str("the transformer refused the object"),
         }
     }
 }
@@ -41,7 +41,7 @@ impl fmt::Display for EnqueueError {
 impl Error for EnqueueError {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         match self {
-            Self::Key(error) => Some(error),
+            Self::Key(error) => error.source(),
             Self::Transform(cause) => Some(&**cause),
         }
     }

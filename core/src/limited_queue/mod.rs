@@ -105,6 +105,10 @@ where
     H: Host<Limited<K, L, S>>,
 {
     /// Makes a queue around a given state, with a given hasher.
+    ///
+    /// # For harnesses
+    /// A state with items in it must have been filled with hashes of this hasher, which nobody
+    /// checks: another one finds none of them again.
     pub fn with_host(runtime: &R, hasher: B, host: H) -> Self {
         Self { monitor: Monitor::new(runtime, host), hasher }
     }

@@ -107,7 +107,11 @@ where
     R: Runtime,
     H: Host<OrderedQueue<K, O, N>>,
 {
-    /// Makes a queue around a given state, which must be in atomic mode or not, as `atomic` says.
+    /// Makes a queue around a given state.
+    ///
+    /// # For harnesses
+    /// The state must have been made with this `intake`, and be in atomic mode or not, as `atomic`
+    /// says. Nobody checks that: lists would be queued in the form of the other mode.
     pub fn with_host(
         runtime: &R,
         intake: Intake<K, O>,

@@ -36,6 +36,7 @@ mod until;
 #[cfg(test)]
 mod tests;
 
+use std::error::Error;
 use std::fmt;
 
 use crate::cancel::Reason;
@@ -63,11 +64,11 @@ impl fmt::Display for Interrupted {
     }
 }
 
-impl std::error::Error for Interrupted {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+impl Error for Interrupted {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
         match self {
             Self::TimedOut => None,
-            Self::Ended(reason) => Some(reason),
+            Self::Ended(reason) => reason.source(), // it speaks for both
         }
     }
 }

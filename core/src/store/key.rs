@@ -211,8 +211,7 @@ impl KeyError {
 
 impl fmt::Display for KeyError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Refused { object, cause } = &*self.0;
-        write!(f, "couldn't create key for object {object}: {cause}")
+        write!(f, "couldn't create key for object {}", self.0.object)
     }
 }
 

@@ -112,7 +112,7 @@ fn a_key_error_shows_the_object_and_its_cause() {
 fn a_key_error_shortens_a_large_object_between_characters() {
     let error = KeyError::new(&"ä".repeat(10_000), Arc::new(NoMetadata));
     assert!(error.to_string().len() < 400, "{} bytes", error.to_string().len());
-    assert!(error.to_string().contains("ä...: "), "it shows that something is missing");
+    assert!(error.to_string().ends_with("ä..."), "it shows that something is missing");
 }
 
 #[test]

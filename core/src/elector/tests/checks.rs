@@ -76,5 +76,9 @@ fn names_versions_and_errors_are_shown_in_words() {
     assert_eq!(shown(&ConfigError::EmptyIdentity), "Lock identity is empty");
     let (needed, given) = (Duration::from_secs(2), Duration::from_secs(1));
     let unsafe_timing = ConfigError::UnsafeTiming { needed, given };
-    assert_eq!(shown(&unsafe_timing), "timing is not safe: 2s needed, 1s given");
+    let says = shown(&unsafe_timing);
+    for word in ["2s needed, 1s given", "`timing.lease`", "`timing.retry`", "`drift_ppm`"] {
+        assert!(says.contains(word), "{says}");
+    }
+    assert!(shown(&ConfigError::LeaseNotWholeSeconds).starts_with("`timing.lease` must be"));
 }

@@ -113,8 +113,9 @@ fn slow_processing_is_told_when_many_wait() {
         })
     };
     let intake = Intake::new(&clock, key_of);
-    let state = FifoQueue::new(intake.hasher().clone());
-    let queue = Arc::new(Fifo::with_host(&clock, intake, Some(hook), state));
+    let options = Options { on_slow: Some(hook) };
+    assert_eq!(format!("{options:?}"), "Options { on_slow: true }");
+    let queue = Arc::new(Fifo::with_options(&clock, intake, options));
     let asked = Arc::clone(&queue);
     probe.calls(move || _ = asked.len());
     let names = ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l", "m"];

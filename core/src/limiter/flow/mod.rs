@@ -75,7 +75,7 @@ impl fmt::Display for WaitError {
 impl std::error::Error for WaitError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
-            Self::Ended(reason) => Some(reason),
+            Self::Ended(reason) => reason.source(),
             _ => None,
         }
     }

@@ -64,7 +64,11 @@ impl<K: Key, O: Handle, R: Runtime> ExpiringStore<K, O, R> {
 }
 
 impl<K: Key, O: Handle, R: Runtime, H: Host<ExpiringObjects<K, O>>> ExpiringStore<K, O, R, H> {
-    /// Makes a store around a given state. A transformer is not used.
+    /// Makes a store around a given state.
+    ///
+    /// # For harnesses
+    /// A state with objects in it must have been filled with keys of `intake`, which nobody checks:
+    /// others are not found again. A transformer of `intake` is not used.
     pub fn with_host(runtime: &R, intake: Intake<K, O>, host: H) -> Self {
         Self { monitor: Monitor::new(runtime, host), intake }
     }

@@ -70,7 +70,11 @@ impl<K: Key, O: Handle, R: Runtime> KeyedHeap<K, O, R> {
 }
 
 impl<K: Key, O: Handle, R: Runtime, H: Host<HeapQueue<K, O>>> KeyedHeap<K, O, R, H> {
-    /// Makes a heap around a given state. A transformer is not used.
+    /// Makes a heap around a given state.
+    ///
+    /// # For harnesses
+    /// A state with objects in it must have been filled with keys of `intake`, which nobody checks:
+    /// others are not found again. A transformer of `intake` is not used.
     pub fn with_host(runtime: &R, intake: Intake<K, O>, host: H) -> Self {
         Self { monitor: Monitor::new(runtime, host), intake }
     }
@@ -212,7 +216,7 @@ impl fmt::Display for HeapError {
 impl Error for HeapError {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         match self {
-            Self::Key(error) => Some(error),
+            Self::Key(error) => error.source(),
             Self::Closed | Self::NotFound => None,
         }
     }

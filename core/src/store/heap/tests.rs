@@ -147,7 +147,7 @@ fn close_wakes_every_sleeper() {
 fn adding_many_stops_at_the_first_without_a_key_and_keeps_those_before() {
     let heap = heap();
     let error = heap.bulk_add(vec![("a", 2), ("b", 1), ("", 0), ("c", 0)]).unwrap_err();
-    assert!(error.to_string().contains("object has no meta"), "{error}");
+    assert!(matches!(error, HeapError::Key(_)), "{error}");
     assert_eq!(heap.len(), 2);
     assert_eq!(pop(&heap), ("b", 1));
 }
@@ -245,7 +245,7 @@ fn a_refusal_names_its_cause() {
     use std::error::Error;
 
     let error = heap().add(("", 1)).unwrap_err();
-    assert_eq!(error.source().expect("it has no key").to_string(), error.to_string());
+    assert_eq!(error.source().expect("it has no key").to_string(), "object has no meta");
     assert!(HeapError::Closed.source().is_none() && HeapError::NotFound.source().is_none());
 }
 

@@ -22,7 +22,7 @@ impl fmt::Display for StoreError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Key(error) => error.fmt(f),
-            Self::Transform(cause) => write!(f, "transforming: {cause}"),
+            Self::Transform(_) => f.write_str("the transformer refused the object"),
             Self::Index(error) => error.fmt(f),
         }
     }
@@ -31,9 +31,9 @@ impl fmt::Display for StoreError {
 impl Error for StoreError {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         match self {
-            Self::Key(error) => Some(error),
+            Self::Key(error) => error.source(),
             Self::Transform(cause) => Some(&**cause),
-            Self::Index(error) => Some(error),
+            Self::Index(error) => error.source(),
         }
     }
 }
@@ -70,7 +70,7 @@ pub struct IndexFailed {
 
 impl fmt::Display for IndexFailed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "unable to calculate an index entry on index {:?}: {}", self.index, self.cause)
+        write!(f, "unable to calculate an index entry on index {:?}", self.index)
     }
 }
 
@@ -102,7 +102,7 @@ impl Error for IndexError {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         match self {
             Self::Unknown(_) => None,
-            Self::Failed(error) => Some(error),
+            Self::Failed(error) => error.source(),
         }
     }
 }
@@ -129,7 +129,7 @@ impl Error for AddIndexersError {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         match self {
             Self::Conflict => None,
-            Self::Failed(error) => Some(error),
+            Self::Failed(error) => error.source(),
         }
     }
 }
@@ -149,12 +149,12 @@ pub struct TransactionError {
 impl fmt::Display for TransactionError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let failed = self.total - self.successful.len();
-        write!(f, "failed to execute ({failed}/{}) transactions", self.total)?;
-        self.errors.first().map_or(Ok(()), |first| write!(f, ", first: {first}"))
+        write!(f, "failed to execute ({failed}/{}) transactions", self.total)
     }
 }
 
 impl Error for TransactionError {
+    /// Returns the first of them.
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         self.errors.first().map(|first| first as _)
     }

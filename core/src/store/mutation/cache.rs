@@ -5,7 +5,6 @@
 //! Handlers must tell it what the store has learned before they trigger work that reads it
 //! (`cache:MC-9`).
 
-use std::error::Error;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,6 +16,8 @@ use crate::store::lru::{self, LruCache};
 use crate::store::{
     Cause, Described, Handle, Hashed, IndexedStore, Key, KeyError, KeyHasher, Metadata,
 };
+
+use super::{NotANumber, ReadError, WriteError};
 
 /// What can be chosen when a [`MutationCache`] is made.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -307,82 +308,5 @@ fn uid<O: Described>(object: &O) -> String {
 impl<K: Key, O: Handle, R: Runtime> fmt::Debug for MutationCache<K, O, R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("MutationCache")
-    }
-}
-
-/// A resource version is no number, so it cannot be told what is newer. Servers whose versions are
-/// no numbers cannot be used with a [`MutationCache`].
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct NotANumber(pub String);
-
-impl fmt::Display for NotANumber {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "resource version {:?} is no number", self.0)
-    }
-}
-
-impl Error for NotANumber {}
-
-/// Why objects could not be read by index.
-#[derive(Clone, Debug)]
-pub enum ReadError {
-    /// The index cannot answer.
-    Index(IndexError),
-    /// It cannot be told what is newer.
-    Version(NotANumber),
-}
-
-impl fmt::Display for ReadError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Index(error) => error.fmt(f),
-            Self::Version(error) => error.fmt(f),
-        }
-    }
-}
-
-impl Error for ReadError {}
-
-impl From<IndexError> for ReadError {
-    fn from(error: IndexError) -> Self {
-        Self::Index(error)
-    }
-}
-
-impl From<NotANumber> for ReadError {
-    fn from(error: NotANumber) -> Self {
-        Self::Version(error)
-    }
-}
-
-/// Why an overlay did not take in an object.
-#[derive(Clone, Debug)]
-pub enum WriteError {
-    /// It has no key.
-    Key(KeyError),
-    /// It cannot be told what is newer.
-    Version(NotANumber),
-}
-
-impl fmt::Display for WriteError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Key(error) => error.fmt(f),
-            Self::Version(error) => error.fmt(f),
-        }
-    }
-}
-
-impl Error for WriteError {}
-
-impl From<KeyError> for WriteError {
-    fn from(error: KeyError) -> Self {
-        Self::Key(error)
-    }
-}
-
-impl From<NotANumber> for WriteError {
-    fn from(error: NotANumber) -> Self {
-        Self::Version(error)
     }
 }

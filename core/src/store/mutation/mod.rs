@@ -4,8 +4,10 @@ mod cache;
 mod detector;
 #[cfg(test)]
 mod drops;
+mod error;
 #[cfg(test)]
 mod tests;
 
-pub use cache::{MutationCache, MutationOptions, NotANumber, ReadError, WriteError};
+pub use cache::{MutationCache, MutationOptions};
 pub use detector::{Mutated, MutationDetector};
+pub use error::{NotANumber, ReadError, WriteError};

@@ -1,0 +1,73 @@
+//! Two candidates and one lease: the first to come leads and steps down, the other takes over.
+//!
+//! ```text
+//! cargo run -p seatrial-core --example leader
+//! ```
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use seatrial_core::cancel::CancelToken;
+use seatrial_core::elector::{
+    Bounds, Callbacks, Config, Elector, Leadership, LeaseLock, MemoryStore, Profile, Timing,
+};
+use seatrial_core::runtime::{Ambient, Runtime, System};
+
+/// A replica of a controller. It leads for a moment and steps down; a real one works until its
+/// leadership is over.
+struct Replica {
+    name: &'static str,
+    /// Ends its run.
+    stop: CancelToken,
+    /// Ends when it leads.
+    leads: CancelToken,
+}
+
+impl Callbacks<System> for Replica {
+    fn started_leading(&self, leadership: &Leadership<System>) {
+        println!("{}: leads, with {:?}", self.name, leadership.fence());
+        self.leads.cancel();
+        let system = self.stop.runtime();
+        for _ in 0..3 {
+            assert!(leadership.is_valid()); // immediately before every effect
+            println!("{}: works", self.name);
+            system.sleep_until(system.now() + Duration::from_millis(20));
+        }
+        self.stop.cancel();
+        assert!(!leadership.is_valid(), "a run that is cancelled leads no longer");
+    }
+
+    fn stopped_leading(&self) {
+        println!("{}: its run is over", self.name);
+    }
+}
+
+/// Short times, so that the example is: a controller takes `Timing::DEFAULT`.
+fn config(name: &'static str) -> Config {
+    let ms = Duration::from_millis;
+    let timing = Timing { lease: ms(2000), renew: ms(1000), retry: ms(20) };
+    let bounds = Bounds { work: ms(300), ..Bounds::default() };
+    let profile = Profile::Strict(bounds);
+    // Whoever steps down says so, and nobody waits for the lease to run out.
+    Config { timing, profile, release_on_cancel: true, ..Config::new(name) }
+}
+
+fn main() {
+    let system = System::new();
+    let server = Arc::new(MemoryStore::new(&system)); // stands for the API server
+    let start = |name: &'static str| {
+        let lock = LeaseLock::new(Arc::clone(&server), "default", "controller");
+        let elector = Elector::new(&system, lock, config(name)).expect("these times are safe");
+        let (stop, leads) = (CancelToken::new(&system), CancelToken::new(&system));
+        let replica = Arc::new(Replica { name, stop, leads: leads.clone() });
+        let run = move || elector.run(&replica.stop, &replica).expect("it runs once");
+        (system.spawn(name, run), leads)
+    };
+
+    let (first, leads) = start("pod-1");
+    leads.wait();
+    let (second, _) = start("pod-2");
+    for run in [first, second] {
+        assert!(system.join(run).expect("a run ends"), "both have led");
+    }
+}

@@ -1,0 +1,95 @@
+//! A controller on threads: a source of events fills a store and names what changed; two workers
+//! reconcile that, fail at times, say so and try again; at the end everything stops in order.
+//!
+//! ```text
+//! cargo run -p seatrial-core --example worker_loop
+//! ```
+
+use std::num::NonZeroUsize;
+use std::sync::Arc;
+use std::time::Duration;
+
+use seatrial_core::cancel::CancelToken;
+use seatrial_core::limited_queue::LimitedQueue;
+use seatrial_core::pool::{Action, Failure, Pool, Reconcile};
+use seatrial_core::runtime::{Runtime, System};
+use seatrial_core::store::IndexedStore;
+
+type Key = Arc<str>;
+
+/// The wish of a user: so many replicas of a program.
+#[derive(Debug)]
+struct Deployment {
+    name: Key,
+    replicas: u32,
+}
+
+type Store = IndexedStore<Key, Arc<Deployment>>;
+
+struct Controller {
+    deployments: Arc<Store>,
+    queue: Arc<LimitedQueue<Key>>,
+    /// Ends when everything is as it should be; for a real controller, with a signal.
+    stop: CancelToken,
+}
+
+impl Reconcile<Key> for Controller {
+    type Error = String;
+
+    /// Looks at the newest state, not at the event: several changes may have come since.
+    fn reconcile(&self, key: &Key) -> Result<Action, String> {
+        let Some(deployment) = self.deployments.get(key) else {
+            println!("{key}: is gone, nothing to do");
+            return Ok(Action::Done);
+        };
+        let failures = self.queue.num_requeues(key);
+        if &**key == "default/db" && failures < 2 {
+            return Err(format!("the server is busy, failure {}", failures + 1));
+        }
+        println!("{key}: {} running", deployment.replicas);
+        if &**key == "default/db" {
+            self.stop.cancel();
+        }
+        Ok(Action::Done)
+    }
+
+    fn failed(&self, key: &Key, failure: Failure<String>) {
+        println!("{key}: {failure:?}; it is tried again");
+    }
+}
+
+/// Stands for a watch on the server: first the store, then the name, so that whoever is told finds
+/// what it is told of.
+fn watch(deployments: &Store, queue: &LimitedQueue<Key>) {
+    for (name, replicas) in [("default/web", 1), ("default/db", 3), ("default/web", 2)] {
+        let name = Key::from(name);
+        let deployment = Arc::new(Deployment { name: Key::clone(&name), replicas });
+        deployments.update(deployment).expect("it has a key");
+        queue.add(name);
+    }
+    deployments.delete_key(&Key::from("default/web")).expect("no index function refuses it");
+    queue.add(Key::from("default/web"));
+}
+
+fn main() {
+    let system = System::new();
+    let queue = Arc::new(LimitedQueue::with_default_limiter(&system));
+    let key_of = |deployment: &Arc<Deployment>| Ok(Key::clone(&deployment.name));
+    let deployments = Arc::new(Store::new(&system, key_of));
+    let stop = CancelToken::new(&system);
+
+    let controller = Controller {
+        deployments: Arc::clone(&deployments),
+        queue: Arc::clone(&queue),
+        stop: stop.clone(),
+    };
+    let workers = NonZeroUsize::new(2).expect("two workers");
+    let pool = Pool::start(&system, &queue, workers, controller);
+    let source = system.spawn("watch", move || watch(&deployments, &queue));
+
+    stop.wait();
+    system.join(source).expect("the source ends"); // the sources first, then the pool
+    let end = pool.shut_down(Duration::from_secs(10));
+    println!("{end:?}");
+    assert!(end.is_complete());
+}
