@@ -10,7 +10,6 @@
 //! | [`limited_queue`] | the same with failed items that come back when a limiter says so |
 //! | [`priority_queue`] | the same again, the highest priority first |
 //! | [`cancel`] | cancellation tokens: a tree, with deadlines |
-//! | [`wait`] | loops that run again and again until a token ends |
 //! | [`polling`] | back-off steps, loops with a period, polls |
 //! | [`pool`] | workers at a queue: retries, panics, an orderly end |
 //! | [`metrics`] | what queues tell about themselves |
@@ -19,8 +18,11 @@
 //! | [`store`] | stores of objects, with indices, expiry or an order; keys and tombstones |
 //! | [`fifo`] | the queue of newest objects, and what queues of objects share |
 //! | [`delta_fifo`] | the queue of changes, one entry per object |
-//! | [`elector`] | leader election over a lock object in a versioned store |
 //! | [`ordered_fifo`] | the queue of events in their order of arrival |
+//! | [`elector`] | leader election over a lock object in a versioned store |
+//!
+//! An id in brackets, (`workqueue:WQ-21`), is the number of a rule of the reference's behaviour. What
+//! the models check of it stands under that number in `models/requirements`, with its source.
 //!
 //! Everything is generic over [`runtime::Runtime`]. The same source runs on real threads and under
 //! checkers that explore its schedules; this crate knows none of them and carries no hook for one.
@@ -43,6 +45,5 @@ pub mod priority_queue;
 pub mod queue;
 pub mod runtime;
 pub mod store;
-pub mod wait;
 
 mod slab;

@@ -7,10 +7,12 @@
 //! | run something again and again | [`backoff_until`], [`jitter_until`], [`until`], [`forever`] |
 //! | try something until it works, a number of times | [`retry`] |
 //! | try something until it works, as long as a token lives | [`poll_until`] |
+//! | the same, for so long and at a fixed rate | [`poll_with_timeout`] |
 //! | the reference's older polls | [`poll_immediate_until`], [`poll_for`] |
 //!
 //! All of them run on the calling thread, sleep on its token, and leave nothing behind when they
-//! return or when what they run panics (`workqueue:WT-19`, `WT-26`).
+//! return or when what they run panics, which goes on to the caller (`workqueue:WT-19`, `WT-26`,
+//! `election:ENV-8`).
 //!
 //! ```
 //! use std::ops::ControlFlow;
@@ -31,6 +33,7 @@
 mod backoff;
 mod delays;
 mod poll;
+mod ticker;
 mod until;
 
 #[cfg(test)]
@@ -43,7 +46,7 @@ use crate::cancel::Reason;
 
 pub use backoff::{Backoff, jitter};
 pub use delays::{Delays, ExponentialDelays, Jittered, Resetting, Stepping};
-pub use poll::{poll_for, poll_immediate_until, poll_until, retry};
+pub use poll::{poll_for, poll_immediate_until, poll_until, poll_with_timeout, retry};
 pub use until::{backoff_until, forever, jitter_until, non_sliding_until, until};
 
 /// Why an attempt did not come to an end of its own (`workqueue:WT-27`).

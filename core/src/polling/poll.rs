@@ -7,10 +7,10 @@ use std::time::Duration;
 use crate::cancel::{CancelToken, Tree};
 use crate::machine::Host;
 use crate::runtime::{Instant, Runtime};
-use crate::wait::Ticker;
 
 use super::Interrupted;
 use super::backoff::Backoff;
+use super::ticker::Ticker;
 
 /// Runs `run` until it breaks, at most as often as `backoff` has steps, with its delays between
 /// (`workqueue:WT-10` to `WT-12`).
@@ -67,6 +67,36 @@ pub fn poll_until<R: Runtime, H: Host<Tree>, T>(
         if let ControlFlow::Break(value) = run() {
             return Ok(value);
         }
+    }
+}
+
+/// Runs `run` once every `interval` until it breaks, and returns what it breaks with.
+///
+/// The first run is at once and looks at no token. Later ones begin `interval`, twice `interval`
+/// and so on after the call, whatever the runs cost; a run that missed its time follows the one
+/// before at once, and further missed ones are dropped (`election:ENV-7`). `run` is given a child of `token` that ends
+/// after `timeout`; a run that breaks after that still counts. An `interval` of zero leaves no gap.
+///
+/// # Errors
+/// The child ended between two runs: the reason is `token`'s, or that the time was over.
+pub fn poll_with_timeout<R: Runtime, H: Host<Tree>, T>(
+    interval: Duration,
+    timeout: Duration,
+    token: &CancelToken<R, H>,
+    mut run: impl FnMut(&CancelToken<R, H>) -> ControlFlow<T>,
+) -> Result<T, Interrupted> {
+    let runtime = token.runtime();
+    let began = runtime.now();
+    let mut ticker = Ticker::new(began, interval);
+    let child = token.child_with_deadline(began + timeout);
+    loop {
+        if let ControlFlow::Break(value) = run(&child) {
+            return Ok(value);
+        }
+        if child.wait_until(ticker.next()) {
+            return Err(child.reason().expect("a token that has ended stays so").into());
+        }
+        ticker.take(runtime.now());
     }
 }
 

@@ -37,7 +37,7 @@ pub fn backoff_until<R: Runtime, H: Host<Tree>>(
 }
 
 /// Runs `run` every `period`, with a random part of up to `jitter * period` on top, until `token`
-/// has ended (`workqueue:WT-15`).
+/// has ended (`workqueue:WT-15`, `election:ENV-6`). Jitter that is not above zero is none.
 pub fn jitter_until<R: Runtime, H: Host<Tree>>(
     period: Duration,
     jitter: f64,

@@ -8,7 +8,6 @@ use crate::polling::{
     Backoff, Resetting, Stepping, backoff_until, forever, jitter_until, non_sliding_until, until,
 };
 use crate::runtime::{Manual, Runtime};
-use crate::wait::tests::drive;
 
 type Loop = fn(&CancelToken<Manual>, &mut dyn FnMut());
 

@@ -8,8 +8,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::cancel::CancelToken;
+use crate::polling::until;
 use crate::runtime::{Instant, Runtime, System};
-use crate::wait::repeat;
 
 /// How long objects are watched at least; they are for twice as long at most.
 const ROTATION: Duration = Duration::from_secs(120);
@@ -87,7 +87,7 @@ impl<T: Clone + PartialEq + Send + Sync + 'static, R: Runtime> MutationDetector<
     where
         T: fmt::Debug,
     {
-        repeat(PERIOD, 0.0, token, || {
+        until(PERIOD, token, || {
             let mutated = self.compare();
             match on_mutation {
                 _ if mutated.is_empty() => {}
