@@ -154,7 +154,8 @@ impl EventList {
     }
 
     fn resync(&mut self, cx: &mut Cx<'_>) {
-        if self.makes(ResyncShowsNothing) {
+        let atomic = self.known.is_none();
+        if self.makes(ResyncShowsNothing) || atomic && self.makes(AtomicResyncShowsNothing) {
             return;
         }
         let (again, populates) = (self.makes(ResyncShowsQueued), self.makes(ResyncPopulates));
@@ -172,6 +173,9 @@ impl EventList {
     }
 
     fn bookmark(&mut self, version: &str, wakes: &mut Wakes) {
+        if self.makes(BookmarkNowhere) {
+            return;
+        }
         let (everywhere, populates) =
             (self.makes(BookmarkEverywhere), self.makes(BookmarkPopulates));
         self.write(wakes, |spec| {
@@ -199,7 +203,8 @@ impl EventList {
             initial = !self.spec.populated || left > events.len();
         }
         let unlocks = (self.unlock && self.known.is_none() && !self.makes(KeepLocked))
-            || self.makes(UnlockPlain);
+            || self.makes(UnlockPlain)
+            || self.makes(UnlockWholeLists) && events.iter().any(|event| event.delta().is_none());
         let short = self.spec.events.len() < 2 * self.spec.batch_size;
         let unlocked = unlocks && (short || self.makes(UnlockLongQueue));
         self.in_process = Some((events.len(), events.len().min(left), unlocked));
@@ -373,6 +378,9 @@ impl Machine for EventList {
                 let taken = self.take(true);
                 let left = self.left();
                 let batch = taken.map(|(events, initial)| Batch { events, initial, left });
+                if batch.is_none() && self.in_process.is_none() && self.makes(EmptyBatchIsClosed) {
+                    return Step::Done(Ret::PopBatch(None));
+                }
                 return self.after(batch).map(Ret::PopBatch);
             }
             Op::Processed(_) => {
@@ -383,10 +391,13 @@ impl Machine for EventList {
                 self.close(&mut cx.wakes);
                 Ret::Close(())
             }
-            Op::IsClosed(_) => Ret::IsClosed(self.closed),
+            Op::IsClosed(_) => Ret::IsClosed(self.closed && !self.makes(ClosedIsDenied)),
             Op::HasSynced(_) => Ret::HasSynced(self.spec.has_synced()),
             Op::WaitForSync(_) if self.spec.has_synced() || self.is_drained() => {
                 Ret::WaitForSync(self.spec.has_synced())
+            }
+            Op::WaitForSync(_) if self.closed && self.makes(WaitEndsWithClose) => {
+                Ret::WaitForSync(false)
             }
             Op::WaitForSync(_) => return Step::Wait { on: SYNC, until: None },
             Op::List(_) if self.makes(ListNewestFirst) => {

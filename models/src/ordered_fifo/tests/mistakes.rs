@@ -10,9 +10,17 @@ use crate::ordered_fifo::Mistake::{self, *};
 use crate::ordered_fifo::{EventList, check_on, decode};
 use crate::trial::component_tests::every_mistake_is_noticed;
 
-/// Mistakes that need a second thread, and one that would let the only thread sleep or not sleep.
-const UNSEEN: &[Mistake] =
-    &[UnlockPlain, UnlockLongQueue, KeepLocked, SecondConsumer, EmptyIsClosed];
+/// Mistakes that need a second thread, and some that would let the only thread sleep or not sleep.
+const UNSEEN: &[Mistake] = &[
+    UnlockPlain,
+    UnlockLongQueue,
+    KeepLocked,
+    UnlockWholeLists,
+    SecondConsumer,
+    EmptyIsClosed,
+    EmptyBatchIsClosed,
+    WaitEndsWithClose,
+];
 
 fn noticed(mistakes: &'static [Mistake]) -> bool {
     quietly(|| {
