@@ -88,5 +88,5 @@ mutants! {
     Seeded, abandons_between_attempts: AbandonsBetweenAttempts ["election:LE-33"]
         ["abandoned_acquisition_is_freed"] "own: a second way out, and no look at it";
     Seeded, single_release_without_deadline: SingleReleaseWithoutDeadline ["election:LE-40", "election:LV-8"]
-        ["calls_of_a_leader_have_deadlines"] "museum E16, of a release alone";
+        ["calls_of_a_leader_have_deadlines"] "own: a deadline for the releases of runs alone";
 }
