@@ -75,7 +75,6 @@ const NEED_THREADS: &[&str] = &[
     "creates_though_coordinated",
     "leads_too_late",
     "takes_back_what_it_lost",
-    "loss_ends_the_attempt_alone",
     "waits_where_nobody_calls",
     "reports_with_the_attempt",
     "abandons_between_attempts",
