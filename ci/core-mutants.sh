@@ -8,7 +8,7 @@ cd "$(dirname "$0")/.."
 folders=("$@")
 if [ "${#folders[@]}" -eq 0 ]; then
   folders=(core/src/{queue,monitor,delta_fifo,elector})
-  folders+=(core/src/{slab,delaying_queue,limited_queue,parallel,wait,machine,cancel,polling})
+  folders+=(core/src/{slab,delaying_queue,limited_queue,parallel,machine,cancel,polling})
   folders+=(core/src/{priority_queue,ordered_fifo,fifo,store,limiter,runtime,pool,metrics})
 fi
 

@@ -11,6 +11,7 @@ use super::part::{Answer, Call, Request};
 use super::scene;
 use super::timeline::{Asked, Numbers, asked, claims_the_lease, is_strict};
 use super::{Event, History};
+use crate::engine::End;
 use crate::trial::{Violation, What};
 
 /// A call on its way.
@@ -367,6 +368,23 @@ pub(super) fn at_every_step(
 pub(super) fn at_the_end(history: &History) -> Ledger {
     let mut ledger = Ledger::default();
     history.events.iter().for_each(|event| ledger.apply(event));
+    ledger
+}
+
+/// As [`at_the_end`], but what was stuck still is: it breaks down when a deadlock is given up, which
+/// is neither a return nor a step of somebody who woke.
+pub(super) fn at_the_end_of_calls(history: &History) -> Ledger {
+    let gives_up = matches!(history.end, End::Deadlock(_));
+    let mut ledger = Ledger::default();
+    for event in &history.events {
+        let breaks_down = ledger.asked(event).is_some_and(|(elector, asked)| {
+            let sleeps = elector.sleepers.iter().any(|sleeper| sleeper.thread == event.thread);
+            matches!(asked.op, Op::Abort(_)) || sleeps && matches!(asked.op, Op::WorkEnded(_))
+        });
+        if !gives_up || !breaks_down {
+            ledger.apply(event);
+        }
+    }
     ledger
 }
 

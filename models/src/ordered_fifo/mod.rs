@@ -138,6 +138,7 @@ component_tests! {
         resync_races_update,
         transformed_changes,
         write_while_processing,
+        whole_lists_locked,
         two_consumers_unlocked,
         two_consumers_locked,
         list_for_two,

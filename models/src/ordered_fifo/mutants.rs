@@ -91,6 +91,10 @@ fn of_lists() -> Vec<Mutant<OrderedFifo>> {
             (&[ResyncShowsNothing]) breaks ["resync_shows_the_idle"];
         Seeded "bookmarks_everywhere" from "cache:RF-14":
             (&[BookmarkEverywhere]) breaks ["bookmarks_where_asked"];
+        Seeded "bookmarks_nowhere" from "cache:RF-14, the test upside down":
+            (&[BookmarkNowhere]) breaks ["bookmarks_where_asked"];
+        Seeded "atomic_resync_shows_nothing" from "cache:RF-13, nothing known taken for nothing there":
+            (&[AtomicResyncShowsNothing]) breaks ["resync_shows_the_idle"];
     }
 }
 
@@ -104,6 +108,8 @@ fn of_the_lock() -> Vec<Mutant<OrderedFifo>> {
             (&[KeepLocked]) breaks ["long_queues_keep_the_lock"];
         Seeded "second_consumer_is_let_in" from "cache:RF-32":
             (&[SecondConsumer]) breaks ["one_at_a_time"];
+        Seeded "whole_lists_are_unlocked" from "cache:RF-31, unlocked for what comes alone":
+            (&[UnlockWholeLists]) breaks ["one_at_a_time", "long_queues_keep_the_lock"];
     }
 }
 
@@ -142,6 +148,8 @@ fn of_the_first_list() -> Vec<Mutant<OrderedFifo>> {
             (&[PutIsNoWrite]) breaks ["synced_once_processed"];
         Seeded "delete_is_no_write" from "cache:QU-14":
             (&[DeleteIsNoWrite]) breaks ["synced_once_processed"];
+        Seeded "wait_ends_with_close" from "cache:QU-17, closed taken for drained":
+            (&[WaitEndsWithClose]) breaks ["synced_once_processed"];
     }
 }
 
@@ -157,10 +165,14 @@ fn of_delivery() -> Vec<Mutant<OrderedFifo>> {
             (&[CloseDiscards]) breaks ["close_discards_nothing"];
         Seeded "empty_is_closed" from "cache:QU-2":
             (&[EmptyIsClosed]) breaks ["close_discards_nothing"];
+        Seeded "empty_batch_is_closed" from "cache:QU-2, of batches alone":
+            (&[EmptyBatchIsClosed]) breaks ["close_discards_nothing"];
         Seeded "len_counts_what_is_in_process" from "cache:RF-32":
             (&[LenCountsInProcess]) breaks ["reads_agree"];
         Seeded "list_newest_first" from "cache:QU-1":
             (&[ListNewestFirst]) breaks ["reads_agree"];
+        Seeded "closed_is_denied" from "cache:QU-1":
+            (&[ClosedIsDenied]) breaks ["reads_agree"];
     }
 }
 

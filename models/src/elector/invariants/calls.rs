@@ -7,7 +7,9 @@ use seatrial_core::machine::Step;
 use seatrial_core::runtime::Instant;
 
 use super::Checked;
-use crate::elector::ledger::{Elector as Known, at_every_event, at_every_step, at_the_end};
+use crate::elector::ledger::{
+    Elector as Known, at_every_event, at_every_step, at_the_end_of_calls,
+};
 use crate::elector::part::{Answer, Call, Request};
 use crate::elector::timeline::claims_the_lease;
 use crate::elector::{Elector, History};
@@ -189,7 +191,7 @@ fn sleepers_wake_in_time(history: &History) -> Checked {
     if !matches!(history.end, End::Deadlock(_)) {
         return Ok(());
     }
-    for elector in at_the_end(history).electors {
+    for elector in at_the_end_of_calls(history).electors {
         let called = elector.sleepers.iter().find_map(|sleeper| sleeper.called);
         if let Some((_, because)) = called {
             let who = &elector.config.identity;

@@ -1,13 +1,12 @@
 //! Promises about terms: who is told that it leads, and until when.
 
-use seatrial_core::elector::{Next, Op};
+use seatrial_core::elector::Next;
 
 use super::Checked;
-use crate::elector::ledger::{Ledger, at_every_event, at_every_step, lead};
-use crate::elector::part::Call;
+use crate::elector::ledger::{at_every_event, at_every_step, at_the_end_of_calls, lead};
 use crate::elector::scene;
 use crate::elector::timeline::{claims_the_lease, number_of};
-use crate::elector::{Elector, Event, History};
+use crate::elector::{Elector, History};
 use crate::engine::End;
 use crate::trial::{Invariant, Violation, What};
 
@@ -97,15 +96,20 @@ fn leads_within_its_time(history: &History) -> Checked {
 }
 
 fn loss_ends_leadership(history: &History) -> Checked {
-    at_every_step(history, |before, asked, _| {
-        if !before.led || !before.term.as_ref().is_some_and(|term| term.lost) {
-            return Ok(());
-        }
+    at_every_event(history, |before, event| {
+        let Some((elector, asked)) = before.asked(event) else { return Ok(()) };
         let renews = asked.turn().is_some_and(
             |turn| matches!(&turn.next, Next::Call { io, .. } if claims_the_lease(io)),
         );
-        if renews || asked.claims(true).is_some() {
-            let who = &before.config.identity;
+        if !renews && asked.claims(true).is_none() {
+            return Ok(());
+        }
+        // What is read in this very step counts.
+        let mut after = before.clone();
+        after.apply(event);
+        let now = &after.electors[usize::from(asked.number)];
+        if now.led && now.term.as_ref().is_some_and(|term| term.lost) {
+            let who = &elector.config.identity;
             return Err(format!("{who} goes on although it has read that it lost the lease"));
         }
         Ok(())
@@ -169,16 +173,7 @@ fn stops_once(history: &History) -> Checked {
 }
 
 fn cancelled_runs_return(history: &History) -> Checked {
-    // What is stuck breaks down when the execution is given up: that is no return.
-    let gives_up = matches!(history.end, End::Deadlock(_));
-    let breaks_down = |event: &Event| {
-        let What::Step { op: Call::Ask(ask), .. } = &event.what else { return false };
-        matches!(ask.0, Op::Abort(_))
-    };
-    let mut ledger = Ledger::default();
-    for event in history.events.iter().filter(|event| !gives_up || !breaks_down(event)) {
-        ledger.apply(event);
-    }
+    let ledger = at_the_end_of_calls(history);
     let stuck = ledger.electors.iter().find(|elector| elector.running && elector.cancelled);
     match (stuck, &history.end) {
         (Some(elector), End::Finished | End::Deadlock(_)) => {

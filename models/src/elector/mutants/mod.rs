@@ -72,6 +72,13 @@ const NEED_THREADS: &[&str] = &[
     "takes_though_coordinated",
     "renews_against_a_preferred",
     "renews_what_names_another",
+    "creates_though_coordinated",
+    "leads_too_late",
+    "takes_back_what_it_lost",
+    "waits_where_nobody_calls",
+    "reports_with_the_attempt",
+    "abandons_between_attempts",
+    "single_release_without_deadline",
 ];
 
 /// Tells whether the simulations are asked to convict a mutant, or the scenarios.

@@ -75,4 +75,18 @@ mutants! {
         ["updates_name_what_was_received"]
         "museum K1, K3: what was remembered is not replaced";
     Seeded, release_does_not_observe: ReleaseDoesNotObserve ["election:LE-42"] ["health_check_tells"] "election:CX-15";
+    Seeded, leads_too_late: LeadsTooLate ["election:LE-51", "election:SF-11"] ["leads_within_its_time"]
+        "election:CX-14, the last look before the term forgotten";
+    Seeded, takes_back_what_it_lost: TakesBackWhatItLost ["election:LE-38"] ["loss_ends_leadership"]
+        "own: the term ended, and the attempt not";
+    Seeded, loss_ends_the_attempt_alone: LossEndsTheAttemptAlone ["election:LE-38"] ["loss_ends_leadership"]
+        "own: the attempt ended, and the term not";
+    Seeded, waits_where_nobody_calls: WaitsWhereNobodyCalls ["election:LE-42"] ["sleepers_wake_in_time"]
+        "own: the other of two channels";
+    Seeded, reports_with_the_attempt: ReportsWithTheAttempt ["election:LE-52"] ["reports_in_order"]
+        "own: a run's way of reporting in a single attempt";
+    Seeded, abandons_between_attempts: AbandonsBetweenAttempts ["election:LE-33"]
+        ["abandoned_acquisition_is_freed"] "own: a second way out, and no look at it";
+    Seeded, single_release_without_deadline: SingleReleaseWithoutDeadline ["election:LE-40", "election:LV-8"]
+        ["calls_of_a_leader_have_deadlines"] "own: a deadline for the releases of runs alone";
 }

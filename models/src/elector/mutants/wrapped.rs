@@ -4,7 +4,8 @@
 use std::time::Duration;
 
 use seatrial_core::elector::{
-    Bounds, Check, Config, Name, Op, Profile, RUN, Reply, Ret, StoreError, Stored, TERM,
+    Bounds, Check, Config, Io, Name, Next, Op, Profile, RUN, Record, Reply, Ret, StoreError,
+    Stored, TERM, Turn, Version,
 };
 use seatrial_core::machine::{Cx, Step};
 use seatrial_core::runtime::Instant;
@@ -261,6 +262,8 @@ mutants! {
     Seeded takes_though_coordinated ["election:LC-1", "election:LC-12", "election:INV-28"]
         ["server_chooses"] "own: the set-up asks for it, and nobody looks":
         |config| wrap(Config { coordinated: false, ..config }, Mutated::inner);
+    Seeded creates_though_coordinated ["election:LC-12", "election:INV-28"]
+        ["server_chooses"] "own: no lease taken for a free one": |config| wrap(config, create_what_is_missing);
     Seeded renews_against_a_preferred ["election:LC-9", "election:LC-14"]
         ["server_chooses"] "own: the wish of the server not read": |config| told(config, |told, reply| {
             if let Ok(stored) = reply && told.reading {
@@ -303,6 +306,31 @@ fn first_record_of_each_holder(told: &mut Mutated, reply: &mut Result<Stored, St
         }
         None => told.holders.push(stored.record.clone()),
     }
+}
+
+/// A coordinated elector that finds no lease is told that one names it, and creates what it would
+/// write over that.
+fn create_what_is_missing(mutated: &mut Mutated, op: &mut Op, cx: &mut Cx<'_>) -> Step<Ret> {
+    let missing = mutated.reading
+        && mutated.config.coordinated
+        && matches!(op, Op::Reply(Reply(Some(Err(StoreError::NotFound)))));
+    if missing {
+        let record = Record {
+            holder: mutated.config.identity.clone(),
+            duration_seconds: mutated.config.timing.lease.as_secs() as i64,
+            ..Record::default()
+        };
+        let stored = Stored { record, version: Version::Number(1), uid: Name::EMPTY, text: None };
+        *op = Op::Reply(Reply(Some(Ok(stored))));
+    }
+    let mut step = mutated.inner(op, cx);
+    if missing
+        && let Step::Done(Ret::Reply(Turn { next: Next::Call { io, .. }, .. })) = &mut step
+        && let Io::Update(record, _) = io
+    {
+        *io = Io::Create(record.clone());
+    }
+    step
 }
 
 /// Everybody who looks at the term sees a clock that is late by how long the last renewal took.

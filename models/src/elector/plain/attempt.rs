@@ -123,16 +123,19 @@ impl Plain {
             && self.term.fence.as_ref().is_some_and(|fence| {
                 fence.uid == stored.uid && fence.transitions == stored.record.transitions
             });
-        let live = self.term_is_live(cx);
-        if live && !of_this_term {
-            self.revoke(cx);
-            return self.attempt_over(false, cx);
+        if self.term_is_live(cx) && !of_this_term {
+            if !self.makes(LossEndsTheAttemptAlone) {
+                self.revoke(cx);
+            }
+            if !self.makes(TakesBackWhatItLost) {
+                return self.attempt_over(false, cx);
+            }
         }
         let held = !stored.record.holder.is_empty() && self.lease_is_valid(attempt.began);
         if held && !own_name && !self.makes(NoWait) {
             return self.attempt_over(false, cx);
         }
-        if live {
+        if self.term_is_live(cx) {
             attempt.desired.transitions = stored.record.transitions;
             attempt.desired.acquire_time = stored.record.acquire_time;
             self.notes.slow_path = true;
@@ -157,7 +160,8 @@ impl Plain {
             return self.attempt_over(true, cx);
         }
         let leads = matches!(self.stage, Stage::Lead | Stage::Round(_) | Stage::Between(_));
-        if was_live || valid_until <= now || leads {
+        let late = valid_until <= now && !self.makes(LeadsTooLate);
+        if was_live || late || leads {
             return self.attempt_over(false, cx);
         }
         let version = match read {

@@ -56,4 +56,18 @@ pub(in crate::elector) enum Mistake {
     NamesTheFirstVersion,
     /// A release does not observe what it reads.
     ReleaseDoesNotObserve,
+    /// An acquisition that is answered when its time is over begins a term.
+    LeadsTooLate,
+    /// Whoever reads its loss leads no more, and takes the lease back in the same attempt.
+    TakesBackWhatItLost,
+    /// Whoever reads its loss gives up the attempt, and leads on.
+    LossEndsTheAttemptAlone,
+    /// The wait for the work listens where nobody calls.
+    WaitsWhereNobodyCalls,
+    /// A single attempt reports in its last order, where nobody but a run looks.
+    ReportsWithTheAttempt,
+    /// A cancelled acquisition is left as it is if it was cancelled between two attempts.
+    AbandonsBetweenAttempts,
+    /// A release outside of a run waits for its calls for ever.
+    SingleReleaseWithoutDeadline,
 }

@@ -107,7 +107,7 @@ impl Plain {
     /// Makes the rules for a set-up; what is left out here has those that ship.
     pub(super) fn unchecked(mistakes: &'static [Mistake], config: Config) -> Rules {
         match (config.profile, config.versions) {
-            (Profile::Strict(bounds), Versions::Opaque) => {
+            (Profile::Strict(bounds), Versions::Opaque) if !config.coordinated => {
                 Box::new(Self::new(mistakes, config, bounds))
             }
             _ => Box::new(Election::unchecked(config)),

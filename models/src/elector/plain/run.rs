@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use seatrial_core::elector::{JITTER, Next, Notes, RUN, Turn};
+use seatrial_core::elector::{JITTER, Next, Notes, RUN, TERM, Turn};
 use seatrial_core::machine::{Cx, Step};
 use seatrial_core::runtime::Instant;
 
-use super::{Mistake::*, Plain, Round, Stage, fraction};
+use super::{Mistake::*, Plain, Release, Round, Stage, fraction};
 
 impl Plain {
     pub(super) fn begin(&mut self, cancelled: bool, cx: &mut Cx<'_>) -> Turn {
@@ -58,6 +58,11 @@ impl Plain {
     pub(super) fn call_deadline(&self) -> Option<Instant> {
         match self.stage {
             Stage::Release(_) if self.makes(ReleaseWithoutDeadline) => None,
+            Stage::Release(Release { run: None, .. })
+                if self.makes(SingleReleaseWithoutDeadline) =>
+            {
+                None
+            }
             Stage::Release(release) => Some(release.deadline),
             Stage::Round(_) if self.makes(RoundWithoutDeadline) => None,
             Stage::Round(round) => Some(round.deadline.min(self.term.valid_until)),
@@ -71,6 +76,9 @@ impl Plain {
             Stage::Round(_) => self.round_over(success, cx),
             _ => {
                 self.stage = Stage::Idle;
+                if self.makes(ReportsWithTheAttempt) {
+                    self.report();
+                }
                 self.turn(Next::Done(success))
             }
         }
@@ -184,6 +192,9 @@ impl Plain {
         let over = !self.term_is_live(cx) || self.cancelled;
         Step::Done(match self.stage {
             Stage::Idle | Stage::Once => self.turn(Next::Refused),
+            Stage::Acquire(_) if self.cancelled && self.makes(AbandonsBetweenAttempts) => {
+                self.end_run(false, cx)
+            }
             Stage::Acquire(_) if self.cancelled => self.acquire_gave_up(cx),
             Stage::Acquire(due) if now < due => return wait(due),
             Stage::Acquire(_) => self.begin_attempt(cx),
@@ -191,6 +202,9 @@ impl Plain {
             Stage::Between(due) if now < due => return wait(due.min(self.term.valid_until)),
             Stage::Lead | Stage::Between(_) => self.begin_round(cx),
             Stage::Round(round) => return self.rest_in_round(round, cx),
+            Stage::Drain(_) if self.term.working && self.makes(WaitsWhereNobodyCalls) => {
+                return Step::Wait { on: TERM, until: None };
+            }
             Stage::Drain(until) if self.term.working && now < until => return wait(until),
             Stage::Drain(_) => self.begin_release(Some(true), cx),
             Stage::Release(release) => match release.pause {

@@ -149,7 +149,9 @@ impl Scenario<Elector> for AbandonedAcquisition {
         let (a, b) = (scene.elector_on(road, releasing("a")), scene.elector(strict("b")));
         let cancelled = a.clone();
         let canceller = world.spawn("canceller", move || {
-            scene.sleep(millis(500));
+            let moments = [500, 1_500].map(millis); // in the attempt, and behind it
+            let chosen = scene.world.runtime().choose(moments.len() as u32) as usize;
+            scene.sleep(moments[chosen]);
             cancelled.cancel();
         });
         a.lead(until_it_ends);

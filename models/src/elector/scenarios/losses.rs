@@ -34,7 +34,11 @@ impl Scenario<Elector> for LeaseIsTakenAway {
             let _won = b.attempt();
             let _says = b.is_leader();
         });
-        a.lead(until_it_ends);
+        a.lead(|a, leadership| {
+            a.runtime().sleep_until(at(1_500));
+            let _not_valid = leadership.is_valid(); // if it has read its loss
+            leadership.wait();
+        });
         world.join(administrator);
     }
 

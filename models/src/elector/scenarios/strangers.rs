@@ -7,6 +7,7 @@ use seatrial_core::runtime::Runtime;
 
 use super::races::sleeps;
 use super::{millis, terms};
+use crate::elector::part::Edit;
 use crate::elector::scene::{IS_TOLD, Scene, classic, strict};
 use crate::elector::{Elector, History};
 use crate::engine::Engine;
@@ -117,12 +118,16 @@ impl Scenario<Elector> for LeadersAreReported {
         let scene = Scene::new(world);
         let (a, b) = (scene.elector(strict("a")), scene.elector(strict("b")));
         assert_eq!(b.attempt(), Ok(true));
+        let (waits, releases) = (scene.clone(), b.clone());
         let other = world.spawn("b", move || {
-            scene.sleep(millis(500));
-            assert_eq!(b.release(), Ok(true));
+            waits.sleep(millis(500));
+            assert_eq!(releases.release(), Ok(true));
         });
         a.lead_and_watch(|a, _| a.cancel());
         world.join(other);
+        // What a single attempt sees is for whoever asks, and none of the callback's.
+        scene.edit(Edit::ClearHolder).expect("the lease exists");
+        assert_eq!((b.attempt(), a.attempt()), (Ok(true), Ok(false)));
     }
 
     /// The callback was told of both.

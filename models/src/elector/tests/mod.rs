@@ -5,3 +5,4 @@ mod mutants;
 mod plain;
 mod proptest;
 mod simulations;
+mod told;

@@ -10,7 +10,7 @@ use crate::fifo::{MapAndList, check_on, decode};
 use crate::objects::random_bytes;
 use crate::trial::component_tests::every_mistake_is_noticed;
 
-/// Mistakes that need a second thread, and those that would let the only thread sleep or not sleep.
+/// Mistakes that need a second thread.
 const UNSEEN: &[Mistake] = &[CloseUnderItsOwnLock, UnlockWhileProcessing];
 
 fn noticed(mistakes: &'static [Mistake]) -> bool {

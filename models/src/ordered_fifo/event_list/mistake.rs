@@ -86,5 +86,17 @@ mistakes! {
         LenCountsInProcess,
         /// A listing has the newest event first.
         ListNewestFirst,
+        /// A closed queue says that it is open.
+        ClosedIsDenied,
+        /// A resync shows nothing in atomic mode.
+        AtomicResyncShowsNothing,
+        /// A bookmark is an event nowhere.
+        BookmarkNowhere,
+        /// A batch of an empty queue is taken for the end.
+        EmptyBatchIsClosed,
+        /// Waiting for the first list ends with the queue's closing.
+        WaitEndsWithClose,
+        /// The lock is released while a list, a resync or a bookmark is processed.
+        UnlockWholeLists,
     }
 }

@@ -4,6 +4,7 @@
 //! reference does to this day.
 
 mod mistake;
+mod taking;
 
 use std::collections::BTreeMap;
 
@@ -11,7 +12,7 @@ use seatrial_core::delta_fifo::{Delta, Verb};
 use seatrial_core::fifo::EnqueueError;
 use seatrial_core::machine::{Cx, Machine, Step, Wakes};
 use seatrial_core::ordered_fifo::{
-    Batch, Delete, Event, Mark, Op, POPPERS, Popped, Put, Replace, ReplaceAll, Ret, SYNC, Snapshot,
+    Delete, Event, Mark, Op, POPPERS, Popped, Put, Replace, ReplaceAll, Ret, SYNC, Snapshot,
 };
 use seatrial_core::store::LastState;
 
@@ -154,7 +155,8 @@ impl EventList {
     }
 
     fn resync(&mut self, cx: &mut Cx<'_>) {
-        if self.makes(ResyncShowsNothing) {
+        let atomic = self.known.is_none();
+        if self.makes(ResyncShowsNothing) || atomic && self.makes(AtomicResyncShowsNothing) {
             return;
         }
         let (again, populates) = (self.makes(ResyncShowsQueued), self.makes(ResyncPopulates));
@@ -172,6 +174,9 @@ impl EventList {
     }
 
     fn bookmark(&mut self, version: &str, wakes: &mut Wakes) {
+        if self.makes(BookmarkNowhere) {
+            return;
+        }
         let (everywhere, populates) =
             (self.makes(BookmarkEverywhere), self.makes(BookmarkPopulates));
         self.write(wakes, |spec| {
@@ -181,105 +186,6 @@ impl EventList {
             spec.emit_bookmarks = emits;
             spec.populated |= populates;
         });
-    }
-
-    /// Takes events; `None` if the call has to wait.
-    fn take(&mut self, batched: bool) -> Option<(Vec<Happened>, bool)> {
-        let busy = self.in_process.is_some() && !self.makes(SecondConsumer);
-        if busy || self.spec.events.is_empty() || (self.closed && self.makes(CloseDiscards)) {
-            return None;
-        }
-        let left = self.spec.initial_left;
-        let queued = self.makes(TakenStays).then(|| self.spec.events.clone());
-        let (events, mut initial) = self.mistaken_batch(batched);
-        if let Some(queued) = queued {
-            self.spec.events = queued;
-        }
-        if self.makes(FlagAfterCount) {
-            initial = !self.spec.populated || left > events.len();
-        }
-        let unlocks = (self.unlock && self.known.is_none() && !self.makes(KeepLocked))
-            || self.makes(UnlockPlain);
-        let short = self.spec.events.len() < 2 * self.spec.batch_size;
-        let unlocked = unlocks && (short || self.makes(UnlockLongQueue));
-        self.in_process = Some((events.len(), events.len().min(left), unlocked));
-        if self.makes(CountWhenTaken) {
-            self.spec.processed(events.len());
-        }
-        Some((events, initial))
-    }
-
-    fn mistaken_batch(&mut self, batched: bool) -> (Vec<Happened>, bool) {
-        let (size, left) = (self.spec.batch_size, self.spec.initial_left);
-        if self.makes(BatchWithoutLimit) {
-            self.spec.batch_size = usize::MAX;
-        }
-        if self.makes(BatchOfOne) {
-            self.spec.batch_size = 1;
-        }
-        if self.makes(LastInFirstOut) {
-            self.spec.events.make_contiguous().reverse();
-        }
-        if self.makes(BatchAcrossFirstList) {
-            self.spec.initial_left = if left > 0 { usize::MAX } else { 0 };
-        }
-        let (mut events, initial) = self.spec.pop(batched);
-        (self.spec.batch_size, self.spec.initial_left) = (size, left);
-        if self.makes(LastInFirstOut) {
-            self.spec.events.make_contiguous().reverse();
-        }
-        let more = |list: &Self| match list.spec.events.front().map(Event::delta) {
-            Some(Some(_)) => list.makes(BatchRepeatsKeys),
-            Some(None) => list.makes(BatchWhateverComes),
-            None => false,
-        };
-        if batched && events.len() < size && more(self) {
-            events.extend(self.spec.events.pop_front());
-        }
-        (events, initial)
-    }
-
-    fn after<T>(&self, taken: Option<T>) -> Step<Option<T>> {
-        match taken {
-            Some(_) if self.in_process.is_some_and(|(_, _, unlocked)| unlocked) => {
-                Step::Done(taken)
-            }
-            Some(_) => Step::Held(taken),
-            None if self.makes(EmptyIsClosed) && self.in_process.is_none() => Step::Done(None),
-            None if self.closed && (self.spec.events.is_empty() || self.makes(CloseDiscards)) => {
-                Step::Done(None)
-            }
-            None => Step::Wait { on: POPPERS, until: None },
-        }
-    }
-
-    fn processed(&mut self, wakes: &mut Wakes) {
-        let Some((all, initial, unlocked)) = self.in_process.take() else { return };
-        let synced = self.spec.has_synced();
-        if self.makes(ChargeWhenProcessed) {
-            self.spec.processed(all);
-        } else if !self.makes(CountWhenTaken) && !self.makes(NeverCount) {
-            self.spec.processed(initial);
-        }
-        self.wake_waiters(synced && !self.makes(CountWhenTaken), wakes);
-        if unlocked && !self.spec.events.is_empty() {
-            wakes.one(POPPERS);
-        }
-        if self.is_drained() {
-            wakes.all(POPPERS);
-            wakes.all(SYNC);
-        }
-    }
-
-    /// What a call is told that is left.
-    fn left(&self) -> usize {
-        let taken = self.in_process.map_or(0, |(taken, ..)| taken);
-        self.spec.events.len() + if self.makes(LeftCountsTaken) { taken } else { 0 }
-    }
-
-    fn counted_twice(&self) -> usize {
-        let counts = self.makes(LenCountsInProcess);
-        self.in_process.filter(|_| counts).map_or(0, |(taken, ..)| taken)
     }
 
     /// Returns the events that wait, oldest first.
@@ -369,12 +275,7 @@ impl Machine for EventList {
                 });
                 return self.after(popped).map(Ret::Pop);
             }
-            Op::PopBatch(_) => {
-                let taken = self.take(true);
-                let left = self.left();
-                let batch = taken.map(|(events, initial)| Batch { events, initial, left });
-                return self.after(batch).map(Ret::PopBatch);
-            }
+            Op::PopBatch(_) => return self.pop_batch(),
             Op::Processed(_) => {
                 self.processed(&mut cx.wakes);
                 Ret::Processed(())
@@ -383,10 +284,13 @@ impl Machine for EventList {
                 self.close(&mut cx.wakes);
                 Ret::Close(())
             }
-            Op::IsClosed(_) => Ret::IsClosed(self.closed),
+            Op::IsClosed(_) => Ret::IsClosed(self.closed && !self.makes(ClosedIsDenied)),
             Op::HasSynced(_) => Ret::HasSynced(self.spec.has_synced()),
             Op::WaitForSync(_) if self.spec.has_synced() || self.is_drained() => {
                 Ret::WaitForSync(self.spec.has_synced())
+            }
+            Op::WaitForSync(_) if self.closed && self.makes(WaitEndsWithClose) => {
+                Ret::WaitForSync(false)
             }
             Op::WaitForSync(_) => return Step::Wait { on: SYNC, until: None },
             Op::List(_) if self.makes(ListNewestFirst) => {

@@ -147,7 +147,7 @@ impl Scenario<OrderedFifo> for ResyncRacesUpdate {
         let stage = Stage::plain(world, [(1, 1), (2, 1)]);
         let resync = stage.on("resync", Stage::resync);
         let consumer = stage.consumer("consumer");
-        stage.update((1, 2));
+        stage.update((2, 2)); // the one that a resync shows last
         stage.end([resync, consumer]);
     }
 

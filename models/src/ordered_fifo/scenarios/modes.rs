@@ -11,6 +11,7 @@ use crate::trial::{DynScenario, Scenario, World};
 pub(super) fn all() -> Vec<Box<dyn DynScenario<OrderedFifo>>> {
     vec![
         Box::new(WriteWhileProcessing),
+        Box::new(WholeListsLocked),
         Box::new(TwoConsumersUnlocked),
         Box::new(TwoConsumersLocked),
         Box::new(ListForTwo),
@@ -43,6 +44,28 @@ impl Scenario<OrderedFifo> for WriteWhileProcessing {
     /// Something is written while events are processed.
     fn reaches(history: &History) -> bool {
         some(history, |before, over| over.writes() && is_unlocked(before))
+    }
+}
+
+/// What comes alone waits while the consumer processes with the lock held.
+struct WholeListsLocked;
+
+impl Scenario<OrderedFifo> for WholeListsLocked {
+    const NAME: &'static str = "whole_lists_locked";
+    const SAYS: &'static str = "a list, a resync and a bookmark come while one consumes, locked";
+
+    fn run<R: Runtime>(&self, world: &World<R, OrderedFifo>) {
+        let stage = Stage::new(world, Config::atomic().with_bookmarks());
+        let consumer = stage.consumer("consumer");
+        stage.list(&[(1, 1)]);
+        stage.resync();
+        stage.queue.bookmark("1");
+        stage.end([consumer]);
+    }
+
+    /// All three wait when the list is taken.
+    fn reaches(history: &History) -> bool {
+        some(history, |before, over| over.held && before.state.events.len() == 3)
     }
 }
 
