@@ -67,14 +67,7 @@ impl fmt::Display for Interrupted {
     }
 }
 
-impl Error for Interrupted {
-    fn source(&self) -> Option<&(dyn Error + 'static)> {
-        match self {
-            Self::TimedOut => None,
-            Self::Ended(reason) => reason.source(), // it speaks for both
-        }
-    }
-}
+impl Error for Interrupted {}
 
 impl From<Reason> for Interrupted {
     fn from(reason: Reason) -> Self {

@@ -76,11 +76,14 @@ pub type Panic = Box<dyn Any + Send>;
 /// * A timer dropped before it fired wakes nobody.
 pub trait Runtime: Ambient + Clone + 'static {
     /// Mutual exclusion around a value.
-    type Mutex<T: Send + 'static>: Send + Sync + 'static;
+    ///
+    /// For how long the value lives is not asked, here and below: where a compiler looks whether a
+    /// future may change threads it has forgotten that, and would refuse keys like `&'static str`.
+    type Mutex<T: Send>: Send + Sync;
     /// Access to the value of a locked mutex; unlocks when dropped.
     type Guard<'a, T: Send + 'static>: DerefMut<Target = T>;
     /// Exclusion around a value that many may read at once.
-    type RwLock<T: Send + Sync + 'static>: Send + Sync + 'static;
+    type RwLock<T: Send + Sync>: Send + Sync;
     /// Access to the value of a lock that others may read as well; unlocks when dropped.
     type ReadGuard<'a, T: Send + Sync + 'static>: Deref<Target = T>;
     /// Access to the value of a lock that nobody else can reach; unlocks when dropped.
@@ -94,7 +97,7 @@ pub trait Runtime: Ambient + Clone + 'static {
     /// A waker armed for a deadline; dropping it disarms it.
     type Timer: Send + 'static;
     /// A value that is replaced as a whole and read without blocking a writer.
-    type Published<T: Send + Sync + 'static>: Send + Sync + 'static;
+    type Published<T: Send + Sync>: Send + Sync;
 
     /// How often a call lets other threads run and looks again before it sleeps. It costs and
     /// saves nothing but time, so runtimes whose time is not real do without.

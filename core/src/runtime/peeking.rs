@@ -87,16 +87,16 @@ impl Ambient for Peeking {
 }
 
 impl Runtime for Peeking {
-    type Mutex<T: Send + 'static> = <System as Runtime>::Mutex<T>;
+    type Mutex<T: Send> = <System as Runtime>::Mutex<T>;
     type Guard<'a, T: Send + 'static> = Peeked<'a, T>;
-    type RwLock<T: Send + Sync + 'static> = <System as Runtime>::RwLock<T>;
+    type RwLock<T: Send + Sync> = <System as Runtime>::RwLock<T>;
     type ReadGuard<'a, T: Send + Sync + 'static> = <System as Runtime>::ReadGuard<'a, T>;
     type WriteGuard<'a, T: Send + Sync + 'static> = <System as Runtime>::WriteGuard<'a, T>;
     type Atomic = <System as Runtime>::Atomic;
     type Condvar = <System as Runtime>::Condvar;
     type Join<T: Send + 'static> = <System as Runtime>::Join<T>;
     type Timer = <System as Runtime>::Timer;
-    type Published<T: Send + Sync + 'static> = <System as Runtime>::Published<T>;
+    type Published<T: Send + Sync> = <System as Runtime>::Published<T>;
 
     fn mutex<T: Send + 'static>(&self, value: T) -> Self::Mutex<T> {
         self.0.mutex(value)

@@ -79,16 +79,16 @@ impl Ambient for System {
 }
 
 impl Runtime for System {
-    type Mutex<T: Send + 'static> = Mutex<T>;
+    type Mutex<T: Send> = Mutex<T>;
     type Guard<'a, T: Send + 'static> = MutexGuard<'a, T>;
-    type RwLock<T: Send + Sync + 'static> = RwLock<T>;
+    type RwLock<T: Send + Sync> = RwLock<T>;
     type ReadGuard<'a, T: Send + Sync + 'static> = RwLockReadGuard<'a, T>;
     type WriteGuard<'a, T: Send + Sync + 'static> = RwLockWriteGuard<'a, T>;
     type Atomic = AtomicU64;
     type Condvar = Condvar;
     type Join<T: Send + 'static> = std::thread::JoinHandle<T>;
     type Timer = SystemTimer;
-    type Published<T: Send + Sync + 'static> = ArcSwap<T>;
+    type Published<T: Send + Sync> = ArcSwap<T>;
 
     /// Three turns bring most of what many more would.
     const TURNS: u32 = 3;

@@ -45,9 +45,9 @@ macro_rules! plain {
         }
 
         impl Runtime for $runtime {
-            type Mutex<T: Send + 'static> = ::$library::sync::Mutex<T>;
+            type Mutex<T: Send> = ::$library::sync::Mutex<T>;
             type Guard<'a, T: Send + 'static> = ::$library::sync::MutexGuard<'a, T>;
-            type RwLock<T: Send + Sync + 'static> = ::$library::sync::RwLock<T>;
+            type RwLock<T: Send + Sync> = ::$library::sync::RwLock<T>;
             type ReadGuard<'a, T: Send + Sync + 'static> = ::$library::sync::RwLockReadGuard<'a, T>;
             type WriteGuard<'a, T: Send + Sync + 'static> =
                 ::$library::sync::RwLockWriteGuard<'a, T>;
@@ -55,7 +55,7 @@ macro_rules! plain {
             type Condvar = ::$library::sync::Condvar;
             type Join<T: Send + 'static> = ::$library::thread::JoinHandle<T>;
             type Timer = ();
-            type Published<T: Send + Sync + 'static> = Arc<T>;
+            type Published<T: Send + Sync> = Arc<T>;
 
             fn mutex<T: Send + 'static>(&self, value: T) -> Self::Mutex<T> {
                 Self::Mutex::new(value)

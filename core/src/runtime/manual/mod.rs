@@ -160,16 +160,16 @@ impl Ambient for Manual {
 }
 
 impl Runtime for Manual {
-    type Mutex<T: Send + 'static> = Mutex<T>;
+    type Mutex<T: Send> = Mutex<T>;
     type Guard<'a, T: Send + 'static> = MutexGuard<'a, T>;
-    type RwLock<T: Send + Sync + 'static> = RwLock<T>;
+    type RwLock<T: Send + Sync> = RwLock<T>;
     type ReadGuard<'a, T: Send + Sync + 'static> = <System as Runtime>::ReadGuard<'a, T>;
     type WriteGuard<'a, T: Send + Sync + 'static> = <System as Runtime>::WriteGuard<'a, T>;
     type Atomic = <System as Runtime>::Atomic;
     type Condvar = ManualCondvar;
     type Join<T: Send + 'static> = <System as Runtime>::Join<T>;
     type Timer = ManualTimer;
-    type Published<T: Send + Sync + 'static> = ArcSwap<T>;
+    type Published<T: Send + Sync> = ArcSwap<T>;
 
     fn mutex<T: Send + 'static>(&self, value: T) -> Mutex<T> {
         self.system.mutex(value)

@@ -183,16 +183,16 @@ impl Ambient for LoomRuntime {
 }
 
 impl Runtime for LoomRuntime {
-    type Mutex<T: Send + 'static> = LoomMutex<T>;
+    type Mutex<T: Send> = LoomMutex<T>;
     type Guard<'a, T: Send + 'static> = LoomGuard<'a, T>;
-    type RwLock<T: Send + Sync + 'static> = LoomRwLock<T>;
+    type RwLock<T: Send + Sync> = LoomRwLock<T>;
     type ReadGuard<'a, T: Send + Sync + 'static> = LoomReadGuard<'a, T>;
     type WriteGuard<'a, T: Send + Sync + 'static> = LoomWriteGuard<'a, T>;
     type Atomic = LoomAtomic;
     type Condvar = LoomCondvar;
     type Join<T: Send + 'static> = LoomJoin<T>;
     type Timer = LoomTimer;
-    type Published<T: Send + Sync + 'static> = LoomMutex<Arc<T>>;
+    type Published<T: Send + Sync> = LoomMutex<Arc<T>>;
 
     fn mutex<T: Send + 'static>(&self, value: T) -> LoomMutex<T> {
         LoomMutex {

@@ -257,16 +257,16 @@ fn dismiss_late(condvar: usize, waiter: usize) {
 }
 
 impl Runtime for ShuttleRuntime {
-    type Mutex<T: Send + 'static> = ShuttleMutex<T>;
+    type Mutex<T: Send> = ShuttleMutex<T>;
     type Guard<'a, T: Send + 'static> = Held<'a, T>;
-    type RwLock<T: Send + Sync + 'static> = ShuttleRwLock<T>;
+    type RwLock<T: Send + Sync> = ShuttleRwLock<T>;
     type ReadGuard<'a, T: Send + Sync + 'static> = Shared<'a, T>;
     type WriteGuard<'a, T: Send + Sync + 'static> = Whole<'a, T>;
     type Atomic = ShuttleAtomic;
     type Condvar = ShuttleCondvar;
     type Join<T: Send + 'static> = Join<T>;
     type Timer = Timer;
-    type Published<T: Send + Sync + 'static> = ShuttlePublished<T>;
+    type Published<T: Send + Sync> = ShuttlePublished<T>;
 
     fn mutex<T: Send + 'static>(&self, value: T) -> ShuttleMutex<T> {
         let id = is_inside().then(|| session::with(|session| session.kernel.new_lock()));

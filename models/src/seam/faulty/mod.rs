@@ -114,7 +114,7 @@ impl<R: Runtime> Ambient for Faulty<R> {
 }
 
 /// A mutex, or two that pass for one.
-pub(super) struct FaultyMutex<R: Runtime, T: Send + 'static> {
+pub(super) struct FaultyMutex<R: Runtime, T: Send> {
     cells: Vec<R::Mutex<T>>,
     locked: AtomicU32,
     poisoned: AtomicBool,
@@ -191,16 +191,16 @@ fn earlier(deadline: Instant) -> Instant {
 }
 
 impl<R: Runtime> Runtime for Faulty<R> {
-    type Mutex<T: Send + 'static> = FaultyMutex<R, T>;
+    type Mutex<T: Send> = FaultyMutex<R, T>;
     type Guard<'a, T: Send + 'static> = FaultyGuard<'a, R, T>;
-    type RwLock<T: Send + Sync + 'static> = FaultyRwLock<R, T>;
+    type RwLock<T: Send + Sync> = FaultyRwLock<R, T>;
     type ReadGuard<'a, T: Send + Sync + 'static> = FaultyRead<'a, R, T>;
     type WriteGuard<'a, T: Send + Sync + 'static> = R::WriteGuard<'a, T>;
     type Atomic = FaultyAtomic<R>;
     type Condvar = R::Condvar;
     type Join<T: Send + 'static> = R::Join<T>;
     type Timer = FaultyTimer<R>;
-    type Published<T: Send + Sync + 'static> = R::Published<T>;
+    type Published<T: Send + Sync> = R::Published<T>;
 
     fn mutex<T: Send + 'static>(&self, value: T) -> FaultyMutex<R, T> {
         let twin = if self.has(Fault::SplitsLocks) { copy(&value) } else { None };

@@ -8,7 +8,7 @@ use seatrial_core::runtime::{Atomic, Runtime};
 use super::{Fault, copy};
 
 /// A lock for reading, or two that pass for one.
-pub(in super::super) struct FaultyRwLock<R: Runtime, T: Send + Sync + 'static> {
+pub(in super::super) struct FaultyRwLock<R: Runtime, T: Send + Sync> {
     cells: Vec<R::RwLock<T>>,
     /// Held by whoever reads, where only one may.
     alone: Option<R::Mutex<()>>,
