@@ -2,8 +2,8 @@
 
 use seatrial_core::elector::{
     Abort, Begin, Bounds, Cancel, Check, Config, Election, GiveUp, Holds, Io, IsLeader, Leader,
-    Look, Next, Op, Profile, Reply, Report, Rest, Ret, Runs, StoreError, Stored, Timing, Try, Turn,
-    Watch, WorkEnded,
+    Look, Next, Op, Profile, Record, Reply, Report, Rest, Ret, Runs, StoreError, Stored, Timing,
+    Try, Turn, Watch, WorkEnded,
 };
 use seatrial_core::machine::{Boxed, Cx, Step};
 use seatrial_core::runtime::{Ambient, Instant, WallTime};
@@ -163,17 +163,29 @@ impl Place {
 
     fn meddle(&mut self, how: u8) {
         let at = self.now;
-        let done = match how % 6 {
+        let done = match how % 8 {
             0 => self.server.delete(at),
             1 => self.server.edit(at, |record| record.holder = "".into()),
             2 => self.server.edit(at, |record| record.duration_seconds = 0),
             3 => self.server.edit(at, |record| record.holder = "b".into()),
             4 => self.server.edit(at, |record| record.transitions += 1),
+            5 => self.server.edit(at, |record| {
+                let calls = if how < 128 { "b" } else { "" };
+                record.preferred_holder = calls.into();
+            }),
+            6 => self.assign(at),
             _ => self.server.edit(at, |record| {
                 (record.acquire_time, record.renew_time) = (None, None);
             }),
         };
         let _there_may_be_no_lease = done;
+    }
+
+    /// Gives the lease to this elector, as the server of a coordinated election does.
+    fn assign(&mut self, at: u64) -> bool {
+        let record = Record { holder: "me".into(), duration_seconds: 3, ..Record::default() };
+        self.server.create(record, Writer::Outside, at).is_ok()
+            || self.server.edit(at, |record| record.holder = "me".into())
     }
 }
 
@@ -207,10 +219,11 @@ pub fn check_bytes(bytes: &[u8]) {
 }
 
 /// Returns the set-ups in which electors are compared.
-pub(super) fn set_ups() -> [Config; 3] {
+pub(super) fn set_ups() -> [Config; 4] {
     let timing = Timing::seconds(3, 2, 1);
     let bounds = Bounds { drift_ppm: 0, ..Bounds::default() };
     let strict = Config { timing, profile: Profile::Strict(bounds), ..Config::new("me") };
     let releases = Config { release_on_cancel: true, ..strict.clone() };
-    [strict, releases, Config::new("me")]
+    let coordinated = Config { coordinated: true, ..strict.clone() };
+    [strict, releases, Config::new("me"), coordinated]
 }

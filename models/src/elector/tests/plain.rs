@@ -83,7 +83,7 @@ proptest! {
 fn random_happenings_reach_terms_rounds_and_releases() {
     let mut reached = std::collections::BTreeMap::new();
     for seed in 0..200 {
-        let [_, releases, _] = set_ups();
+        let [_, releases, ..] = set_ups();
         let mut ships = Place::new(Box::new(Election::new(releases).unwrap()));
         for happens in random_happenings(seed) {
             let decided = ships.step(happens);
