@@ -29,8 +29,8 @@ async fn watch(events: &Events, queue: &LimitedQueue<Key>) {
     }
 }
 
-/// One at a time, so nobody writes the status of an object twice at once. What is reported while it
-/// is written is written once more, however often that was.
+/// One at a time, so nobody writes the status of an object twice at once. However many reports come
+/// while it is written, they are one more write.
 async fn write_status(statuses: &WorkQueue<Key>) {
     while let Some(name) = statuses.get_async().await {
         tokio::time::sleep(Duration::from_millis(5)).await; // the server takes its time

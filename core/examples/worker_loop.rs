@@ -29,7 +29,7 @@ type Store = IndexedStore<Key, Arc<Deployment>>;
 struct Controller {
     deployments: Arc<Store>,
     queue: Arc<LimitedQueue<Key>>,
-    /// Ends when everything is as it should be; for a real controller, with a signal.
+    /// Ends when `db` is up; for a real controller, with a signal.
     stop: CancelToken,
 }
 

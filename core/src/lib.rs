@@ -21,8 +21,9 @@
 //! | [`ordered_fifo`] | the queue of events in their order of arrival |
 //! | [`elector`] | leader election over a lock object in a versioned store |
 //!
-//! An id in brackets, (`workqueue:WQ-21`), is the number of a rule of the reference's behaviour. What
-//! the models check of it stands under that number in `models/requirements`, with its source.
+//! An id in brackets, (`workqueue:WQ-21`), is the number of a rule of behaviour. Where the models
+//! check that rule, or the reference departs from it, `models/requirements` says so under that
+//! number.
 //!
 //! Everything is generic over [`runtime::Runtime`]. The same source runs on real threads and under
 //! checkers that explore its schedules; this crate knows none of them and carries no hook for one.

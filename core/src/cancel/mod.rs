@@ -74,7 +74,7 @@ impl<R: Runtime, H: Host<Tree>> CancelToken<R, H> {
     ///
     /// # For harnesses
     /// The tree must have been made with the same deadline, which nobody checks: the token would
-    /// end by that of the tree and tell of another.
+    /// end at the tree's deadline and report its own.
     pub fn with_host(runtime: &R, deadline: Instant, host: H) -> Self {
         let tree = Arc::new(Monitor::new(runtime, host));
         Self { tree, id: TokenId::ROOT, deadline, holder: Arc::default() }

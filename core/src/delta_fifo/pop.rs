@@ -50,8 +50,8 @@ where
         &self,
         process: impl FnOnce(&Popped<K, O>) -> (AfterPop, T),
     ) -> Result<(Popped<K, O>, T), Closed> {
-        let process = |popped: &_| self.ended(popped, process(popped));
-        self.taking().take(Pop, Processed { requeue: None }, name, process)
+        let end = |popped: &_, after| self.ended(popped, after);
+        self.taking().take(Pop, Processed { requeue: None }, name, process, end)
     }
 
     /// As [`pop`](Self::pop), for tasks. `process` runs under the lock here as well, and awaits
@@ -75,8 +75,8 @@ where
         &self,
         process: impl FnOnce(&Popped<K, O>) -> (AfterPop, T),
     ) -> Result<(Popped<K, O>, T), Closed> {
-        let process = |popped: &_| self.ended(popped, process(popped));
-        self.taking().take_async(Pop, Processed { requeue: None }, name, process).await
+        let end = |popped: &_, after| self.ended(popped, after);
+        self.taking().take_async(Pop, Processed { requeue: None }, name, process, end).await
     }
 
     #[inline]
@@ -86,11 +86,7 @@ where
 
     /// Says what ends the processing of an entry.
     #[inline]
-    fn ended<T>(
-        &self,
-        popped: &Popped<K, O>,
-        (after, result): (AfterPop, T),
-    ) -> (Processed<K, O>, T) {
+    fn ended(&self, popped: &Popped<K, O>, after: AfterPop) -> Processed<K, O> {
         let requeue = match after {
             AfterPop::Forget => None,
             AfterPop::Requeue => {
@@ -98,6 +94,6 @@ where
                 Some(Box::new(AddIfAbsent { key, deltas }))
             }
         };
-        (Processed { requeue }, result)
+        Processed { requeue }
     }
 }

@@ -299,13 +299,14 @@ impl fmt::Display for ConfigError {
     }
 }
 
-/// Each remedy helps against both: too little time until others take over, and none to renew.
+/// Says what helps: which of the two is short, the time until others may take over or the time that
+/// is left to renew, it cannot tell.
 fn unsafe_timing(f: &mut fmt::Formatter<'_>, needed: Duration, given: Duration) -> fmt::Result {
     write!(
         f,
         "`timing` is not safe within the bounds of `profile`: {needed:?} needed, {given:?} given; \
-         lengthen `timing.lease`, shorten `timing.retry`, or vouch for less `drift_ppm`, `work` and \
-         `scheduling`, with no `acting` of your own"
+         lengthen `timing.lease` or vouch for less `drift_ppm`, `work` and `scheduling`; if `acting` \
+         is your own and too short, lengthen it or shorten `timing.retry`"
     )
 }
 

@@ -33,7 +33,7 @@ impl fmt::Display for EnqueueError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Key(error) => error.fmt(f),
-            Self::Transform(_) => f.write_str("the transformer refused the object"),
+            Self::Transform(cause) => write!(f, "transforming: {cause}"),
         }
     }
 }
@@ -42,7 +42,7 @@ impl Error for EnqueueError {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         match self {
             Self::Key(error) => error.source(),
-            Self::Transform(cause) => Some(&**cause),
+            Self::Transform(cause) => cause.source(), // it has said the rest itself
         }
     }
 }

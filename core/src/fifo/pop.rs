@@ -40,8 +40,8 @@ impl<K: Key, O: Handle, R: Runtime, H: Host<FifoQueue<K, O>>> Fifo<K, O, R, H> {
         &self,
         process: impl FnOnce(&Popped<K, O>) -> (AfterPop, T),
     ) -> Result<(Popped<K, O>, T), Closed> {
-        let process = |popped: &_| self.ended(popped, process(popped));
-        self.taking().take(Pop, Processed { requeue: None }, name, process)
+        let end = |popped: &_, after| self.ended(popped, after);
+        self.taking().take(Pop, Processed { requeue: None }, name, process, end)
     }
 
     /// As [`pop`](Self::pop), for tasks. `process` runs under the lock here as well, and awaits
@@ -65,8 +65,8 @@ impl<K: Key, O: Handle, R: Runtime, H: Host<FifoQueue<K, O>>> Fifo<K, O, R, H> {
         &self,
         process: impl FnOnce(&Popped<K, O>) -> (AfterPop, T),
     ) -> Result<(Popped<K, O>, T), Closed> {
-        let process = |popped: &_| self.ended(popped, process(popped));
-        self.taking().take_async(Pop, Processed { requeue: None }, name, process).await
+        let end = |popped: &_, after| self.ended(popped, after);
+        self.taking().take_async(Pop, Processed { requeue: None }, name, process, end).await
     }
 
     fn taking(&self) -> Taking<'_, FifoQueue<K, O>, R, H> {
@@ -74,15 +74,11 @@ impl<K: Key, O: Handle, R: Runtime, H: Host<FifoQueue<K, O>>> Fifo<K, O, R, H> {
     }
 
     /// Says what ends the processing of an object.
-    fn ended<T>(
-        &self,
-        popped: &Popped<K, O>,
-        (after, result): (AfterPop, T),
-    ) -> (Processed<K, O>, T) {
+    fn ended(&self, popped: &Popped<K, O>, after: AfterPop) -> Processed<K, O> {
         let requeue = (after == AfterPop::Requeue).then(|| {
             let (key, object) = (Some(self.hashed(&popped.key)), Some(popped.object.clone()));
             Box::new(AddIfAbsent { key, object })
         });
-        (Processed { requeue }, result)
+        Processed { requeue }
     }
 }

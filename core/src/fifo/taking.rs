@@ -24,18 +24,20 @@ pub(crate) struct Taking<'a, M: Machine, R: Runtime, H: Host<M>> {
 }
 
 impl<M: Machine, R: Runtime, H: Host<M>> Taking<'_, M, R, H> {
-    /// Steps `first`, lets `process` look at what that takes, and steps the call that `process`
-    /// returns, or `abandoned` if it panics. `name` is what is said of slow processing.
+    /// Steps `first`, lets `process` look at what that takes, and steps the call that `end` makes of
+    /// what `process` says, or `abandoned` if either panics. Of slow processing `name` is said; what
+    /// `end` takes is none.
     ///
     /// # Errors
     /// There is nothing to take and never will be.
     #[inline(always)]
-    pub(crate) fn take<A, B, P, T>(
+    pub(crate) fn take<A, B, P, S, T>(
         &self,
         first: A,
         abandoned: B,
         name: impl FnOnce(&P) -> String,
-        process: impl FnOnce(&P) -> (B, T),
+        process: impl FnOnce(&P) -> (S, T),
+        end: impl FnOnce(&P, S) -> B,
     ) -> Result<(P, T), Closed>
     where
         A: Operation<M, Ret = Option<P>>,
@@ -43,19 +45,24 @@ impl<M: Machine, R: Runtime, H: Host<M>> Taking<'_, M, R, H> {
         P: Taken,
     {
         let mut slow = None;
-        let body = |taken| self.process(taken, name, process, &mut slow);
+        let body = |taken: Option<P>| {
+            let Some(taken) = taken else { return (None, None) };
+            let (taken, said, result) = self.process(taken, name, process, &mut slow);
+            (Some(end(&taken, said)), Some((taken, result)))
+        };
         let outcome = self.monitor.around(first, abandoned, body);
         self.tell(slow);
         outcome.ok_or(Closed)
     }
 
     /// As [`take`](Self::take), for tasks.
-    pub(crate) async fn take_async<A, B, P, T>(
+    pub(crate) async fn take_async<A, B, P, S, T>(
         self,
         first: A,
         abandoned: B,
         name: impl FnOnce(&P) -> String,
-        process: impl FnOnce(&P) -> (B, T),
+        process: impl FnOnce(&P) -> (S, T),
+        end: impl FnOnce(&P, S) -> B,
     ) -> Result<(P, T), Closed>
     where
         A: Operation<M, Ret = Option<P>>,
@@ -63,28 +70,31 @@ impl<M: Machine, R: Runtime, H: Host<M>> Taking<'_, M, R, H> {
         P: Taken,
     {
         let mut slow = None;
-        let body = |taken| self.process(taken, name, process, &mut slow);
+        let body = |taken: Option<P>| {
+            let Some(taken) = taken else { return (None, None) };
+            let (taken, said, result) = self.process(taken, name, process, &mut slow);
+            (Some(end(&taken, said)), Some((taken, result)))
+        };
         let outcome = self.monitor.around_async(first, abandoned, body).await;
         self.tell(slow);
         outcome.ok_or(Closed)
     }
 
-    /// Says which call ends the processing, and what the consumer gets.
+    /// Lets `process` look at what was taken, with an eye on the clock.
     #[inline(always)]
-    fn process<B, P: Taken, T>(
+    fn process<P: Taken, S, T>(
         &self,
-        taken: Option<P>,
+        taken: P,
         name: impl FnOnce(&P) -> String,
-        process: impl FnOnce(&P) -> (B, T),
+        process: impl FnOnce(&P) -> (S, T),
         slow: &mut Option<SlowProcessing>,
-    ) -> (Option<B>, Option<(P, T)>) {
-        let Some(taken) = taken else { return (None, None) };
+    ) -> (P, S, T) {
         let watch = self.watch(&taken, name);
-        let (end, result) = process(&taken);
+        let (said, result) = process(&taken);
         if let Some(watch) = watch {
             *slow = watch.stop(self.monitor.runtime());
         }
-        (Some(end), Some((taken, result)))
+        (taken, said, result)
     }
 
     #[inline]

@@ -109,7 +109,7 @@ where
         P: Events<K, O>,
     {
         let name = |taken: &P| self.name(taken);
-        self.taking().take(first, Processed, name, |taken| (Processed, process(taken)))
+        self.taking().take(first, Processed, name, |taken| ((), process(taken)), |_, ()| Processed)
     }
 
     async fn take_async<A, P, T>(
@@ -122,7 +122,9 @@ where
         P: Events<K, O>,
     {
         let name = |taken: &P| self.name(taken);
-        self.taking().take_async(first, Processed, name, |taken| (Processed, process(taken))).await
+        self.taking()
+            .take_async(first, Processed, name, |taken| ((), process(taken)), |_, ()| Processed)
+            .await
     }
 
     #[inline]

@@ -52,7 +52,7 @@ pub use until::{backoff_until, forever, jitter_until, non_sliding_until, until};
 /// Why an attempt did not come to an end of its own (`workqueue:WT-27`).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Interrupted {
-    /// There were no attempts left, or the time was over.
+    /// There were no attempts left, or the time of a poll without a token of its own was over.
     TimedOut,
     /// The token ended.
     Ended(Reason),

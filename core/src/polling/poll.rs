@@ -74,11 +74,13 @@ pub fn poll_until<R: Runtime, H: Host<Tree>, T>(
 ///
 /// The first run is at once and looks at no token. Later ones begin `interval`, twice `interval`
 /// and so on after the call, whatever the runs cost; a run that missed its time follows the one
-/// before at once, and further missed ones are dropped (`election:ENV-7`). `run` is given a child of `token` that ends
-/// after `timeout`; a run that breaks after that still counts. An `interval` of zero leaves no gap.
+/// before at once, and further missed ones are dropped (`election:ENV-7`). `run` is given a child of
+/// `token` that ends after `timeout`; a run that breaks after that still counts. An `interval` of
+/// zero leaves no gap.
 ///
 /// # Errors
-/// The child ended between two runs: the reason is `token`'s, or that the time was over.
+/// The child ended between two runs: with `token`, for its reason, or with the time, which is
+/// `Ended(Reason::DeadlineExceeded)`.
 pub fn poll_with_timeout<R: Runtime, H: Host<Tree>, T>(
     interval: Duration,
     timeout: Duration,

@@ -141,8 +141,9 @@ impl Known {
         *self.causes.entry(key).or_default() += 1;
     }
 
-    /// Lets time pass until an event.
-    fn reach(&mut self, event: &Event) {
+    /// Counts what comes due until an event. Not before that is looked at: invariants ask themselves
+    /// what comes due with it.
+    fn note_due(&mut self, event: &Event) {
         for (key, _) in due(&self.times, event.at) {
             self.cause(key);
         }
@@ -151,7 +152,7 @@ impl Known {
 
 impl Ledger<DelayingQueue> for Known {
     fn apply(&mut self, event: &Event) {
-        self.reach(event);
+        self.note_due(event);
         apply(&mut self.times, event);
         if let What::Step { .. } | What::Cancel { .. } = event.what {
             self.getters.retain(|thread| *thread != event.thread);

@@ -170,6 +170,10 @@ impl Ledger {
                 }
             }
             What::Note { label, value } => self.note(label, *value),
+            What::Cancel { .. } => {
+                let all = self.electors.iter_mut();
+                all.for_each(|elector| elector.sleepers.retain(|it| it.thread != event.thread));
+            }
             _ => {}
         }
         let numbers = std::mem::take(&mut self.numbers);
@@ -371,8 +375,7 @@ pub(super) fn at_the_end(history: &History) -> Ledger {
     ledger
 }
 
-/// As [`at_the_end`], but what was stuck still is: it breaks down when a deadlock is given up, which
-/// is neither a return nor a step of somebody who woke.
+/// As [`at_the_end`], without the steps by which sleepers break down when a deadlock is given up.
 pub(super) fn at_the_end_of_calls(history: &History) -> Ledger {
     let gives_up = matches!(history.end, End::Deadlock(_));
     let mut ledger = Ledger::default();

@@ -11,8 +11,8 @@ pub(crate) fn at_once<T>(call: impl Future<Output = T>) -> Option<T> {
     }
 }
 
-/// Returns what a wait for the first list says at once (`cache:QU-18`): that it is processed, or
-/// never will be because nothing is left of a closed queue, or nothing yet.
+/// Returns what a wait for the first list says at once: that it is processed (`cache:QU-18`), or,
+/// where nothing is left of a closed queue, that it never will be, or nothing yet.
 pub(crate) fn wait_says(has_synced: bool, is_drained: bool) -> Option<bool> {
     (has_synced || is_drained).then_some(has_synced)
 }

@@ -93,7 +93,7 @@ fn of_lists() -> Vec<Mutant<OrderedFifo>> {
             (&[BookmarkEverywhere]) breaks ["bookmarks_where_asked"];
         Seeded "bookmarks_nowhere" from "cache:RF-14, the test upside down":
             (&[BookmarkNowhere]) breaks ["bookmarks_where_asked"];
-        Seeded "atomic_resync_shows_nothing" from "cache:RF-13, nothing known taken for nothing there":
+        Seeded "atomic_resync_shows_nothing" from "cache:RF-13, nothing known is nothing there":
             (&[AtomicResyncShowsNothing]) breaks ["resync_shows_the_idle"];
     }
 }
@@ -148,8 +148,8 @@ fn of_the_first_list() -> Vec<Mutant<OrderedFifo>> {
             (&[PutIsNoWrite]) breaks ["synced_once_processed"];
         Seeded "delete_is_no_write" from "cache:QU-14":
             (&[DeleteIsNoWrite]) breaks ["synced_once_processed"];
-        Seeded "wait_ends_with_close" from "cache:QU-17, closed taken for drained":
-            (&[WaitEndsWithClose]) breaks ["synced_once_processed"];
+        Seeded "close_ends_the_wait" from "own: closed taken for drained":
+            (&[CloseEndsTheWait]) breaks ["synced_once_processed"];
     }
 }
 

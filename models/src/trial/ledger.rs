@@ -13,7 +13,8 @@ pub(crate) trait Ledger<C: Component>: Default {
     /// Takes in an event.
     fn apply(&mut self, event: &EventOf<C>);
 
-    /// Lets time come as far as an event, which is looked at then.
+    /// Lets time come as far as an event, which is looked at then. Whoever does so twice does no
+    /// more than whoever does it once.
     fn reach(&mut self, _: &EventOf<C>) {}
 
     /// Reads an event as those that it stands for, as a batch stands for single calls.

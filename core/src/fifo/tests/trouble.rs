@@ -4,7 +4,7 @@ use std::sync::OnceLock;
 use std::time::Duration;
 
 use super::*;
-use crate::runtime::Manual;
+use crate::runtime::{Ambient, Manual};
 use crate::runtime::probe::{Probe, Probing};
 
 #[test]
@@ -131,6 +131,30 @@ fn slow_processing_is_told_when_many_wait() {
         [("b", 11), ("a", 12)].map(|(name, left)| (format!("{name:?}"), left))
     );
     assert_eq!(probe.ends(), (2, 2), "it is told when the lock is released");
+}
+
+/// An object whose copies take a second each.
+#[derive(Debug)]
+struct Dear(u32, Manual);
+
+impl Clone for Dear {
+    fn clone(&self) -> Self {
+        self.1.advance(Duration::from_secs(1));
+        Self(self.0, self.1.clone())
+    }
+}
+
+#[test]
+fn what_putting_back_takes_is_no_slow_processing() {
+    let clock = Manual::seeded(1);
+    let hook = Arc::new(|slow| panic!("nothing is slow: {slow:?}"));
+    let intake = Intake::new(&clock, |object: &Dear| Ok(object.0));
+    let queue = Fifo::with_options(&clock, intake, Options { on_slow: Some(hook) });
+    queue.replace((0..20).map(|key| Dear(key, clock.clone())).collect()).unwrap();
+    let before = clock.now();
+    queue.pop_or_requeue(|_| (AfterPop::Requeue, ())).unwrap();
+    assert!(clock.now() > before, "it was copied");
+    assert_eq!(queue.len(), 20);
 }
 
 #[test]

@@ -43,9 +43,6 @@ impl<R: Runtime> NeverAccept<R> {
 
 impl<R: Runtime, H: Host<Gate>> NeverAccept<R, H> {
     /// Makes a limiter around a given state.
-    ///
-    /// # For harnesses
-    /// Any state will do.
     pub fn with_host(runtime: &R, host: H) -> Self {
         Self { gate: Monitor::new(runtime, host) }
     }

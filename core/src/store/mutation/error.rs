@@ -7,8 +7,7 @@ use crate::store::KeyError;
 use crate::store::indexed::IndexError;
 
 /// A resource version is no number, so it cannot be told what is newer. Servers whose versions are
-/// no numbers cannot be used with a
-/// [`MutationCache`](super::MutationCache).
+/// no numbers cannot be used with a [`MutationCache`](super::MutationCache).
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct NotANumber(pub String);
 

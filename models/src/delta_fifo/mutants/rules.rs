@@ -133,7 +133,7 @@ pub(super) fn of_delivery() -> Vec<Mutant<DeltaFifo>> {
     mutants! { mistaken:
         Seeded "flag_after_count" from "cache:QU-20":
             (&[FlagAfterCount]) breaks ["initial_until_synced"];
-        Seeded "close_ends_the_wait" from "cache:QU-18":
+        Seeded "close_ends_the_wait" from "own: closed taken for drained":
             (&[CloseEndsTheWait]) breaks ["synced_once_processed"];
         Seeded "processed_is_not_counted" from "cache:QU-15":
             (&[NeverCount]) breaks ["synced_once_processed", "initial_until_synced"];

@@ -125,7 +125,7 @@ impl Scenario<Elector> for LeadersAreReported {
         });
         a.lead_and_watch(|a, _| a.cancel());
         world.join(other);
-        // What a single attempt sees is for whoever asks, and none of the callback's.
+        // A single attempt tells no callback what it sees.
         scene.edit(Edit::ClearHolder).expect("the lease exists");
         assert_eq!((b.attempt(), a.attempt()), (Ok(true), Ok(false)));
     }

@@ -95,7 +95,7 @@ mistakes! {
         /// A batch of an empty queue is taken for the end.
         EmptyBatchIsClosed,
         /// Waiting for the first list ends with the queue's closing.
-        WaitEndsWithClose,
+        CloseEndsTheWait,
         /// The lock is released while a list, a resync or a bookmark is processed.
         UnlockWholeLists,
     }

@@ -289,7 +289,7 @@ impl Machine for EventList {
             Op::WaitForSync(_) if self.spec.has_synced() || self.is_drained() => {
                 Ret::WaitForSync(self.spec.has_synced())
             }
-            Op::WaitForSync(_) if self.closed && self.makes(WaitEndsWithClose) => {
+            Op::WaitForSync(_) if self.closed && self.makes(CloseEndsTheWait) => {
                 Ret::WaitForSync(false)
             }
             Op::WaitForSync(_) => return Step::Wait { on: SYNC, until: None },

@@ -79,6 +79,7 @@ impl<R: Runtime> Delayed for Queued<R> {
         self.add_after(item, delay);
     }
 }
+
 /// Tells whether some event meets a condition that knows what happened before it.
 fn some(history: &History, wanted: impl Fn(&Ledger, &Event) -> bool) -> bool {
     Ledger::some(history, wanted)

@@ -65,6 +65,7 @@ impl<R: Runtime> Worked for Queued<R> {
 fn worker<R: Runtime>(world: &World<R, Queue>, name: &str, queue: &Tried<R>) -> R::Join<()> {
     items::worker(world, name, queue, Duration::ZERO)
 }
+
 /// Tells whether some event meets a condition that knows what happened before it.
 fn some(history: &History, wanted: impl Fn(&Ledger, &Event) -> bool) -> bool {
     Ledger::some(history, wanted)
