@@ -6,8 +6,8 @@ use std::time::Instant;
 
 use serde_json::json;
 
-use super::args::{ColorChoice, ConformanceArguments};
-use super::output::{check_paths, colour, deliver};
+use super::args::{ColorChoice, ConformanceArguments, Witnesses};
+use super::output::{check_reports, colour, deliver};
 use super::{Failure, Outcome};
 use crate::catalogue::Catalogue;
 use crate::conformance::{self, Conformance, carried, carried_names, read_folder};
@@ -18,7 +18,7 @@ pub(super) fn conformance(
     arguments: &ConformanceArguments,
     color: ColorChoice,
 ) -> Outcome {
-    check_paths(&arguments.reports.reports)?;
+    check_reports(&arguments.reports)?;
     let began = Instant::now();
     let all: Vec<Conformance> =
         catalogue.subjects.iter().flat_map(|subject| subject.conformance()).collect();
@@ -53,7 +53,7 @@ pub(super) fn conformance(
     report.timing.insert("total_seconds".to_owned(), json!(seconds));
     report.conclude();
     let colour = colour(color);
-    deliver(&report, &arguments.reports, || text(&report, &unknown, colour))
+    deliver(&report, &arguments.reports, &Witnesses::default(), || text(&report, &unknown, colour))
 }
 
 fn row(conformance: &Conformance, text: &str) -> ConformanceRow {

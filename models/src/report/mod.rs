@@ -40,7 +40,9 @@ pub use problem::{Problem, Severity};
 pub use read::{ReadError, parse_report, read};
 pub use sarif::sarif;
 pub use schema::schema;
-pub use text::{Colour, NOT_HELD, mutants_text, rows_text, speeds_text, summary, thousands};
+pub use text::{
+    Colour, NOT_HELD, counted, mutants_text, rows_text, speeds_text, summary, thousands,
+};
 pub use witnesses::{WitnessFile, witness_files};
 pub use write::{Format, WriteError, write_atomically};
 

@@ -68,7 +68,7 @@ fn completions_and_pages_know_every_command() {
             assert!(script.contains(name), "{shell}: {name}");
         }
     }
-    let folder = folder("man");
+    let folder = folder("man").join("made");
     assert_eq!(code(&seatrial(&["man", path(&folder)])), 0);
     for name in COMMANDS {
         let page = read(&folder.join(format!("seatrial-{name}.1")));
@@ -76,5 +76,6 @@ fn completions_and_pages_know_every_command() {
     }
     assert!(read(&folder.join("seatrial-run.1")).contains("partition"));
     assert!(text(&seatrial(&["man"]).stdout).contains("Exit codes"));
-    refused(&["man", "/no/such/folder"], "name a folder that exists");
+    let file = folder.join("seatrial.1");
+    refused(&["man", path(&file)], "name a folder that can be made");
 }
