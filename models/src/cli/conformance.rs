@@ -22,7 +22,7 @@ pub(super) fn conformance(
     let began = Instant::now();
     let all: Vec<Conformance> =
         catalogue.subjects.iter().flat_map(|subject| subject.conformance()).collect();
-    let mut report = Report::new(0);
+    let mut report = Report::of(catalogue.program, 0);
     let mut unknown = Unknown::default();
     match &arguments.folder {
         None => {
@@ -47,7 +47,6 @@ pub(super) fn conformance(
             }
         }
     }
-    catalogue.program.clone_into(&mut report.program);
     report.parts.push(Part::whole("conformance", report.conformance.len() as u64));
     let seconds = (began.elapsed().as_secs_f64() * 1e3).round() / 1e3;
     report.timing.insert("total_seconds".to_owned(), json!(seconds));

@@ -92,8 +92,7 @@ impl Request {
 
     /// Makes the report that the results are filled into.
     fn report(&self, catalogue: &Catalogue, command: &str, shard: Shard) -> Report {
-        let mut report = Report::new(self.seed);
-        catalogue.program.clone_into(&mut report.program);
+        let mut report = Report::of(catalogue.program, self.seed);
         report.partition = self.share.partition;
         report.parts.push(self.part(command, shard));
         report

@@ -1,5 +1,9 @@
 //! `shrink`, `doctor`, `completions` and `man`.
 
+use std::path::Path;
+
+use serde_json::Value;
+
 use seatrial_models::engine::{Engine, Kind, Route};
 use seatrial_models::trial::Witness;
 
@@ -55,6 +59,23 @@ fn the_doctor_lets_every_engine_convict_the_canary() {
     let output = sick.env("JOB_COMPLETION_INDEX", "0").output().expect("it starts");
     assert_eq!(code(&output), 3, "half a partition");
     assert!(text(&output.stdout).contains("BROKEN"));
+}
+
+#[test]
+fn a_report_names_the_commit_that_the_program_was_built_from() {
+    let commit = |from: &Path, given: Option<&str>| {
+        let mut run = command(&["run", "canary", "--engine", "sample", "--format", "json"]);
+        run.current_dir(from).env_remove("SEATRIAL_COMMIT").env("GITHUB_SHA", "theirs");
+        let output = run.envs(given.map(|commit| ("SEATRIAL_COMMIT", commit))).output();
+        let report: Value = serde_json::from_slice(&output.expect("it starts").stdout).unwrap();
+        report["commit"].as_str().expect("text").to_owned()
+    };
+    let here = commit(Path::new("."), None);
+    let hash = here.strip_suffix("-dirty").unwrap_or(&here);
+    let is_hash = hash.len() == 40 && hash.chars().all(|it| it.is_ascii_hexdigit());
+    assert!(is_hash || here == "unknown", "{here}");
+    assert_eq!(commit(Path::new("/"), None), here, "wherever it is started");
+    assert_eq!(commit(Path::new("/"), Some("given")), "given");
 }
 
 #[test]
