@@ -10,19 +10,11 @@ use seatrial_models::catalogue::Catalogue;
 use seatrial_models::check::check;
 use seatrial_models::engine::Engine;
 use seatrial_models::report::{Report, Summary, Verdict};
-use seatrial_models::runner::{Progress, Request, run};
+use seatrial_models::runner::{Request, Silent, run};
 use seatrial_models::trial::{
     Budget, Component, DynScenario, HistoryOf, Invariant, MachineOf, NoMachine, REACHES_ITS_CASE,
     Scenario, World, subject,
 };
-
-struct Silent;
-
-impl Progress for Silent {
-    fn begin(&self, _: usize) {}
-    fn start(&self, _: &str) {}
-    fn end(&self) {}
-}
 
 fn report(catalogue: &Catalogue, engines: &[Engine]) -> Report {
     let request = Request {

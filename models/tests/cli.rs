@@ -2,45 +2,11 @@
 
 #![cfg(all(feature = "loom", feature = "shuttle"))]
 
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+mod common;
 
-fn seatrial(arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_seatrial"))
-        .args(arguments)
-        .env("NO_COLOR", "1")
-        .env_remove("JOB_COMPLETION_INDEX")
-        .env_remove("CI_NODE_INDEX")
-        .env_remove("CIRCLE_NODE_INDEX")
-        .env_remove("BUILDKITE_PARALLEL_JOB")
-        .output()
-        .expect("the program starts")
-}
+use std::path::Path;
 
-fn code(output: &Output) -> i32 {
-    output.status.code().expect("the program ends by itself")
-}
-
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).into_owned()
-}
-
-/// A folder of this test's own, empty at first.
-fn folder(name: &str) -> PathBuf {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
-    drop(std::fs::remove_dir_all(&folder));
-    std::fs::create_dir_all(&folder).expect("the test folder can be made");
-    folder
-}
-
-/// Runs what must be refused: exit code 2 and one line that says what to do.
-fn refused(arguments: &[&str], says: &str) {
-    let output = seatrial(arguments);
-    let complaint = text(&output.stderr);
-    assert_eq!(code(&output), 2, "{arguments:?}: {complaint}");
-    assert!(complaint.contains(says), "{arguments:?}: {complaint}");
-    assert_eq!(text(&output.stdout), "", "{arguments:?}");
-}
+use common::{code, folder, refused, seatrial, text};
 
 /// Returns a fresh witness of a mutant from the JSON on standard output.
 fn witness(engine: &str) -> String {
@@ -149,13 +115,40 @@ fn bad_input_is_refused_with_advice() {
     refused(&["mutants", "no_such_thing"], "seatrial list");
     refused(&["run", "--budget", "0"], "runs nothing");
     refused(&["run", "--budget", "some"], "use smoke, ci, nightly");
-    refused(&["run", "--engine", "warp"], "use one of");
+    refused(&["run", "--engine", "warp"], "possible values: loom, trace, state");
     refused(&["run", "--report", "json"], "json=report.json");
     refused(&["run", "--report", "pdf=x"], "unknown report format");
     refused(&["run", "--report", "json=/no/such/folder/r.json"], "folder that can be written");
     refused(&["conformance", "/no/such/folder"], "cannot read");
     refused(&["replay", "hello"], "copy the whole text");
     refused(&["frobnicate"], "unrecognized subcommand");
+}
+
+#[test]
+fn the_help_lists_what_may_be_given() {
+    use seatrial_models::{engine::Engine, report::Format};
+    let help = |command: &str| text(&seatrial(&[command, "--help"]).stdout);
+    let whole = text(&seatrial(&["--help"]).stdout);
+    assert!(whole.contains("Without a command everything is run"), "{whole}");
+    for command in ["run", "mutants"] {
+        let known = Engine::ALL.iter().all(|engine| help(command).contains(engine.name()));
+        assert!(known, "{}", help(command));
+    }
+    for command in ["run", "mutants", "conformance", "merge", "replay", "report"] {
+        let known = Format::ALL.iter().all(|format| help(command).contains(format.name()));
+        assert!(known, "{}", help(command));
+    }
+    assert!(!help("conformance").contains("--witnesses"), "traces have none");
+    refused(&["conformance", "--witnesses", "folder"], "unexpected argument");
+}
+
+#[test]
+fn one_stream_takes_one_report() {
+    let both = ["run", "canary", "--report", "html=-", "--report", "json=-"];
+    refused(&both, "a file of its own");
+    refused(&["run", "canary", "--format", "json", "--report", "html=-"], "name a file");
+    refused(&["merge", "a.json", "-o", "-", "--format", "json"], "name a file");
+    refused(&["report", "a.json", "--to", "json=a", "--to", "html=a"], "two reports go to a");
 }
 
 #[test]
@@ -213,6 +206,8 @@ fn a_damaged_witness_is_refused() {
     refused(&["replay", &witness.replace("lost_requeue", "lost_wakeups")], "damaged");
     let older = witness.replacen("seatrial-0.1", "seatrial-0.0", 1);
     refused(&["replay", &older], "written by seatrial 0.0");
+    let this = concat!("this is seatrial ", env!("CARGO_PKG_VERSION"), ", ");
+    refused(&["replay", &older], this);
 }
 
 #[test]

@@ -7,16 +7,8 @@ use std::collections::BTreeMap;
 use seatrial_models::catalogue::CATALOGUE;
 use seatrial_models::engine::Engine;
 use seatrial_models::report::MutantRow;
-use seatrial_models::runner::{Progress, Request, alone, run_mutants};
+use seatrial_models::runner::{Request, Silent, alone, run_mutants};
 use seatrial_models::trial::Budget;
-
-struct Silent;
-
-impl Progress for Silent {
-    fn begin(&self, _: usize) {}
-    fn start(&self, _: &str) {}
-    fn end(&self) {}
-}
 
 fn mutants(patterns: &[&str], engines: &[Engine], seeds: u32) -> Vec<MutantRow> {
     let request = Request {

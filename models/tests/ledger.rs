@@ -8,18 +8,10 @@ use seatrial_core::runtime::Runtime;
 use seatrial_models::catalogue::Catalogue;
 use seatrial_models::engine::{Engine, Route};
 use seatrial_models::report::{Report, Summary, Verdict};
-use seatrial_models::runner::{Ledger, Progress, Request, run};
+use seatrial_models::runner::{Ledger, Request, Silent, run};
 use seatrial_models::trial::{
     Component, DynScenario, HistoryOf, Invariant, MachineOf, NoMachine, Scenario, World, subject,
 };
-
-struct Silent;
-
-impl Progress for Silent {
-    fn begin(&self, _: usize) {}
-    fn start(&self, _: &str) {}
-    fn end(&self) {}
-}
 
 /// Loses an update now and then.
 struct Counter;

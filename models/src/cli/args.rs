@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::str::FromStr;
 
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::engine::Engine;
@@ -84,8 +85,11 @@ pub(super) struct ListArguments {
 pub(super) struct ReplayArguments {
     /// The printed text, or a file that holds it.
     pub(super) witness: String,
-    /// Writes the execution, e.g. as `perfetto=trace.json` or `html=page.html`.
-    #[arg(long = "report", value_name = "FORMAT=PATH")]
+    #[arg(
+        long = "report",
+        value_name = "FORMAT=PATH",
+        help = formats("Writes the execution, e.g. as `perfetto=trace.json` or `html=page.html`")
+    )]
     pub(super) reports: Vec<ReportTo>,
 }
 
@@ -103,16 +107,32 @@ pub(super) struct CompletionsArguments {
 
 #[derive(Debug, Args)]
 pub(super) struct ManArguments {
-    /// Where to write a page per command; without it the first page is printed.
+    /// Where to write a page per command, made if it is not there; without it the first page is
+    /// printed.
     pub(super) folder: Option<PathBuf>,
+}
+
+/// Reads an engine; what there is shows in the help and in completions.
+fn engines() -> impl TypedValueParser<Value = Engine> {
+    PossibleValuesParser::new(Engine::ALL.iter().map(|engine| engine.name()))
+        .try_map(|name| name.parse::<Engine>())
+}
+
+/// Returns the help of an option that takes `FORMAT=PATH`.
+fn formats(what: &str) -> String {
+    let names: Vec<_> = Format::ALL.iter().map(|format| format.name()).collect();
+    format!(
+        "{what}; a PATH of `-` is standard output; may be given more than once [possible formats: \
+         {}]",
+        names.join(", ")
+    )
 }
 
 /// What `run` and `mutants` share.
 #[derive(Debug, Default, Args)]
 pub(super) struct Effort {
-    /// Only this engine: state, trace, loom, sample, threads, cluster or fuzz; may be given more
-    /// than once.
-    #[arg(long = "engine", value_name = "ENGINE")]
+    /// Only this engine; may be given more than once.
+    #[arg(long = "engine", value_name = "ENGINE", value_parser = engines())]
     pub(super) engines: Vec<Engine>,
     /// How much: smoke (the default), ci, nightly, a time (30s, 5m) or a count (1e6), of which real
     /// threads take a fifth.
@@ -136,17 +156,24 @@ pub(super) struct Effort {
 /// Where reports go.
 #[derive(Debug, Default, Args)]
 pub(super) struct Reports {
-    /// Writes a report, e.g. `json=report.json` or `html=report.html`; also `junit`, `sarif`,
-    /// `markdown`, `github` and `perfetto`; may be given more than once.
-    #[arg(long = "report", value_name = "FORMAT=PATH")]
+    #[arg(
+        long = "report",
+        value_name = "FORMAT=PATH",
+        help = formats("Writes a report, e.g. `json=report.json` or `html=report.html`")
+    )]
     pub(super) reports: Vec<ReportTo>,
-    /// Writes the smallest way back to every violation that was expected and found, each into a
-    /// file FOLDER/component/name.txt.
-    #[arg(long, value_name = "FOLDER")]
-    pub(super) witnesses: Option<PathBuf>,
     /// What is printed.
     #[arg(long, value_enum, default_value_t = Printed::Text)]
     pub(super) format: Printed,
+}
+
+/// Where witnesses go.
+#[derive(Debug, Default, Args)]
+pub(super) struct Witnesses {
+    /// Writes the smallest way back to every violation that was expected and found, each into a
+    /// file FOLDER/component/name.txt.
+    #[arg(long = "witnesses", value_name = "FOLDER")]
+    pub(super) folder: Option<PathBuf>,
 }
 
 /// What is printed on standard output.
@@ -171,6 +198,8 @@ pub(super) struct RunArguments {
     pub(super) effort: Effort,
     #[command(flatten)]
     pub(super) reports: Reports,
+    #[command(flatten)]
+    pub(super) witnesses: Witnesses,
 }
 
 #[derive(Debug, Args)]
@@ -187,7 +216,7 @@ pub(super) struct MutantsArguments {
         long,
         conflicts_with_all = [
             "seeds", "engines", "budget", "seed", "partition", "fail_fast", "reports",
-            "witnesses", "format",
+            "folder", "format",
         ]
     )]
     pub(super) alone: bool,
@@ -195,6 +224,8 @@ pub(super) struct MutantsArguments {
     pub(super) effort: Effort,
     #[command(flatten)]
     pub(super) reports: Reports,
+    #[command(flatten)]
+    pub(super) witnesses: Witnesses,
 }
 
 #[derive(Debug, Args)]
@@ -215,6 +246,8 @@ pub(super) struct MergeArguments {
     pub(super) out: PathBuf,
     #[command(flatten)]
     pub(super) reports: Reports,
+    #[command(flatten)]
+    pub(super) witnesses: Witnesses,
 }
 
 #[derive(Debug, Args)]
@@ -222,9 +255,12 @@ pub(super) struct ReportArguments {
     /// The report, as JSON.
     #[arg(value_name = "REPORT.json")]
     pub(super) input: PathBuf,
-    /// What to write, e.g. `html=report.html`; also `json`, `junit`, `sarif`, `markdown`, `github`
-    /// and `perfetto`; `-` is standard output; may be given more than once.
-    #[arg(long = "to", required = true, value_name = "FORMAT=PATH")]
+    #[arg(
+        long = "to",
+        required = true,
+        value_name = "FORMAT=PATH",
+        help = formats("What to write, e.g. `html=report.html`")
+    )]
     pub(super) to: Vec<ReportTo>,
 }
 

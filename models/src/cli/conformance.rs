@@ -6,8 +6,8 @@ use std::time::Instant;
 
 use serde_json::json;
 
-use super::args::{ColorChoice, ConformanceArguments};
-use super::output::{check_paths, colour, deliver};
+use super::args::{ColorChoice, ConformanceArguments, Witnesses};
+use super::output::{check_reports, colour, deliver};
 use super::{Failure, Outcome};
 use crate::catalogue::Catalogue;
 use crate::conformance::{self, Conformance, carried, carried_names, read_folder};
@@ -18,11 +18,11 @@ pub(super) fn conformance(
     arguments: &ConformanceArguments,
     color: ColorChoice,
 ) -> Outcome {
-    check_paths(&arguments.reports.reports)?;
+    check_reports(&arguments.reports)?;
     let began = Instant::now();
     let all: Vec<Conformance> =
         catalogue.subjects.iter().flat_map(|subject| subject.conformance()).collect();
-    let mut report = Report::new(0);
+    let mut report = Report::of(catalogue.program, 0);
     let mut unknown = Unknown::default();
     match &arguments.folder {
         None => {
@@ -47,13 +47,12 @@ pub(super) fn conformance(
             }
         }
     }
-    catalogue.program.clone_into(&mut report.program);
     report.parts.push(Part::whole("conformance", report.conformance.len() as u64));
     let seconds = (began.elapsed().as_secs_f64() * 1e3).round() / 1e3;
     report.timing.insert("total_seconds".to_owned(), json!(seconds));
     report.conclude();
     let colour = colour(color);
-    deliver(&report, &arguments.reports, || text(&report, &unknown, colour))
+    deliver(&report, &arguments.reports, &Witnesses::default(), || text(&report, &unknown, colour))
 }
 
 fn row(conformance: &Conformance, text: &str) -> ConformanceRow {

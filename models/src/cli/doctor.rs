@@ -31,7 +31,7 @@ pub(super) fn doctor(catalogue: &Catalogue, color: ColorChoice) -> Outcome {
         Engine::ALL.iter().map(|engine| (format!("engine {engine}"), canary_on(*engine))).collect();
     findings.push(("processors".to_owned(), processors()));
     findings.push(("temporary folder".to_owned(), temporary_folder()));
-    findings.push(("commit".to_owned(), commit()));
+    findings.push(("commit".to_owned(), commit(catalogue)));
     findings.push(("partition".to_owned(), partition()));
     findings.push(("recorded traces".to_owned(), traces(catalogue)));
     for (tool, arguments, why) in TOOLS {
@@ -104,10 +104,10 @@ fn temporary_folder() -> Finding {
     }
 }
 
-fn commit() -> Finding {
-    match Report::new(0).commit {
+fn commit(catalogue: &Catalogue) -> Finding {
+    match Report::of(catalogue.program, 0).commit {
         unknown if unknown == "unknown" => Lacks(
-            "reports will not name it: run inside the repository or set SEATRIAL_COMMIT".into(),
+            "reports will not name it: build inside the repository or set SEATRIAL_COMMIT".into(),
         ),
         commit => Works(commit),
     }
@@ -138,7 +138,7 @@ fn traces(catalogue: &Catalogue) -> Finding {
 
 /// Tools that single checks of this repository use, how to ask for them, and what for.
 const TOOLS: &[(&str, &[&str], &str)] = &[
-    ("git", &["--version"], "to name the commit in reports"),
+    ("git", &["--version"], "to bake the commit into the build"),
     ("cargo-fuzz", &["--version"], "for fuzz targets: cargo install cargo-fuzz"),
     ("chromium", &["--version"], "for ci/report.sh, which looks at the page"),
 ];

@@ -27,20 +27,21 @@ pub(super) fn man(catalogue: &Catalogue, arguments: &ManArguments) -> Outcome {
         print(&page(command)?)?;
         return Ok(0);
     };
-    if !folder.is_dir() {
-        return Err(Failure::usage(format!(
-            "{}: name a folder that exists and can be written to",
-            folder.display()
-        )));
-    }
+    let unwritable = |error: &std::io::Error| {
+        let folder = folder.display();
+        Failure::usage(format!(
+            "cannot write pages into {folder}: {error}: name a folder that can be made or written"
+        ))
+    };
+    std::fs::create_dir_all(folder).map_err(|error| unwritable(&error))?;
     let mut pages = vec![(format!("{}.1", catalogue.program), page(command.clone())?)];
     for one in command.get_subcommands().filter(|one| one.get_name() != "help") {
         let name = format!("{}-{}", catalogue.program, one.get_name());
         pages.push((format!("{name}.1"), page(one.clone().display_name(name))?));
     }
     for (name, text) in pages {
-        write_atomically(&folder.join(name), &text)
-            .map_err(|error| Failure::usage(error.to_string()))?;
+        let written = write_atomically(&folder.join(name), &text);
+        written.map_err(|error| unwritable(error.cause()))?;
     }
     Ok(0)
 }

@@ -1,7 +1,7 @@
 //! `merge`: several reports as one.
 
 use super::args::{ColorChoice, MergeArguments, ReportTo, Reports};
-use super::output::{check_paths, colour, deliver};
+use super::output::{check_reports, colour, deliver};
 use super::{Failure, Outcome};
 use crate::report::{self, Colour, Format, Report, mutants_text, rows_text, summary};
 
@@ -9,9 +9,8 @@ pub(super) fn merge(arguments: &MergeArguments, color: ColorChoice) -> Outcome {
     let out = ReportTo { format: Format::Json, path: arguments.out.clone() };
     let mut reports = vec![out];
     reports.extend(arguments.reports.reports.iter().cloned());
-    let witnesses = arguments.reports.witnesses.clone();
-    let reports = Reports { reports, format: arguments.reports.format, witnesses };
-    check_paths(&reports.reports)?;
+    let reports = Reports { reports, format: arguments.reports.format };
+    check_reports(&reports)?;
     let mut read = Vec::new();
     for input in &arguments.inputs {
         read.push(report::read(input).map_err(|error| Failure::usage(error.to_string()))?);
@@ -19,7 +18,7 @@ pub(super) fn merge(arguments: &MergeArguments, color: ColorChoice) -> Outcome {
     let merged = report::merge(read).map_err(|error| Failure::usage(error.to_string()))?;
     let merged = merged.ok_or_else(|| Failure::usage("name the reports to be merged"))?;
     let colour = colour(color);
-    deliver(&merged, &reports, || text(&merged, colour))
+    deliver(&merged, &reports, &arguments.witnesses, || text(&merged, colour))
 }
 
 fn text(report: &Report, colour: Colour) -> String {

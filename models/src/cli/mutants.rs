@@ -2,7 +2,7 @@
 
 use super::alone;
 use super::args::{ColorChoice, MutantsArguments};
-use super::output::{check_paths, colour, deliver};
+use super::output::{check_reports, colour, deliver};
 use super::progress::Bar;
 use super::run::{available, request};
 use super::{Failure, Outcome};
@@ -29,7 +29,7 @@ pub(super) fn mutants(
             )));
         }
     }
-    check_paths(&arguments.reports.reports)?;
+    check_reports(&arguments.reports)?;
     // Real threads prove nothing about a mutant, and a mutant may hang them.
     let engines: Vec<_> =
         Engine::ALL.iter().copied().filter(|engine| !engine.depends_on_the_machine()).collect();
@@ -46,7 +46,7 @@ pub(super) fn mutants(
     let report = run_mutants(catalogue, &request, &bar);
     bar.finish();
     let colour = colour(color);
-    deliver(&report, &arguments.reports, || {
+    deliver(&report, &arguments.reports, &arguments.witnesses, || {
         let mut text = mutants_text(&report.mutants, &request.engines, colour);
         text.push_str(&speeds_text(&report.mutants, colour));
         text.push_str(&summary(&report, colour));

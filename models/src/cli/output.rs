@@ -4,7 +4,7 @@ use std::fs;
 use std::io::IsTerminal as _;
 use std::path::Path;
 
-use super::args::{ColorChoice, Printed, ReportTo, Reports};
+use super::args::{ColorChoice, Printed, ReportTo, Reports, Witnesses};
 use super::{Failure, Outcome};
 use crate::report::{Colour, Format, Report, WitnessFile, witness_files, write_atomically};
 
@@ -21,9 +21,30 @@ pub(super) fn colour(choice: ColorChoice) -> Colour {
     })
 }
 
-/// Refuses a report path that cannot be written, before anything runs for minutes.
+/// Refuses reports that cannot be written, before anything runs for minutes.
+pub(super) fn check_reports(reports: &Reports) -> Result<(), Failure> {
+    if reports.format == Printed::Json && to_standard_output(&reports.reports) {
+        return Err(Failure::usage(
+            "`--format json` and a report to `-` both go to standard output: leave one of them out, \
+             or name a file for the report",
+        ));
+    }
+    check_paths(&reports.reports)
+}
+
+/// Refuses a report path that cannot be written, and one that is named twice.
 pub(super) fn check_paths(reports: &[ReportTo]) -> Result<(), Failure> {
-    for ReportTo { path, .. } in reports {
+    for (at, ReportTo { path, .. }) in reports.iter().enumerate() {
+        if reports[..at].iter().any(|before| before.path == *path) {
+            return Err(Failure::usage(format!(
+                "two reports go to {}: name a file of its own for each of them",
+                if is_standard_output(path) {
+                    "standard output".into()
+                } else {
+                    path.display().to_string()
+                }
+            )));
+        }
         if is_standard_output(path) {
             continue;
         }
@@ -50,19 +71,20 @@ pub(super) fn check_paths(reports: &[ReportTo]) -> Result<(), Failure> {
 }
 
 /// Prints a report and writes it where it was asked for; returns its exit code.
-pub(super) fn deliver(report: &Report, reports: &Reports, text: impl Fn() -> String) -> Outcome {
+pub(super) fn deliver(
+    report: &Report,
+    reports: &Reports,
+    witnesses: &Witnesses,
+    text: impl Fn() -> String,
+) -> Outcome {
     match reports.format {
-        // What standard output is to hold is nothing but the report.
-        Printed::Text if reports.reports.iter().any(|to| is_standard_output(&to.path)) => {
-            eprint!("{}", text());
-        }
-        Printed::Text => print(&text())?,
+        Printed::Text => tell(&reports.reports, &text())?,
         Printed::Json => print(&Format::Json.render(report))?,
     }
     for to in &reports.reports {
         write(report, to)?;
     }
-    if let Some(folder) = &reports.witnesses {
+    if let Some(folder) = &witnesses.folder {
         write_witnesses(report, folder)?;
     }
     Ok(report.outcome.exit_code())
@@ -88,6 +110,19 @@ pub(super) fn write(report: &Report, to: &ReportTo) -> Result<(), Failure> {
         return print(&text);
     }
     write_atomically(&to.path, &text).map_err(|error| Failure::usage(error.to_string()))
+}
+
+/// Prints what a person reads: aside if standard output is to hold a report, and nothing else.
+pub(super) fn tell(reports: &[ReportTo], text: &str) -> Result<(), Failure> {
+    if !to_standard_output(reports) {
+        return print(text);
+    }
+    eprint!("{text}");
+    Ok(())
+}
+
+fn to_standard_output(reports: &[ReportTo]) -> bool {
+    reports.iter().any(|to| is_standard_output(&to.path))
 }
 
 fn is_standard_output(path: &Path) -> bool {

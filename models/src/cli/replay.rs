@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use super::args::{ColorChoice, ReplayArguments};
-use super::output::{check_paths, colour, print, write};
+use super::output::{check_paths, colour, tell, write};
 use super::{DIVERGED, Failure, Outcome};
 use crate::catalogue::Catalogue;
 use crate::picture::picture;
@@ -27,7 +27,7 @@ pub(super) fn replay(
         }
     }
     let same = digest(&replayed.transcript) == witness.history;
-    print(&text(&witness, &replayed, same, colour(color)))?;
+    tell(&arguments.reports, &text(&witness, &replayed, same, colour(color)))?;
     Ok(match (same, replayed.findings.is_empty()) {
         (false, _) => DIVERGED,
         (true, true) => Summary::Holds.exit_code(),

@@ -4,19 +4,19 @@ use std::io::ErrorKind;
 use std::path::Path;
 
 use super::args::{ColorChoice, Effort, RunArguments};
-use super::output::{check_paths, colour, deliver};
+use super::output::{check_reports, colour, deliver};
 use super::progress::Bar;
 use super::{Failure, Outcome};
 use crate::catalogue::Catalogue;
 use crate::engine::Engine;
 use crate::interrupt;
-use crate::report::{rows_text, summary, write_atomically};
+use crate::report::{counted, rows_text, summary, write_atomically};
 use crate::runner::{self, Ledger, Request, Share};
 use crate::trial::Budget;
 
 pub(super) fn run(catalogue: &Catalogue, arguments: &RunArguments, color: ColorChoice) -> Outcome {
     known_patterns(catalogue, &arguments.patterns)?;
-    check_paths(&arguments.reports.reports)?;
+    check_reports(&arguments.reports)?;
     let all = available(Engine::ALL);
     let request = request(&arguments.patterns, &arguments.effort, all, Budget::smoke())?;
     let mut ledger = known(arguments.ledger.as_deref())?;
@@ -31,7 +31,7 @@ pub(super) fn run(catalogue: &Catalogue, arguments: &RunArguments, color: ColorC
         written.map_err(|error| Failure::usage(error.to_string()))?;
     }
     let colour = colour(color);
-    deliver(&report, &arguments.reports, || {
+    deliver(&report, &arguments.reports, &arguments.witnesses, || {
         let mut text = rows_text(&report.rows, catalogue.program, colour);
         text.push_str(&summary(&report, colour));
         text
@@ -46,8 +46,8 @@ fn known(path: Option<&Path>) -> Result<Ledger, Failure> {
             let ledger = Ledger::read(&text);
             if ledger.unreadable > 0 {
                 eprintln!(
-                    "seatrial: {} lines of {} are damaged or of another release: they are dropped",
-                    ledger.unreadable,
+                    "seatrial: dropped {} of {}: damaged, or of another release",
+                    counted(ledger.unreadable as u64, "line"),
                     path.display()
                 );
             }

@@ -9,6 +9,7 @@ use super::{Failure, Outcome};
 use crate::catalogue::Catalogue;
 use crate::engine::Engine;
 use crate::picture::picture;
+use crate::report::counted;
 use crate::trial::{Finding, Witness};
 
 pub(super) fn shrink(
@@ -62,16 +63,15 @@ pub(super) fn shrink(
 /// Says how much smaller it is.
 fn how(before: &Witness, after: &Witness, small: &Finding) -> String {
     let steps =
-        |witness: &Witness| witness.route.schedule().map_or(0, |schedule| schedule.choices.len());
+        |witness: &Witness| witness.route.schedule().map_or(0, |it| it.choices.len() as u64);
     let preemptions = match small.preemptions {
-        Some(1) => ", 1 preemption".to_owned(),
-        Some(count) => format!(", {count} preemptions"),
+        Some(count) => format!(", {}", counted(count.into(), "preemption")),
         None => String::new(),
     };
     let proved = small.preemptions.is_some() && small.proved_minimum == Some(true);
     let least = format!("{preemptions}{}", if proved { ", the least there is" } else { "" });
     if after.route == before.route {
-        return format!("it is as small as it goes: {} decisions{least}", steps(after));
+        return format!("it is as small as it goes: {}{least}", counted(steps(after), "decision"));
     }
-    format!("{} decisions instead of {}{least}", steps(after), steps(before))
+    format!("{} instead of {}{least}", counted(steps(after), "decision"), steps(before))
 }

@@ -28,7 +28,8 @@ fn annotation(problem: &Problem<'_>, program: &str) -> String {
     });
     let mut says = problem.because.clone();
     if let Some(row) = problem.row {
-        let _infallible = write!(says, "\n{} on {}", problem.says, row.engine);
+        let _infallible =
+            write!(says, "\nwhat must be so: {}\nengine: {}", problem.says, row.engine);
         if let Some(witness) = &row.witness {
             let _infallible = write!(says, "\n{program} replay {witness}");
         }

@@ -3,6 +3,7 @@
 //! The names of the fields are fixed; more may be added. Everything that depends on the clock of
 //! the machine is under `timing`, so two runs with the same seed and counts are otherwise equal.
 
+mod commit;
 mod github;
 mod html;
 mod junit;
@@ -40,7 +41,9 @@ pub use problem::{Problem, Severity};
 pub use read::{ReadError, parse_report, read};
 pub use sarif::sarif;
 pub use schema::schema;
-pub use text::{Colour, NOT_HELD, mutants_text, rows_text, speeds_text, summary, thousands};
+pub use text::{
+    Colour, NOT_HELD, counted, mutants_text, rows_text, speeds_text, summary, thousands,
+};
 pub use witnesses::{WitnessFile, witness_files};
 pub use write::{Format, WriteError, write_atomically};
 
@@ -268,7 +271,7 @@ impl Report {
         Self {
             schema_version: SCHEMA_VERSION,
             outcome: Summary::Empty,
-            commit: commit(),
+            commit: commit::own(),
             toolchain: env!("SEATRIAL_TOOLCHAIN").to_owned(),
             seed,
             partition: Partition { index: 1, count: 1 },
@@ -282,24 +285,13 @@ impl Report {
             timing: BTreeMap::new(),
         }
     }
+
+    /// Makes the empty report of a program, with the commit that it checks.
+    pub(crate) fn of(program: &str, seed: u64) -> Self {
+        Self { program: program.to_owned(), commit: commit::of(program), ..Self::new(seed) }
+    }
 }
 
 fn own_program() -> String {
     "seatrial".to_owned()
-}
-
-/// Returns the commit that the working directory is at, as the environment or git tells it.
-fn commit() -> String {
-    for variable in ["SEATRIAL_COMMIT", "GITHUB_SHA", "CI_COMMIT_SHA"] {
-        if let Ok(commit) = std::env::var(variable) {
-            return commit;
-        }
-    }
-    let asked = std::process::Command::new("git").args(["rev-parse", "HEAD"]).output();
-    match asked {
-        Ok(said) if said.status.success() => {
-            String::from_utf8_lossy(&said.stdout).trim().to_owned()
-        }
-        _ => "unknown".to_owned(),
-    }
 }

@@ -139,7 +139,10 @@ impl Report {
                 id: format!("{}/recorded_traces", row.component),
                 rule: "recorded_traces".to_owned(),
                 says: "every recorded trace of the reference replays".to_owned(),
-                because: format!("{} traces differ, the first is {first}", row.failures.len()),
+                because: match row.failures.len() {
+                    1 => format!("one trace differs: {first}"),
+                    count => format!("{count} traces differ, the first is {first}"),
+                },
                 severity: Severity::Failure,
                 row: None,
             })

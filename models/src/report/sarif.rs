@@ -112,20 +112,19 @@ fn physical(place: &Place) -> Value {
     })
 }
 
-/// Renders an execution: a flow per thread, the order between them by number.
+/// Renders an execution: a flow per thread, the order between them by number. A history knows no
+/// lines, so a step has none: at the line of the invariant, where the result is, a viewer would show
+/// all of them at a place that none of them passed.
 fn flow(row: &Row) -> Value {
     let conflict = conflict(&row.history, row.at);
     let mut threads: BTreeMap<u8, (String, Vec<Value>)> = BTreeMap::new();
     for (number, line) in row.history.iter().enumerate() {
         let marked = row.at == Some(number) || conflict == Some(number);
         let importance = if marked { "essential" } else { "important" };
-        let mut location = json!({
+        let location = json!({
             "message": {"text": line.text},
             "logicalLocations": [{"name": line.name, "kind": "function"}],
         });
-        if let Some(place) = &row.stated {
-            location["physicalLocation"] = physical(place);
-        }
         let (_, steps) =
             threads.entry(line.thread).or_insert_with(|| (line.name.clone(), Vec::new()));
         steps.push(json!({

@@ -53,6 +53,12 @@ pub fn thousands(number: u64) -> String {
     text
 }
 
+/// Returns a number with what it counts: "1 case", "2 cases".
+pub fn counted(number: u64, what: &str) -> String {
+    let s = if number == 1 { "" } else { "s" };
+    format!("{} {what}{s}", thousands(number))
+}
+
 /// Returns how wide a column of names is: as the longest, so that what follows them lines up, and
 /// as in most reports at least, so that they look the same.
 fn width_of(names: impl Iterator<Item = String>) -> usize {
@@ -121,7 +127,9 @@ fn verdict_words(group: &[Row]) -> (&'static str, String) {
     }
     let how = match (first.engine, first.coverage) {
         (Engine::Loom, _) => match first.bounds.get("preemptions") {
-            Some(bound) => format!(", every schedule with at most {bound} preemptions"),
+            Some(bound) => {
+                format!(", every schedule with at most {}", counted(*bound, "preemption"))
+            }
             None => ", every schedule".to_owned(),
         },
         (Engine::Cluster, _) => {
@@ -291,8 +299,7 @@ fn convicted_by(row: &MutantRow) -> String {
     let Some(kill) = least else { return String::new() };
     let preemptions = match kill.preemptions {
         Some(0) => ", without a preemption".to_owned(),
-        Some(1) => ", 1 preemption".to_owned(),
-        Some(count) => format!(", {count} preemptions"),
+        Some(count) => format!(", {}", counted(count.into(), "preemption")),
         None => String::new(),
     };
     let least = if kill.is_least() { ", the least" } else { "" };
@@ -329,34 +336,22 @@ pub(super) fn conclusion(outcome: Summary) -> &'static str {
 /// Counts what a report holds, in words.
 pub(super) fn counts(report: &Report) -> String {
     let mut parts = Vec::new();
-    let rows: Vec<_> = report.rows.iter().filter(|row| row.invariant != NOT_HELD).collect();
-    if !rows.is_empty() {
-        let count = |expect: Expect, verdict: Verdict| {
-            let is_one = |row: &&&Row| row.expect == expect && row.verdict == verdict;
-            rows.iter().filter(|row| !row.is_undecided()).filter(is_one).count()
-        };
-        parts.push(format!("{} verdicts hold", count(Expect::Holds, Verdict::Holds)));
-        let found = count(Expect::Violated, Verdict::Violated);
-        let s = if found == 1 { "" } else { "s" };
-        parts.push(format!("{found} expected violation{s} found"));
-        for (expect, verdict, words) in [
-            (Expect::Holds, Verdict::Violated, "VIOLATED"),
-            (Expect::Violated, Verdict::Holds, "expected violations NOT found"),
-        ] {
-            let count = count(expect, verdict);
-            if count > 0 {
-                parts.push(format!("{count} {words}"));
-            }
-        }
-        let undecided = rows.iter().filter(|row| row.is_undecided()).count();
-        if undecided > 0 {
-            parts.push(format!("{undecided} undecided"));
+    // In the words of the table, and as often as they stand there.
+    let words: Vec<_> =
+        report.rows.chunk_by(Row::same_case).map(|group| verdict_words(group).0).collect();
+    for word in ["holds", "violated as expected", "VIOLATED", "BLIND", "UNDECIDED", "not run"] {
+        let count = words.iter().filter(|known| **known == word).count() as u64;
+        let word = if word == "holds" && count != 1 { "hold" } else { word };
+        match count {
+            0 => {}
+            _ if parts.is_empty() => parts.push(format!("{} {word}", counted(count, "case"))),
+            _ => parts.push(format!("{} {word}", thousands(count))),
         }
     }
     if !report.mutants.is_empty() {
-        let count = |fate| report.mutants.iter().filter(|row| row.outcome == fate).count();
+        let count = |fate| report.mutants.iter().filter(|row| row.outcome == fate).count() as u64;
         let (killed, equivalent) = (count(Fate::Killed), count(Fate::Equivalent));
-        parts.push(format!("{killed} mutants convicted, {equivalent} equivalent"));
+        parts.push(format!("{} convicted, {equivalent} equivalent", counted(killed, "mutant")));
         if count(Fate::Survived) > 0 {
             parts.push(format!("{} SURVIVED", count(Fate::Survived)));
         }

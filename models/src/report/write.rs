@@ -49,6 +49,14 @@ impl Format {
         }
         all
     };
+
+    /// Returns the name that it has on the command line.
+    pub fn name(self) -> &'static str {
+        match FORMATS.iter().find(|(_, format)| *format == self) {
+            Some((name, _)) => name,
+            None => unreachable!("every format is in the list of them"),
+        }
+    }
 }
 
 impl FromStr for Format {
@@ -88,6 +96,13 @@ fn pretty(value: &impl serde::Serialize) -> String {
 pub struct WriteError {
     path: PathBuf,
     error: std::io::Error,
+}
+
+impl WriteError {
+    /// Returns what the machine says, for a sentence that is not about a file.
+    pub fn cause(&self) -> &std::io::Error {
+        &self.error
+    }
 }
 
 impl fmt::Display for WriteError {

@@ -15,8 +15,7 @@ pub(crate) fn replay_report(
     witness: &Witness,
     replayed: &Replayed,
 ) -> Report {
-    let mut report = Report::new(0);
-    catalogue.program.clone_into(&mut report.program);
+    let mut report = Report::of(catalogue.program, 0);
     report.parts.push(Part::whole("replay", 1));
     if let Some(subject) = catalogue.subject(&witness.component) {
         report.rows = rows(subject, witness, replayed);

@@ -106,7 +106,7 @@ fn a_program_with_more_traces_than_the_budget_is_not_begun() {
                 jobs: 1,
                 ..crate::runner::Request::default()
             },
-            &crate::trial::component_tests::Silent,
+            &crate::runner::Silent,
         );
         assert_eq!((run.rows.len(), run.outcome), (1, Summary::Empty), "{:?}", run.rows);
         let because = format!("it has {traces} traces: give a larger --budget");

@@ -62,8 +62,9 @@ impl fmt::Display for WitnessError {
             ),
             Self::OtherVersion(version) => write!(
                 f,
-                "this witness was written by seatrial {version}, and this is {VERSION}: replay it \
-                 with that version"
+                "this witness was written by seatrial {version}, and this is seatrial {}, which \
+                 reads what begins with '{PREFIX}{VERSION}:': replay it with the version that wrote it",
+                env!("CARGO_PKG_VERSION")
             ),
             Self::Damaged => f.write_str(
                 "this witness is damaged (its checksum does not match): copy the whole text again",

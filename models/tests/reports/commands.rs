@@ -1,5 +1,9 @@
 //! `shrink`, `doctor`, `completions` and `man`.
 
+use std::path::Path;
+
+use serde_json::Value;
+
 use seatrial_models::engine::{Engine, Kind, Route};
 use seatrial_models::trial::Witness;
 
@@ -58,6 +62,23 @@ fn the_doctor_lets_every_engine_convict_the_canary() {
 }
 
 #[test]
+fn a_report_names_the_commit_that_the_program_was_built_from() {
+    let commit = |from: &Path, given: Option<&str>| {
+        let mut run = command(&["run", "canary", "--engine", "sample", "--format", "json"]);
+        run.current_dir(from).env_remove("SEATRIAL_COMMIT").env("GITHUB_SHA", "theirs");
+        let output = run.envs(given.map(|commit| ("SEATRIAL_COMMIT", commit))).output();
+        let report: Value = serde_json::from_slice(&output.expect("it starts").stdout).unwrap();
+        report["commit"].as_str().expect("text").to_owned()
+    };
+    let here = commit(Path::new("."), None);
+    let hash = here.strip_suffix("-dirty").unwrap_or(&here);
+    let is_hash = hash.len() == 40 && hash.chars().all(|it| it.is_ascii_hexdigit());
+    assert!(is_hash || here == "unknown", "{here}");
+    assert_eq!(commit(Path::new("/"), None), here, "wherever it is started");
+    assert_eq!(commit(Path::new("/"), Some("given")), "given");
+}
+
+#[test]
 fn completions_and_pages_know_every_command() {
     const COMMANDS: [&str; 6] = ["run", "merge", "report", "shrink", "doctor", "schema"];
     for shell in ["bash", "zsh", "fish"] {
@@ -68,7 +89,7 @@ fn completions_and_pages_know_every_command() {
             assert!(script.contains(name), "{shell}: {name}");
         }
     }
-    let folder = folder("man");
+    let folder = folder("man").join("made");
     assert_eq!(code(&seatrial(&["man", path(&folder)])), 0);
     for name in COMMANDS {
         let page = read(&folder.join(format!("seatrial-{name}.1")));
@@ -76,5 +97,6 @@ fn completions_and_pages_know_every_command() {
     }
     assert!(read(&folder.join("seatrial-run.1")).contains("partition"));
     assert!(text(&seatrial(&["man"]).stdout).contains("Exit codes"));
-    refused(&["man", "/no/such/folder"], "name a folder that exists");
+    let file = folder.join("seatrial.1");
+    refused(&["man", path(&file)], "name a folder that can be made");
 }

@@ -66,11 +66,13 @@ fn sarif_names_each_bug_once_with_a_flow_per_thread() {
         fingerprints.push(result["partialFingerprints"]["seatrial/v1"].clone());
         let threads = list(&result["codeFlows"][0]["threadFlows"]);
         assert_eq!(threads.len(), 2);
-        let mut order: Vec<u64> = threads
-            .iter()
-            .flat_map(|thread| list(&thread["locations"]))
-            .map(|step| step["executionOrder"].as_u64().expect("a number"))
-            .collect();
+        let steps = || threads.iter().flat_map(|thread| list(&thread["locations"]));
+        let says = |step: &Value| step["location"]["message"]["text"].is_string();
+        assert!(steps().all(says), "{threads:?}");
+        let has_line = |step: &Value| step["location"].get("physicalLocation").is_some();
+        assert!(!steps().any(has_line), "the line of the invariant is that of no step");
+        let mut order: Vec<u64> =
+            steps().map(|step| step["executionOrder"].as_u64().expect("a number")).collect();
         order.sort_unstable();
         let steps = order.len() as u64;
         assert_eq!(order, (1..=steps).collect::<Vec<_>>(), "each step has its own number");
@@ -167,7 +169,7 @@ fn annotations_are_one_line_each() {
         let (_, message) = message.split_once("::").expect("a message");
         // Real threads leave no way back.
         let again = message.contains("%0Aseatrial replay seatrial-");
-        assert!(again || message.ends_with("on threads"), "{line}");
+        assert!(again || message.ends_with("%0Aengine: threads"), "{line}");
     }
     assert!(rendered(canary(), "github").starts_with("::notice "));
 }

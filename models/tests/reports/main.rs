@@ -2,6 +2,9 @@
 
 #![cfg(all(feature = "loom", feature = "shuttle"))]
 
+#[path = "../common/mod.rs"]
+mod common;
+
 mod commands;
 mod formats;
 mod made_up;
@@ -10,44 +13,11 @@ mod refused;
 mod shards;
 
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
 use std::sync::OnceLock;
 
 use serde_json::Value;
 
-/// Variables of schedulers, which must not deal the cases of these tests out.
-const SCHEDULERS: [&str; 4] =
-    ["JOB_COMPLETION_INDEX", "CI_NODE_INDEX", "CIRCLE_NODE_INDEX", "BUILDKITE_PARALLEL_JOB"];
-
-/// Returns the program with its arguments, not started.
-fn command(arguments: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_seatrial"));
-    command.args(arguments).env("NO_COLOR", "1").env("SEATRIAL_COMMIT", "0000000");
-    for variable in SCHEDULERS {
-        command.env_remove(variable);
-    }
-    command
-}
-
-fn seatrial(arguments: &[&str]) -> Output {
-    command(arguments).output().expect("the program starts")
-}
-
-fn code(output: &Output) -> i32 {
-    output.status.code().expect("the program ends by itself")
-}
-
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).into_owned()
-}
-
-/// A folder of this test's own, empty at first.
-fn folder(name: &str) -> PathBuf {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
-    drop(std::fs::remove_dir_all(&folder));
-    std::fs::create_dir_all(&folder).expect("the test folder can be made");
-    folder
-}
+use common::{code, command, folder, refused, seatrial, text};
 
 fn path(path: &Path) -> &str {
     path.to_str().expect("the test folder has a plain name")
@@ -86,15 +56,4 @@ fn violated(folder: &Path) -> PathBuf {
     let violated = folder.join("violated.json");
     std::fs::write(&violated, report.to_string()).expect("written");
     violated
-}
-
-/// Runs what must be refused: exit code 2 and one line that says what to do.
-fn refused(arguments: &[&str], says: &str) {
-    let output = seatrial(arguments);
-    let complaint = text(&output.stderr);
-    assert_eq!(code(&output), 2, "{arguments:?}: {complaint}");
-    assert!(complaint.contains(says), "{arguments:?}: {complaint}");
-    let ours = complaint.starts_with("seatrial: ");
-    assert!(!ours || complaint.trim_end().lines().count() == 1, "{complaint}");
-    assert_eq!(text(&output.stdout), "", "{arguments:?}");
 }

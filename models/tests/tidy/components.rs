@@ -108,7 +108,13 @@ pub(crate) fn orphans(files: &[File]) -> Vec<String> {
             _ => (folder, name.trim_end_matches(".rs")),
         };
         let parents = ["mod.rs", "lib.rs", "main.rs"].map(|parent| format!("{folder}/{parent}"));
-        let declared = parents.iter().filter_map(|parent| text(parent)).any(|parent| {
+        // Tests beside each other share a module that each of them declares.
+        let roots = files.iter().filter(|root| {
+            let beside = root.path.rsplit_once('/').is_some_and(|(its, _)| its == folder);
+            beside && folder.ends_with("/tests") && is_root(&root.path)
+        });
+        let parents = parents.iter().filter_map(|parent| text(parent));
+        let declared = parents.chain(roots.map(|root| &root.text)).any(|parent| {
             let words = format!("mod {module}");
             parent.lines().any(|line| {
                 line.trim_end().ends_with(&format!("{words};"))

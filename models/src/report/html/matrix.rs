@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::escape;
 use crate::engine::{Engine, Kind};
-use crate::report::{Coverage, Fate, MutantRow, NOT_HELD, Report, Row, thousands};
+use crate::report::{Coverage, Fate, MutantRow, NOT_HELD, Report, Row, counted, thousands};
 use crate::trial::Expect;
 
 /// Renders a table per component: a line per scenario and exhibit, a column per engine.
@@ -118,7 +118,10 @@ fn reach(row: &Row) -> String {
         (false, Some(Coverage::Sampled)) => Some("sampled".to_owned()),
         (false, None) => None,
     };
-    let bound = row.bounds.get("preemptions").map(|most| format!("\u{2264} {most} preemptions"));
+    let bound = row
+        .bounds
+        .get("preemptions")
+        .map(|most| format!("\u{2264} {}", counted(*most, "preemption")));
     let parts: Vec<_> = [executions, how, bound].into_iter().flatten().collect();
     let mut text = parts.join(" \u{b7} ");
     if row.coverage == Some(Coverage::Sampled) && row.engine.runs() != Kind::Simulation {

@@ -7,21 +7,12 @@ use crate::conformance::carried;
 use crate::engine::{Engine, Kind};
 use crate::objects::random_bytes;
 use crate::report::{Colour, NOT_HELD, Summary, rows_text};
-use crate::runner::{Progress, Request, run};
+use crate::runner::{Request, Silent, run};
 use crate::trial::{Budget, Component, subject};
 
 /// Enough to reach every case, and to find every mutant, of a scenario of this crate.
 fn budget() -> Budget {
     Budget { schedules: 300, thread_runs: 3, ..Budget::smoke() }
-}
-
-/// Shows nothing.
-pub(crate) struct Silent;
-
-impl Progress for Silent {
-    fn begin(&self, _: usize) {}
-    fn start(&self, _: &str) {}
-    fn end(&self) {}
 }
 
 /// Runs a scenario as the command line does.
