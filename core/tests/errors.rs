@@ -62,7 +62,9 @@ fn with_a_cause() -> Vec<(Box<dyn Error>, usize)> {
     vec![
         (Box::new(key()), 2),
         (Box::new(EnqueueError::Key(key())), 2),
+        (Box::new(EnqueueError::Transform(cause())), 2),
         (Box::new(StoreError::Key(key())), 2),
+        (Box::new(StoreError::Transform(cause())), 2),
         (Box::new(StoreError::Index(index())), 2),
         (Box::new(index()), 2),
         (Box::new(IndexError::Failed(index())), 2),
@@ -81,8 +83,6 @@ fn without_a_cause() -> Vec<Box<dyn Error>> {
     let timing = Timing::seconds(1, 1, 1);
     let too_short = Config { timing, ..Config::new("pod") }.validate().expect_err("too short");
     vec![
-        Box::new(EnqueueError::Transform(cause())),
-        Box::new(StoreError::Transform(cause())),
         Box::new(Closed),
         Box::new(NoMetadata),
         Box::new(NoDeltas),

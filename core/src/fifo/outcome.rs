@@ -33,7 +33,7 @@ impl fmt::Display for EnqueueError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Key(error) => error.fmt(f),
-            Self::Transform(cause) => write!(f, "transforming: {cause}"),
+            Self::Transform(_) => f.write_str("transforming the object"),
         }
     }
 }
@@ -42,7 +42,7 @@ impl Error for EnqueueError {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         match self {
             Self::Key(error) => error.source(),
-            Self::Transform(cause) => cause.source(), // it has said the rest itself
+            Self::Transform(cause) => Some(&**cause),
         }
     }
 }

@@ -148,7 +148,7 @@ fn an_object_has_the_key_that_it_had_before_it_was_transformed() {
 fn what_the_transformer_refuses_is_not_queued() {
     let queue = transforming(&Store::of(&[("a", 1)]));
     let refused = queue.add(("a", 13)).unwrap_err();
-    assert_eq!(refused.to_string(), "transforming: object has no meta");
+    assert_eq!(refused.to_string(), "transforming the object");
     assert!(matches!(queue.delete(("a", 13)), Err(EnqueueError::Transform(_))));
     queue.delete(("unknown", 13)).unwrap(); // ignored, so it is of no interest
     assert!(queue.is_empty());

@@ -4,8 +4,8 @@ use std::sync::OnceLock;
 use std::time::Duration;
 
 use super::*;
-use crate::runtime::{Ambient, Manual};
 use crate::runtime::probe::{Probe, Probing};
+use crate::runtime::{Ambient, Manual};
 
 #[test]
 fn who_waits_in_vain_is_woken_when_the_last_object_of_a_closed_queue_is_processed() {

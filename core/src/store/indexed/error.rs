@@ -22,7 +22,7 @@ impl fmt::Display for StoreError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Key(error) => error.fmt(f),
-            Self::Transform(cause) => write!(f, "transforming: {cause}"),
+            Self::Transform(_) => f.write_str("transforming the object"),
             Self::Index(error) => error.fmt(f),
         }
     }
@@ -32,7 +32,7 @@ impl Error for StoreError {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         match self {
             Self::Key(error) => error.source(),
-            Self::Transform(cause) => cause.source(), // it has said the rest itself
+            Self::Transform(cause) => Some(&**cause),
             Self::Index(error) => error.source(),
         }
     }

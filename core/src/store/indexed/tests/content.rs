@@ -132,7 +132,7 @@ fn the_transformer_works_on_what_comes_in() {
     store.replace(vec![(2, 2)], "").unwrap();
     assert_eq!(store.list().to_vec(), [(2, 102)]);
     let refused = store.add((2, 13)).unwrap_err();
-    assert_eq!(refused.to_string(), "transforming: object has no meta");
+    assert_eq!(refused.to_string(), "transforming the object");
     assert!(matches!(store.replace(vec![(3, 3), (2, 13)], ""), Err(StoreError::Transform(_))));
     assert_eq!(store.list().to_vec(), [(2, 102)]);
     store.transaction(vec![Transaction::Add((4, 13))]).unwrap();
