@@ -1,9 +1,12 @@
-//! Batches, read as the single calls that they stand for.
+//! Batches: read as the single calls that they stand for, and taken in turn with those.
 
 use std::borrow::Cow;
+use std::fmt::Debug;
+use std::num::NonZeroUsize;
+use std::time::Duration;
 
 use seatrial_core::machine::{Channel, Step};
-use seatrial_core::queue::{Done, Finished};
+use seatrial_core::queue::{Done, Finished, Token};
 use seatrial_core::runtime::Instant;
 
 use crate::trial::Event;
@@ -41,4 +44,38 @@ pub(crate) fn dones<Op: Clone, Ret: Clone>(
         batch.instead(done(token.clone()), Step::Done(ended(finished.clone())))
     };
     all.iter().zip(finished).map(one).collect()
+}
+
+/// Returns how many the n-th take of a lone caller asks for together: two, one, or none of it, which
+/// is a single get.
+pub(crate) fn asked(take: usize) -> Option<NonZeroUsize> {
+    NonZeroUsize::new(take % 3)
+}
+
+/// Holds what a lone caller was given against what it should be, and returns the tokens. `over` says
+/// that the queue is shut down, `earliest` when the next item comes.
+///
+/// # Panics
+/// If they differ.
+pub(crate) fn given<T: Debug + PartialEq>(
+    step: Step<Vec<(Token, T)>>,
+    expected: &[T],
+    over: bool,
+    earliest: Option<Duration>,
+) -> Vec<Token> {
+    match step {
+        Step::Done(taken) => {
+            assert!(over || !taken.is_empty(), "nobody is sent home before shutdown");
+            let (tokens, items): (Vec<_>, Vec<_>) = taken.into_iter().unzip();
+            assert_eq!(items, expected);
+            tokens
+        }
+        Step::Wait { until, .. } => {
+            assert!(!over, "nobody sleeps after shutdown");
+            assert!(expected.is_empty(), "a consumer sleeps where {expected:?} wait");
+            assert_eq!(until, earliest.map(|time| Instant::ZERO + time));
+            vec![]
+        }
+        Step::Held(_) => panic!("get keeps the lock"),
+    }
 }

@@ -14,10 +14,10 @@ use seatrial_core::queue::Token;
 use seatrial_core::queue::{
     Add, Done, DoneKey, DrainUntil, Fifo, Finished, Get, GetBatch, Len, ShuttingDown,
 };
-use seatrial_core::runtime::Instant;
 
 use super::Spec;
 use crate::by_hand::{ByHand, hash};
+use crate::items::batches;
 
 pub(super) const BASE: Duration = Duration::from_millis(3);
 pub(super) const MAX: Duration = Duration::from_millis(40);
@@ -92,16 +92,14 @@ pub fn decode(bytes: &[u8]) -> Vec<Op> {
     bytes.chunks_exact(3).map(op).collect()
 }
 
-const TWO: NonZeroUsize = NonZeroUsize::MIN.saturating_add(1);
-
 /// The machine and the sequential object, led through the same calls.
 struct Pair {
     ours: ByHand<Call<u8>, Ret<u8>>,
     spec: Spec<u8>,
     /// The newest delivery of every item.
     deliveries: BTreeMap<u8, Token>,
-    /// Every other time two are taken together.
-    takes: u32,
+    /// How often items were taken: one, a batch of one, or two together, in turn.
+    takes: usize,
 }
 
 impl Pair {
@@ -169,39 +167,22 @@ impl Pair {
 
     fn get(&mut self) {
         self.takes += 1;
-        let together = self.takes.is_multiple_of(2);
-        let step = self.take(together);
-        let delaying = &mut self.spec.delaying;
-        let expected: Vec<_> =
-            iter::from_fn(|| delaying.queue.get()).take(1 + usize::from(together)).collect();
-        let over = delaying.queue.shutting_down;
-        match step {
-            Step::Done(taken) => {
-                assert!(over || !taken.is_empty(), "nobody is sent home before shutdown");
-                let keys: Vec<_> = taken.iter().map(|(_, key)| *key).collect();
-                assert_eq!(keys, expected);
-                self.deliveries.extend(taken.into_iter().map(|(token, key)| (key, token)));
-            }
-            Step::Wait { until, .. } => {
-                assert!(!over, "nobody sleeps after shutdown");
-                assert!(expected.is_empty(), "a consumer sleeps where {expected:?} wait");
-                assert_eq!(until, delaying.earliest().map(|time| Instant::ZERO + time));
-            }
-            Step::Held(_) => panic!("get keeps the lock"),
-        }
-    }
-
-    /// Takes one item, or two together.
-    fn take(&mut self, together: bool) -> Step<Vec<(Token, u8)>> {
-        let call = match together {
-            false => Call::Get(Get),
-            true => Call::GetBatch(GetBatch { most: TWO, call: Get }),
+        let asked = batches::asked(self.takes);
+        let call = match asked {
+            None => Call::Get(Get),
+            Some(most) => Call::GetBatch(GetBatch { most, call: Get }),
         };
-        self.ours.step(call).map(|ret| match ret {
+        let step = self.ours.step(call).map(|ret| match ret {
             Ret::Get(taken) => Vec::from_iter(taken),
             Ret::GetBatch(taken) => taken,
             other => panic!("get gave {other:?}"),
-        })
+        });
+        let all = iter::from_fn(|| self.spec.delaying.queue.get());
+        let expected: Vec<_> = all.take(asked.map_or(1, NonZeroUsize::get)).collect();
+        let (over, earliest) =
+            (self.spec.delaying.queue.shutting_down, self.spec.delaying.earliest());
+        let tokens = batches::given(step, &expected, over, earliest);
+        self.deliveries.extend(iter::zip(expected, tokens));
     }
 
     fn done(&mut self, op: Op) {

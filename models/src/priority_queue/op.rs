@@ -7,16 +7,16 @@ use std::time::Duration;
 
 use seatrial_core::limited_queue::{Forget, NumRequeues, Outcome};
 use seatrial_core::limiter::Exponential;
-use seatrial_core::machine::{Machine, Step};
+use seatrial_core::machine::Machine;
 use seatrial_core::priority_queue::{
     Add, AddBatch, AddOptions, Get, GetBatch, Op as Call, Prioritized,
 };
 use seatrial_core::priority_queue::{Ret, Retries, Settle};
 use seatrial_core::queue::{Done, DoneKey, Finished, Len, ShutDown, ShuttingDown, Token};
-use seatrial_core::runtime::Instant;
 
 use super::Spec;
 use crate::by_hand::{ByHand, hash};
+use crate::items::batches;
 
 pub(super) const BASE: Duration = Duration::from_millis(3);
 pub(super) const MAX: Duration = Duration::from_millis(40);
@@ -101,16 +101,14 @@ pub fn decode(bytes: &[u8]) -> Vec<Op> {
     bytes.chunks_exact(3).map(op).collect()
 }
 
-const TWO: NonZeroUsize = NonZeroUsize::MIN.saturating_add(1);
-
 /// The machine and the sequential object, led through the same calls.
 struct Pair {
     ours: ByHand<Call<u8>, Ret<u8>>,
     spec: Spec<u8>,
     /// The newest delivery of every item.
     deliveries: BTreeMap<u8, Token>,
-    /// Every other time two are taken together.
-    takes: u32,
+    /// How often items were taken: one, a batch of one, or two together, in turn.
+    takes: usize,
 }
 
 impl Pair {
@@ -163,39 +161,23 @@ impl Pair {
 
     fn get(&mut self) {
         self.takes += 1;
-        let together = self.takes.is_multiple_of(2);
-        let step = self.take(together);
-        let expected: Vec<_> =
-            iter::from_fn(|| self.spec.get()).take(1 + usize::from(together)).collect();
-        let over = self.spec.shut_down;
-        match step {
-            Step::Done(taken) => {
-                assert!(over || !taken.is_empty(), "nobody is sent home before shutdown");
-                let keys: Vec<_> =
-                    taken.iter().map(|(_, key, priority)| (*key, *priority)).collect();
-                assert_eq!(keys, expected);
-                self.deliveries.extend(taken.into_iter().map(|(token, key, _)| (key, token)));
-            }
-            Step::Wait { until, .. } => {
-                assert!(!over, "nobody sleeps after shutdown");
-                assert!(expected.is_empty(), "a consumer sleeps where {expected:?} wait");
-                assert_eq!(until, self.spec.earliest().map(|time| Instant::ZERO + time));
-            }
-            Step::Held(_) => panic!("get keeps the lock"),
-        }
-    }
-
-    /// Takes one item, or two together.
-    fn take(&mut self, together: bool) -> Step<Vec<(Token, u8, i32)>> {
-        let call = match together {
-            false => Call::Get(Get),
-            true => Call::GetBatch(GetBatch { most: TWO, call: Get }),
+        let asked = batches::asked(self.takes);
+        let call = match asked {
+            None => Call::Get(Get),
+            Some(most) => Call::GetBatch(GetBatch { most, call: Get }),
         };
-        self.ours.step(call).map(|ret| match ret {
-            Ret::Get(taken) => Vec::from_iter(taken),
-            Ret::GetBatch(taken) => taken,
+        // The item and its priority are what is compared.
+        let apart = |(token, key, priority)| (token, (key, priority));
+        let step = self.ours.step(call).map(|ret| match ret {
+            Ret::Get(taken) => taken.into_iter().map(apart).collect(),
+            Ret::GetBatch(taken) => taken.into_iter().map(apart).collect(),
             other => panic!("get gave {other:?}"),
-        })
+        });
+        let all = iter::from_fn(|| self.spec.get());
+        let expected: Vec<_> = all.take(asked.map_or(1, NonZeroUsize::get)).collect();
+        let (over, earliest) = (self.spec.shut_down, self.spec.earliest());
+        let tokens = batches::given(step, &expected, over, earliest);
+        self.deliveries.extend(iter::zip(expected.into_iter().map(|(key, _)| key), tokens));
     }
 
     fn done(&mut self, op: Op) {
