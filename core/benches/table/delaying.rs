@@ -35,16 +35,16 @@ fn delays(count: usize) -> Vec<Duration> {
     (0..count).map(|_| Duration::from_nanos(random.below(1 << 31) * 1_000 % hour)).collect()
 }
 
-fn fill_ours(runtime: &Manual, keys: &[Key], delays: &[Duration]) -> DelayingQueue<Key, Manual> {
+fn fill_ours(runtime: &Manual, keys: Vec<Key>, delays: &[Duration]) -> DelayingQueue<Key, Manual> {
     let queue = DelayingQueue::new(runtime);
-    keys.iter().zip(delays).for_each(|(key, delay)| queue.add_after(key.clone(), *delay));
+    keys.into_iter().zip(delays).for_each(|(key, delay)| queue.add_after(key, *delay));
     queue
 }
 
-fn fill_plain<S: Hashing>(runtime: &Manual, keys: &[Key], delays: &[Duration]) -> Plain<S> {
+fn fill_plain<S: Hashing>(runtime: &Manual, keys: Vec<Key>, delays: &[Duration]) -> Plain<S> {
     let plain = Plain::default();
-    for (key, delay) in keys.iter().zip(delays) {
-        plain.add_at(key.clone(), runtime.now() + *delay);
+    for (key, delay) in keys.into_iter().zip(delays) {
+        plain.add_at(key, runtime.now() + *delay);
     }
     plain
 }
@@ -54,8 +54,9 @@ fn into<S: Hashing>(part: &'static str, row: &'static str) -> Row {
     let runtime = Manual::new();
     let times = filling_duel(
         ITEMS,
-        || fill_ours(&runtime, &keys, &delays),
-        || fill_plain::<S>(&runtime, &keys, &delays),
+        || keys.clone(),
+        |keys| fill_ours(&runtime, keys, &delays),
+        |keys| fill_plain::<S>(&runtime, keys, &delays),
     );
     let filled = bytes_per_item(|keys| fill_ours(&runtime, keys, &delays));
     Row::new(part, row, times)
@@ -75,12 +76,12 @@ fn out<S: Hashing>(part: &'static str, row: &'static str) -> Row {
         }
     };
     let fill_ours = || {
-        let queue = fill_ours(&runtime, &keys, &delays);
+        let queue = fill_ours(&runtime, keys.clone(), &delays);
         runtime.advance(HOUR);
         queue
     };
     let fill_plain = || {
-        let plain = fill_plain(&runtime, &keys, &delays);
+        let plain = fill_plain(&runtime, keys.clone(), &delays);
         runtime.advance(HOUR);
         plain
     };
@@ -100,21 +101,20 @@ fn rate_limited<S: Hashing>(part: &'static str, row: &'static str) -> Row {
     let keys = keys(KEYS);
     let (base, max) = (Duration::from_millis(5), Duration::from_secs(1000));
     let runtime = Manual::new();
-    let ours = || {
+    let given = || -> Vec<Key> { keys.iter().cycle().take(KEYS * TIMES).cloned().collect() };
+    let ours = |keys: Vec<Key>| {
         let queue = LimitedQueue::new(&runtime, Exponential::new(base, max));
-        for key in keys.iter().cycle().take(KEYS * TIMES) {
-            queue.add_rate_limited(key.clone());
-        }
+        keys.into_iter().for_each(|key| queue.add_rate_limited(key));
         queue
     };
-    let plain = || {
+    let plain = |keys: Vec<Key>| {
         let (queue, failures) = (Plain::<S>::default(), Mutex::new(Failures::<S>::default()));
-        for key in keys.iter().cycle().take(KEYS * TIMES) {
-            let delay = failures.lock().when(key, base, max);
-            queue.add_at(key.clone(), runtime.now() + delay);
+        for key in keys {
+            let delay = failures.lock().when(&key, base, max);
+            queue.add_at(key, runtime.now() + delay);
         }
         (queue, failures)
     };
-    let times = filling_duel(KEYS * TIMES, ours, plain);
+    let times = filling_duel(KEYS * TIMES, given, ours, plain);
     Row::new(part, row, times).goal(per_item(2.3)).gate(1.5)
 }

@@ -27,23 +27,23 @@ fn ours() -> Ours {
     DeltaFifo::new(&System::new(), |object: &Arc<Object>| Ok(Arc::clone(&object.key)))
 }
 
-fn fill_ours(objects: &[Arc<Object>]) -> Ours {
+fn fill_ours(objects: Vec<Arc<Object>>) -> Ours {
     let queue = ours();
     for object in objects {
-        assert!(queue.add(Arc::clone(object)).is_ok());
+        assert!(queue.add(object).is_ok());
     }
     queue
 }
 
-fn fill_plain<S: Hashing>(objects: &[Arc<Object>]) -> Plain<S> {
+fn fill_plain<S: Hashing>(objects: Vec<Arc<Object>>) -> Plain<S> {
     let plain = Plain::default();
-    objects.iter().for_each(|object| plain.add(Arc::clone(object)));
+    objects.into_iter().for_each(|object| plain.add(object));
     plain
 }
 
 fn add<S: Hashing>(part: &'static str, row: &'static str) -> Row {
     let all = objects(OBJECTS);
-    let times = filling_duel(OBJECTS, || fill_ours(&all), || fill_plain::<S>(&all));
+    let times = filling_duel(OBJECTS, || all.clone(), fill_ours, fill_plain::<S>);
     // A slot holds the key and one object.
     let held = (size_of::<Key>() + size_of::<Arc<Object>>()) as f64;
     let bytes = bytes_of(objects, fill_ours) - held;
@@ -66,24 +66,23 @@ fn pop<S: Hashing>(part: &'static str, row: &'static str) -> Row {
             black_box(queue.pop(|deltas| deltas.last().map(|it| it.object.payload[0])));
         }
     };
-    let times =
-        emptying_duel(OBJECTS, (|| fill_ours(&all), ours), (|| fill_plain::<S>(&all), plain));
+    let fills = (|| fill_ours(all.clone()), || fill_plain::<S>(all.clone()));
+    let times = emptying_duel(OBJECTS, (fills.0, ours), (fills.1, plain));
     Row::new(part, row, times).goal(per_item(2.4)).gate(2.0)
 }
 
-/// Both copy the handles of a list: the producer keeps it.
 fn replace<S: Hashing>(part: &'static str, row: &'static str) -> Row {
     let all = objects(100_000);
-    let listed = || {
+    let listed = |list: Vec<Arc<Object>>| {
         let queue = ours();
-        assert!(queue.replace(all.clone()).is_ok());
+        assert!(queue.replace(list).is_ok());
         queue
     };
-    let plain = || {
+    let plain = |list: Vec<Arc<Object>>| {
         let plain = Plain::<S>::default();
-        plain.replace(&all);
+        plain.replace(list);
         plain
     };
-    let times = filling_duel(all.len(), listed, plain);
+    let times = filling_duel(all.len(), || all.clone(), listed, plain);
     Row::new(part, row, times).goal(150.0).gate(2.0)
 }

@@ -54,7 +54,7 @@ fn when<S: Hashing>(part: &'static str, row: &'static str) -> Row {
     );
     let filled = bytes_per_item(|keys| {
         let limiter = ours();
-        for key in keys {
+        for key in &keys {
             black_box(limiter.when(key));
         }
         limiter

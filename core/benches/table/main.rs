@@ -1,6 +1,8 @@
 //! One table: ours beside the plain implementation of the same thing, in the same run.
 //!
 //! *Plain* is the reference's own algorithm over the same lock, the same hasher and the same keys.
+//! What a contestant keeps, keys and objects, the caller has before the clock starts: to copy them
+//! is not the contestants' work.
 //! *By hand* is our algorithm with a lock and a condition variable written around it by hand: what
 //! the monitor costs. Rounds alternate between the contestants and medians are printed, so a ratio
 //! holds on a noisy machine. Bytes are those beside key and object. The goal is three times the speed

@@ -97,6 +97,21 @@ pub(crate) fn duel(
     rounds(ROUNDS, operations, || timed(&mut ours), || timed(&mut other))
 }
 
+/// As [`duel`], for contestants that keep what they are given: the caller has it before the clock
+/// starts.
+pub(crate) fn giving_duel<T>(
+    operations: usize,
+    given: impl Fn() -> T,
+    ours: impl Fn(T),
+    other: impl Fn(T),
+) -> (f64, f64) {
+    let measured = |contestant: &dyn Fn(T)| {
+        let given = given();
+        timed(|| contestant(given))
+    };
+    rounds(ROUNDS, operations, || measured(&ours), || measured(&other))
+}
+
 /// As [`duel`], for contestants that prepare something first and measure themselves.
 pub(crate) fn prepared_duel(
     operations: usize,
@@ -115,22 +130,26 @@ pub(crate) fn single_duel(
     rounds(1, operations, ours, other)
 }
 
-/// Measures how long it takes to make something; what was made before is dropped between.
-pub(crate) fn filling_duel<A, B>(
+/// Measures how long it takes to make something of what is given, which the caller has before the
+/// clock starts; what was made before is dropped between.
+pub(crate) fn filling_duel<T, A, B>(
     operations: usize,
-    ours: impl Fn() -> A,
-    other: impl Fn() -> B,
+    given: impl Fn() -> T,
+    ours: impl Fn(T) -> A,
+    other: impl Fn(T) -> B,
 ) -> (f64, f64) {
     let (mut first, mut second) = (None, None);
     prepared_duel(
         operations,
         || {
             first = None;
-            timed(|| first = Some(ours()))
+            let given = given();
+            timed(|| first = Some(ours(given)))
         },
         || {
             second = None;
-            timed(|| second = Some(other()))
+            let given = given();
+            timed(|| second = Some(other(given)))
         },
     )
 }
@@ -180,17 +199,20 @@ fn median(mut times: Vec<f64>) -> f64 {
 
 /// Returns the bytes that filling something costs per item, at the worse of two sizes: just before
 /// and just after a table of the usual kind grows.
-pub(crate) fn bytes_per_item<T>(fill: impl Fn(&[Key]) -> T) -> f64 {
+pub(crate) fn bytes_per_item<T>(fill: impl Fn(Vec<Key>) -> T) -> f64 {
     bytes_of(keys, fill)
 }
 
 /// As [`bytes_per_item`], for items of another kind. They are alive before, so only what is added
 /// to them counts.
-pub(crate) fn bytes_of<I, T>(make: impl Fn(usize) -> Vec<I>, fill: impl Fn(&[I]) -> T) -> f64 {
+pub(crate) fn bytes_of<I: Clone, T>(
+    make: impl Fn(usize) -> Vec<I>,
+    fill: impl Fn(Vec<I>) -> T,
+) -> f64 {
     let bytes = |count: usize| {
         let items = make(count);
         let before = MEMORY.allocated();
-        let filled = fill(&items);
+        let filled = fill(items.clone());
         let after = MEMORY.allocated();
         drop(filled);
         (after - before) as f64 / count as f64

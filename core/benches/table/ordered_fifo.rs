@@ -46,67 +46,64 @@ fn making() -> Ours {
 
 /// Makes a queue that has keys made and whose consumer has begun to take batches: changes are marked
 /// on the way in.
-fn making_for_batches(objects: &[Arc<Object>]) -> Ours {
+fn making_for_batches(first: Arc<Object>) -> Ours {
     let queue = making();
-    fill(&queue, &objects[..1]);
+    assert!(queue.add(first).is_ok());
     assert!(queue.pop_batch(|batch| batch.events.len()).is_ok_and(|(_, taken)| taken == 1));
     queue
 }
 
-fn fill(queue: &Ours, objects: &[Arc<Object>]) {
+fn filled(queue: Ours, objects: Vec<Arc<Object>>) -> Ours {
     for object in objects {
-        assert!(queue.add(Arc::clone(object)).is_ok());
+        assert!(queue.add(object).is_ok());
     }
-}
-
-fn filled(queue: Ours, objects: &[Arc<Object>]) -> Ours {
-    fill(&queue, objects);
     queue
 }
 
-fn fill_ours(objects: &[Arc<Object>]) -> Ours {
+fn fill_ours(objects: Vec<Arc<Object>>) -> Ours {
     filled(lending(), objects)
 }
 
-fn fill_made_for_batches(objects: &[Arc<Object>]) -> Ours {
-    filled(making_for_batches(objects), objects)
+fn fill_made_for_batches(objects: Vec<Arc<Object>>) -> Ours {
+    filled(making_for_batches(Arc::clone(&objects[0])), objects)
 }
 
-fn fill_plain(objects: &[Arc<Object>]) -> Plain {
+fn fill_plain(objects: Vec<Arc<Object>>) -> Plain {
     let plain = Plain::default();
-    objects.iter().for_each(|object| plain.add(Arc::clone(object)));
+    objects.into_iter().for_each(|object| plain.add(object));
     plain
 }
 
 fn add(part: &'static str, row: &'static str) -> Row {
     let all = objects(OBJECTS);
-    let times = filling_duel(OBJECTS, || fill_ours(&all), || fill_plain(&all));
+    let times = filling_duel(OBJECTS, || all.clone(), fill_ours, fill_plain);
     let bytes = bytes_of(objects, fill_ours) - size_of::<Arc<Object>>() as f64;
     Row::new(part, row, times).goal(per_item(20.0)).gate(1.0).bytes(bytes).most_bytes(20.0)
 }
 
 fn add_made(part: &'static str, row: &'static str) -> Row {
     let all = objects(OBJECTS);
-    let ours = || filled(making(), &all);
-    Row::new(part, row, filling_duel(OBJECTS, ours, || fill_plain(&all)))
+    let ours = |objects| filled(making(), objects);
+    Row::new(part, row, filling_duel(OBJECTS, || all.clone(), ours, fill_plain))
 }
 
 /// With marks: the key is at hand only now.
 fn add_made_for_batches(part: &'static str, row: &'static str) -> Row {
     let all = objects(OBJECTS);
-    let ours = || fill_made_for_batches(&all);
-    Row::new(part, row, filling_duel(OBJECTS, ours, || fill_plain(&all)))
+    let times = filling_duel(OBJECTS, || all.clone(), fill_made_for_batches, fill_plain);
+    Row::new(part, row, times)
 }
 
 /// Measures the way out of both queues.
 fn drained(
     (part, row): (&'static str, &'static str),
-    fill: impl Fn(&[Arc<Object>]) -> Ours,
+    fill: impl Fn(Vec<Arc<Object>>) -> Ours,
     ours: impl Fn(&Ours),
     plain: impl Fn(&Plain),
 ) -> Row {
     let all = objects(OBJECTS);
-    Row::new(part, row, emptying_duel(OBJECTS, (|| fill(&all), ours), (|| fill_plain(&all), plain)))
+    let fills = (|| fill(all.clone()), || fill_plain(all.clone()));
+    Row::new(part, row, emptying_duel(OBJECTS, (fills.0, ours), (fills.1, plain)))
 }
 
 fn pop(part: &'static str, row: &'static str) -> Row {

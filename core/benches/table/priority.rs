@@ -4,10 +4,10 @@ use seatrial_core::priority_queue::{AddOptions, PriorityQueue};
 use seatrial_core::runtime::System;
 
 use crate::Measure;
-use crate::measure::{Key, bytes_per_item, duel, keys, per_item, prepared_duel, wall};
+use crate::measure::{Key, bytes_per_item, keys, per_item, prepared_duel};
 use crate::plain::priority::Plain;
 use crate::plain::{Hashing, Same, SipHash};
-use crate::queue::{Contestant, four_by_four, in_and_out, one_by_one};
+use crate::queue::{Contestant, backlogs, four_by_four, one_by_one};
 use crate::row::Row;
 
 pub(crate) const ROWS: &[Measure] = &[
@@ -17,8 +17,6 @@ pub(crate) const ROWS: &[Measure] = &[
     Measure::new("priority", "4 producers, 4 consumers", many_threads::<Same>)
         .siphash(many_threads::<SipHash>),
 ];
-
-const OPERATIONS: usize = 200_000;
 
 /// Returns one of eight priorities, by a byte of the name.
 fn priority(key: &Key) -> i32 {
@@ -74,17 +72,15 @@ fn queue() -> PriorityQueue<Key> {
 }
 
 fn singly<S: Hashing>(part: &'static str, row: &'static str) -> Row {
-    let (ours, plain, keys) = (queue(), Plain::<S>::default(), keys(1_000));
-    let times = duel(OPERATIONS, || one_by_one(&keys, &ours), || one_by_one(&keys, &plain));
+    let times = one_by_one((&queue(), &Plain::<S>::default()));
     Row::new(part, row, times).goal(400.0).gate(2.0)
 }
 
 fn backlog<S: Hashing>(part: &'static str, row: &'static str) -> Row {
-    let (ours, plain, keys) = (queue(), Plain::<S>::default(), keys(65_536));
-    let times = duel(keys.len(), || in_and_out(&keys, &ours), || in_and_out(&keys, &plain));
+    let times = backlogs((&queue(), &Plain::<S>::default()));
     let filled = bytes_per_item(|keys| {
         let queue = queue();
-        keys.iter().for_each(|key| Contestant::add(&queue, key.clone()));
+        keys.into_iter().for_each(|key| Contestant::add(&queue, key));
         queue
     });
     Row::new(part, row, times).gate(2.0).bytes(filled - size_of::<Key>() as f64).most_bytes(54.0)
@@ -92,8 +88,8 @@ fn backlog<S: Hashing>(part: &'static str, row: &'static str) -> Row {
 
 fn many_threads<S: Hashing>(part: &'static str, row: &'static str) -> Row {
     let keys = keys(300_000);
-    let ours = || wall(|| four_by_four(&keys, &queue()));
-    let plain = || wall(|| four_by_four(&keys, &Plain::<S>::default()));
+    let ours = || four_by_four(&keys, &queue());
+    let plain = || four_by_four(&keys, &Plain::<S>::default());
     let times = prepared_duel(keys.len(), ours, plain);
     Row::new(part, row, times).goal(per_item(1.1)).gate(2.0)
 }

@@ -1,6 +1,7 @@
 //! The work queue.
 
 use std::hash::BuildHasher as _;
+use std::time::Duration;
 
 use foldhash::fast::RandomState;
 use parking_lot::{Condvar, Mutex};
@@ -8,7 +9,7 @@ use seatrial_core::machine::{Cx, Operation as _, Step};
 use seatrial_core::queue::{Add, Done, GETTERS, Get, Queue, Token, WorkQueue};
 use seatrial_core::runtime::System;
 
-use crate::measure::{Key, bytes_per_item, duel, keys, lock_pair, per_item};
+use crate::measure::{Key, bytes_per_item, giving_duel, keys, lock_pair, per_item};
 use crate::measure::{prepared_duel, single_duel, timed, wall};
 use crate::plain::queue::Plain;
 use crate::plain::{Hashing, Same, SipHash};
@@ -141,18 +142,35 @@ impl Contestant for ByHand {
 const OPERATIONS: usize = 200_000;
 const QUEUED: usize = 65_536;
 
-/// Adds, takes and ends one item after the other.
-pub(crate) fn one_by_one(keys: &[Key], queue: &impl Contestant) {
-    for key in keys.iter().cycle().take(OPERATIONS) {
-        queue.add(key.clone());
-        queue.take_and_end();
+/// Adds, takes and ends one item after the other, a thousand of them again and again.
+pub(crate) fn one_by_one((ours, other): (&impl Contestant, &impl Contestant)) -> (f64, f64) {
+    fn run(keys: Vec<Key>, queue: &impl Contestant) {
+        for key in keys {
+            queue.add(key);
+            queue.take_and_end();
+        }
     }
+    let keys = keys(1_000);
+    let given = || keys.iter().cycle().take(OPERATIONS).cloned().collect();
+    giving_duel(OPERATIONS, given, |keys| run(keys, ours), |keys| run(keys, other))
 }
 
 /// Adds all items, then takes and ends them.
-pub(crate) fn in_and_out(keys: &[Key], queue: &impl Contestant) {
-    keys.iter().for_each(|key| queue.add(key.clone()));
-    keys.iter().for_each(|_| assert!(queue.take_and_end()));
+pub(crate) fn in_and_out(keys: Vec<Key>, queue: &impl Contestant) {
+    let count = keys.len();
+    keys.into_iter().for_each(|key| queue.add(key));
+    (0..count).for_each(|_| assert!(queue.take_and_end()));
+}
+
+/// Measures [`in_and_out`] of so many as are queued.
+pub(crate) fn backlogs((ours, other): (&impl Contestant, &impl Contestant)) -> (f64, f64) {
+    let keys = keys(QUEUED);
+    giving_duel(
+        QUEUED,
+        || keys.clone(),
+        |keys| in_and_out(keys, ours),
+        |keys| in_and_out(keys, other),
+    )
 }
 
 fn queue() -> WorkQueue<Key> {
@@ -160,23 +178,19 @@ fn queue() -> WorkQueue<Key> {
 }
 
 fn by_hand(part: &'static str, row: &'static str) -> Row {
-    let (ours, other, keys) = (queue(), ByHand::new(), keys(1_000));
-    let times = duel(OPERATIONS, || one_by_one(&keys, &ours), || one_by_one(&keys, &other));
-    Row::new(part, row, times).against("by hand").gate(0.95)
+    Row::new(part, row, one_by_one((&queue(), &ByHand::new()))).against("by hand").gate(0.95)
 }
 
 fn one_in_flight<S: Hashing>(part: &'static str, row: &'static str) -> Row {
-    let (ours, plain, keys) = (queue(), Plain::<_, S>::default(), keys(1_000));
-    let times = duel(OPERATIONS, || one_by_one(&keys, &ours), || one_by_one(&keys, &plain));
+    let times = one_by_one((&queue(), &Plain::<_, S>::default()));
     Row::new(part, row, times).goal(3.0 * lock_pair() + 20.0).gate(1.5)
 }
 
 fn backlog<S: Hashing>(part: &'static str, row: &'static str) -> Row {
-    let (ours, plain, keys) = (queue(), Plain::<_, S>::default(), keys(QUEUED));
-    let times = duel(QUEUED, || in_and_out(&keys, &ours), || in_and_out(&keys, &plain));
+    let times = backlogs((&queue(), &Plain::<_, S>::default()));
     let filled = bytes_per_item(|keys| {
         let queue = queue();
-        keys.iter().for_each(|key| queue.add(key.clone()));
+        keys.into_iter().for_each(|key| queue.add(key));
         queue
     });
     Row::new(part, row, times)
@@ -189,41 +203,44 @@ fn backlog<S: Hashing>(part: &'static str, row: &'static str) -> Row {
 fn batches<S: Hashing>(part: &'static str, row: &'static str) -> Row {
     let (ours, plain, keys) = (queue(), Plain::<_, S>::default(), keys(QUEUED));
     let most = std::num::NonZeroUsize::MIN.saturating_add(63);
-    let in_batches = || {
-        for some in keys.chunks(most.get()) {
-            ours.add_all(some.iter().cloned());
+    let in_batches = |keys: Vec<Key>| {
+        let mut keys = keys.into_iter();
+        for _ in 0..QUEUED / most {
+            ours.add_all(keys.by_ref().take(most.get()));
         }
-        for _ in keys.chunks(most.get()) {
+        for _ in 0..QUEUED / most {
             ours.done_all(ours.take_batch(most).into_iter().map(|(token, _)| token));
         }
     };
-    Row::new(part, row, duel(QUEUED, in_batches, || in_and_out(&keys, &plain)))
+    let one_by_one = |keys| in_and_out(keys, &plain);
+    Row::new(part, row, giving_duel(QUEUED, || keys.clone(), in_batches, one_by_one))
 }
 
 fn many_threads<S: Hashing>(part: &'static str, row: &'static str) -> Row {
     const ITEMS: usize = 1_000_000;
     let keys = keys(ITEMS);
-    let ours = || wall(|| four_by_four(&keys, &queue()));
-    let plain = || wall(|| four_by_four(&keys, &Plain::<_, S>::default()));
+    let ours = || four_by_four(&keys, &queue());
+    let plain = || four_by_four(&keys, &Plain::<_, S>::default());
     Row::new(part, row, prepared_duel(ITEMS, ours, plain)).goal(per_item(6.0)).gate(2.0)
 }
 
-/// Four threads add the items, four take and end them.
-pub(crate) fn four_by_four(keys: &[Key], queue: &impl Contestant) {
-    std::thread::scope(|scope| {
-        for _ in 0..4 {
-            scope.spawn(|| while queue.take_and_end() {});
-        }
-        let add = |part: &[Key]| part.iter().for_each(|key| queue.add(key.clone()));
-        let producers: Vec<_> = keys
-            .chunks(keys.len().div_ceil(4))
-            .map(|part| scope.spawn(move || add(part)))
-            .collect();
-        for producer in producers {
-            assert!(producer.join().is_ok(), "a producer panicked");
-        }
-        queue.shut_down();
-    });
+/// Measures four threads that add the items while four take and end them.
+pub(crate) fn four_by_four(keys: &[Key], queue: &impl Contestant) -> Duration {
+    let parts: Vec<_> = keys.chunks(keys.len().div_ceil(4)).map(<[Key]>::to_vec).collect();
+    wall(|| {
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| while queue.take_and_end() {});
+            }
+            let add = |part: Vec<Key>| part.into_iter().for_each(|key| queue.add(key));
+            let producers: Vec<_> =
+                parts.into_iter().map(|part| scope.spawn(move || add(part))).collect();
+            for producer in producers {
+                assert!(producer.join().is_ok(), "a producer panicked");
+            }
+            queue.shut_down();
+        });
+    })
 }
 
 const MANY: usize = 10_000_000;
@@ -231,14 +248,18 @@ const MANY: usize = 10_000_000;
 /// What is asked of so many is the row below; this one stands beside it, without gate.
 fn ten_million<S: Hashing>(part: &'static str, row: &'static str) -> Row {
     let keys = keys(MANY);
+    let in_and_out_of = |queue: &dyn Fn(Vec<Key>)| {
+        let keys = keys.clone();
+        timed(|| queue(keys))
+    };
     let times = single_duel(
         MANY,
-        || timed(|| in_and_out(&keys, &queue())),
-        || timed(|| in_and_out(&keys, &Plain::<_, S>::default())),
+        || in_and_out_of(&|keys| in_and_out(keys, &queue())),
+        || in_and_out_of(&|keys| in_and_out(keys, &Plain::<_, S>::default())),
     );
     let before = MEMORY.allocated();
     let queue = queue();
-    in_and_out(&keys, &queue);
+    in_and_out(keys.clone(), &queue);
     let kept = (MEMORY.allocated() - before) as f64 / MANY as f64;
     drop(queue);
     Row::new(part, row, times).bytes(kept)
@@ -247,10 +268,10 @@ fn ten_million<S: Hashing>(part: &'static str, row: &'static str) -> Row {
 /// The same number of calls on a tenth of the keys: a cost that grows with the keys shows.
 fn linear(part: &'static str, row: &'static str) -> Row {
     let keys = keys(MANY);
-    let times = single_duel(
-        MANY,
-        || timed(|| in_and_out(&keys, &queue())),
-        || timed(|| keys.chunks(MANY / 10).for_each(|some| in_and_out(some, &queue()))),
-    );
+    let in_parts = |count: usize| {
+        let parts: Vec<_> = keys.chunks(count).map(<[Key]>::to_vec).collect();
+        timed(|| parts.into_iter().for_each(|part| in_and_out(part, &queue())))
+    };
+    let times = single_duel(MANY, || in_parts(MANY), || in_parts(MANY / 10));
     Row::new(part, row, times).against("fewer keys").gate(0.5)
 }

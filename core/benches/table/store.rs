@@ -12,7 +12,7 @@ use seatrial_core::store::{IndexedStore, index_by_one};
 
 use crate::Measure;
 use crate::measure::{
-    Key, bytes_of, duel, filling_duel, per_item, prepared_duel, shuffle, timed, wall,
+    Key, bytes_of, duel, filling_duel, giving_duel, per_item, prepared_duel, shuffle, wall,
 };
 use crate::objects::{Object, objects};
 use crate::plain::store::Plain;
@@ -61,30 +61,30 @@ fn plain<S: Hashing>() -> Plain<S> {
     ])
 }
 
-fn fill_ours(objects: &[Arc<Object>]) -> Ours {
+fn fill_ours(objects: Vec<Arc<Object>>) -> Ours {
     let store = ours();
     for object in objects {
-        assert!(store.add(Arc::clone(object)).is_ok());
+        assert!(store.add(object).is_ok());
     }
     store
 }
 
-fn fill_plain<S: Hashing>(objects: &[Arc<Object>]) -> Plain<S> {
+fn fill_plain<S: Hashing>(objects: Vec<Arc<Object>>) -> Plain<S> {
     let store = plain();
-    objects.iter().for_each(|object| store.add(Arc::clone(object)));
+    objects.into_iter().for_each(|object| store.add(object));
     store
 }
 
 /// Returns objects, and both stores with them in.
 fn filled<S: Hashing>() -> (Vec<Arc<Object>>, Ours, Plain<S>) {
     let all = objects(OBJECTS);
-    let (ours, plain) = (fill_ours(&all), fill_plain(&all));
+    let (ours, plain) = (fill_ours(all.clone()), fill_plain(all.clone()));
     (all, ours, plain)
 }
 
 fn add<S: Hashing>(part: &'static str, row: &'static str) -> Row {
     let all = objects(OBJECTS);
-    let times = filling_duel(OBJECTS, || fill_ours(&all), || fill_plain::<S>(&all));
+    let times = filling_duel(OBJECTS, || all.clone(), fill_ours, fill_plain::<S>);
     let held = (size_of::<Key>() + size_of::<Arc<Object>>()) as f64;
     let bytes = bytes_of(objects, fill_ours) - held;
     Row::new(part, row, times).goal(per_item(4.0)).gate(2.0).bytes(bytes).most_bytes(91.0)
@@ -134,13 +134,11 @@ fn by_index<S: Hashing>(part: &'static str, row: &'static str) -> Row {
 
 fn replace<S: Hashing>(part: &'static str, row: &'static str) -> Row {
     let (all, ours, plain) = filled::<S>();
-    let times = prepared_duel(
+    let times = giving_duel(
         OBJECTS,
-        || {
-            let list = all.clone();
-            timed(|| assert!(ours.replace(list, "2").is_ok()))
-        },
-        || timed(|| plain.replace(&all)),
+        || all.clone(),
+        |list| assert!(ours.replace(list, "2").is_ok()),
+        |list| plain.replace(list),
     );
     Row::new(part, row, times).goal(280.0).gate(2.0)
 }
@@ -216,8 +214,10 @@ const ONE_BY_ONE: Writes = (
     |plain, all| all.iter().take(100).for_each(|one| plain.add(one.clone())),
 );
 /// Takes a plain store's lock for long.
-const WHOLE_LISTS: Writes =
-    (|ours, all| assert!(ours.replace(all.to_vec(), "2").is_ok()), |plain, all| plain.replace(all));
+const WHOLE_LISTS: Writes = (
+    |ours, all| assert!(ours.replace(all.to_vec(), "2").is_ok()),
+    |plain, all| plain.replace(all.to_vec()),
+);
 
 /// Reads every key once while another thread writes; `figure` makes one of how long reads took.
 fn beside(

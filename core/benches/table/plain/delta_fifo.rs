@@ -65,12 +65,12 @@ impl<S: Hashing> Plain<S> {
         self.changed.notify_all();
     }
 
-    pub(crate) fn replace(&self, list: &[Arc<Object>]) {
+    pub(crate) fn replace(&self, list: Vec<Arc<Object>>) {
         let mut inside = self.inside.lock();
         let mut keys = HashSet::<_, S>::default();
         for object in list {
             keys.insert(Arc::clone(&object.key));
-            self.queue_action(&mut inside, Kind::Replaced, Arc::clone(object));
+            self.queue_action(&mut inside, Kind::Replaced, object);
         }
         let gone = inside.items.iter().filter(|(key, _)| !keys.contains(*key));
         let gone: Vec<_> =

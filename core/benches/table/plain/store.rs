@@ -27,25 +27,23 @@ pub(crate) struct Plain<S> {
     inside: RwLock<Inside<S>>,
 }
 
-impl<S: Hashing> Inside<S> {
-    fn update_indices(&mut self, old: Option<&Arc<Object>>, new: &Arc<Object>) {
-        for index in &mut self.indices {
-            let before = old.map(|old| (index.function)(old)).unwrap_or_default();
-            let values = (index.function)(new);
-            if before == values {
-                continue;
-            }
-            for value in before {
-                if let Some(keys) = index.keys.get_mut(&value) {
-                    keys.remove(&new.key);
-                    if keys.is_empty() {
-                        index.keys.remove(&value);
-                    }
+impl<S: Hashing> Index<S> {
+    fn update(&mut self, old: Option<&Arc<Object>>, new: &Arc<Object>) {
+        let before = old.map(|old| (self.function)(old)).unwrap_or_default();
+        let values = (self.function)(new);
+        if before == values {
+            return;
+        }
+        for value in before {
+            if let Some(keys) = self.keys.get_mut(&value) {
+                keys.remove(&new.key);
+                if keys.is_empty() {
+                    self.keys.remove(&value);
                 }
             }
-            for value in values {
-                index.keys.entry(value).or_default().insert(Arc::clone(&new.key));
-            }
+        }
+        for value in values {
+            self.keys.entry(value).or_default().insert(Arc::clone(&new.key));
         }
     }
 }
@@ -64,7 +62,7 @@ impl<S: Hashing> Plain<S> {
     pub(crate) fn add(&self, object: Arc<Object>) {
         let mut inside = self.inside.write();
         let old = inside.items.insert(Arc::clone(&object.key), Arc::clone(&object));
-        inside.update_indices(old.as_ref(), &object);
+        inside.indices.iter_mut().for_each(|index| index.update(old.as_ref(), &object));
     }
 
     #[inline(always)] // as ours
@@ -84,14 +82,15 @@ impl<S: Hashing> Plain<S> {
         found.collect()
     }
 
-    pub(crate) fn replace(&self, list: &[Arc<Object>]) {
-        let items = list.iter().map(|object| (Arc::clone(&object.key), Arc::clone(object)));
+    pub(crate) fn replace(&self, list: Vec<Arc<Object>>) {
+        let items = list.into_iter().map(|object| (Arc::clone(&object.key), object));
         let items: HashMap<_, _, S> = items.collect();
         let mut inside = self.inside.write();
-        inside.items = items;
-        inside.indices.iter_mut().for_each(|index| index.keys = HashMap::default());
-        for object in list {
-            inside.update_indices(None, object);
+        let Inside { items: held, indices } = &mut *inside;
+        *held = items;
+        indices.iter_mut().for_each(|index| index.keys = HashMap::default());
+        for object in held.values() {
+            indices.iter_mut().for_each(|index| index.update(None, object));
         }
     }
 }
