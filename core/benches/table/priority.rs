@@ -1,17 +1,20 @@
 //! The priority queue.
 
 use seatrial_core::priority_queue::{AddOptions, PriorityQueue};
+use seatrial_core::queue::Token;
 use seatrial_core::runtime::System;
 
 use crate::Measure;
 use crate::measure::{Key, bytes_per_item, keys, per_item, prepared_duel};
 use crate::plain::priority::Plain;
 use crate::plain::{Hashing, Same, SipHash};
-use crate::queue::{Contestant, backlogs, four_by_four, one_by_one};
+use crate::queue::{Contestant, Onward, backlogs, four_by_four, one_by_one, one_then_next};
 use crate::row::Row;
 
 pub(crate) const ROWS: &[Measure] = &[
     Measure::new("priority", "add+get+done, one by one", singly::<Same>).siphash(singly::<SipHash>),
+    Measure::new("priority", "add, done+get in one, one by one", onward::<Same>)
+        .siphash(onward::<SipHash>),
     Measure::new("priority", "64k queued, eight priorities", backlog::<Same>)
         .siphash(backlog::<SipHash>),
     Measure::new("priority", "4 producers, 4 consumers", many_threads::<Same>)
@@ -45,6 +48,46 @@ impl Contestant for PriorityQueue<Key> {
     }
 }
 
+impl Onward for PriorityQueue<Key> {
+    type Held = Token;
+
+    #[inline(always)]
+    fn first(&self) -> Option<Token> {
+        let (token, _key, _) = self.take_with_priority()?;
+        Some(token)
+    }
+
+    #[inline(always)]
+    fn next(&self, token: Token) -> Option<Token> {
+        let (token, _key, _) = self.done_then_take(token)?;
+        Some(token)
+    }
+
+    fn end(&self, token: Token) {
+        self.done(token);
+    }
+}
+
+/// In two calls: there is none for both.
+impl<S: Hashing> Onward for Plain<S> {
+    type Held = Key;
+
+    #[inline(always)]
+    fn first(&self) -> Option<Key> {
+        self.get().map(|(key, _)| key)
+    }
+
+    #[inline(always)]
+    fn next(&self, key: Key) -> Option<Key> {
+        self.done(&key);
+        self.first()
+    }
+
+    fn end(&self, key: Key) {
+        self.done(&key);
+    }
+}
+
 impl<S: Hashing> Contestant for Plain<S> {
     #[inline(always)]
     fn add(&self, key: Key) {
@@ -74,6 +117,10 @@ fn queue() -> PriorityQueue<Key> {
 fn singly<S: Hashing>(part: &'static str, row: &'static str) -> Row {
     let times = one_by_one((&queue(), &Plain::<S>::default()));
     Row::new(part, row, times).goal(400.0).gate(2.0)
+}
+
+fn onward<S: Hashing>(part: &'static str, row: &'static str) -> Row {
+    Row::new(part, row, one_then_next((&queue(), &Plain::<S>::default())))
 }
 
 fn backlog<S: Hashing>(part: &'static str, row: &'static str) -> Row {

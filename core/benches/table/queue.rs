@@ -20,6 +20,8 @@ pub(crate) const ROWS: &[Measure] = &[
     Measure::new("queue", "add+get+done, one in flight", by_hand),
     Measure::new("queue", "add+get+done, one in flight", one_in_flight::<Same>)
         .siphash(one_in_flight::<SipHash>),
+    Measure::new("queue", "add, done+get in one, one in flight", onward::<Same>)
+        .siphash(onward::<SipHash>),
     Measure::new("queue", "64k queued, distinct keys", backlog::<Same>).siphash(backlog::<SipHash>),
     Measure::new("queue", "64k queued, in batches of 64", batches::<Same>)
         .siphash(batches::<SipHash>),
@@ -36,6 +38,55 @@ pub(crate) trait Contestant: Sync {
     /// Takes an item and ends its delivery; false once the queue is shut down.
     fn take_and_end(&self) -> bool;
     fn shut_down(&self);
+}
+
+/// A queue as a worker sees it that ends an item and goes on to the next.
+pub(crate) trait Onward: Contestant {
+    /// An item in processing.
+    type Held;
+    fn first(&self) -> Option<Self::Held>;
+    fn next(&self, held: Self::Held) -> Option<Self::Held>;
+    fn end(&self, held: Self::Held);
+}
+
+impl Onward for WorkQueue<Key> {
+    type Held = Token;
+
+    #[inline(always)]
+    fn first(&self) -> Option<Token> {
+        let (token, _key) = self.take()?;
+        Some(token)
+    }
+
+    #[inline(always)]
+    fn next(&self, token: Token) -> Option<Token> {
+        let (token, _key) = self.done_then_take(token)?;
+        Some(token)
+    }
+
+    fn end(&self, token: Token) {
+        self.done(token);
+    }
+}
+
+/// In two calls: there is none for both.
+impl<S: Hashing> Onward for Plain<Key, S> {
+    type Held = Key;
+
+    #[inline(always)]
+    fn first(&self) -> Option<Key> {
+        self.get()
+    }
+
+    #[inline(always)]
+    fn next(&self, key: Key) -> Option<Key> {
+        self.done(&key);
+        self.get()
+    }
+
+    fn end(&self, key: Key) {
+        self.done(&key);
+    }
 }
 
 impl Contestant for WorkQueue<Key> {
@@ -155,6 +206,24 @@ pub(crate) fn one_by_one((ours, other): (&impl Contestant, &impl Contestant)) ->
     giving_duel(OPERATIONS, given, |keys| run(keys, ours), |keys| run(keys, other))
 }
 
+/// As [`one_by_one`], by a worker that ends an item when the next one is there.
+pub(crate) fn one_then_next((ours, other): (&impl Onward, &impl Onward)) -> (f64, f64) {
+    fn run(keys: Vec<Key>, queue: &impl Onward) {
+        let mut keys = keys.into_iter();
+        keys.next().into_iter().for_each(|key| queue.add(key));
+        let mut held = queue.first().expect("it was added");
+        for key in keys {
+            queue.add(key);
+            let Some(next) = queue.next(held) else { unreachable!("it was added") };
+            held = next;
+        }
+        queue.end(held);
+    }
+    let keys = keys(1_000);
+    let given = || keys.iter().cycle().take(OPERATIONS).cloned().collect();
+    giving_duel(OPERATIONS, given, |keys| run(keys, ours), |keys| run(keys, other))
+}
+
 /// Adds all items, then takes and ends them.
 pub(crate) fn in_and_out(keys: Vec<Key>, queue: &impl Contestant) {
     let count = keys.len();
@@ -184,6 +253,10 @@ fn by_hand(part: &'static str, row: &'static str) -> Row {
 fn one_in_flight<S: Hashing>(part: &'static str, row: &'static str) -> Row {
     let times = one_by_one((&queue(), &Plain::<_, S>::default()));
     Row::new(part, row, times).goal(3.0 * lock_pair() + 20.0).gate(1.5)
+}
+
+fn onward<S: Hashing>(part: &'static str, row: &'static str) -> Row {
+    Row::new(part, row, one_then_next((&queue(), &Plain::<_, S>::default())))
 }
 
 fn backlog<S: Hashing>(part: &'static str, row: &'static str) -> Row {

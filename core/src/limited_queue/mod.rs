@@ -189,6 +189,15 @@ where
         matches!(self.monitor.call(Done(token)), Finished::Ended(_))
     }
 
+    /// Ends a delivery and takes the next item, as [`done`](Self::done) and then
+    /// [`take`](Self::take) would, with nobody between them: a worker that ends one item and goes
+    /// on to the next locks once for both.
+    #[must_use = "the delivery lasts until its token is done"]
+    #[inline]
+    pub fn done_then_take(&self, token: Token) -> Option<(Token, K)> {
+        self.monitor.call_then(Done(token), Get)
+    }
+
     /// As [`done`](Self::done), for an item named by its value. Called late, it can end the
     /// delivery of another consumer: prefer the token.
     pub fn done_key(&self, key: &K) -> bool {
@@ -201,6 +210,14 @@ where
     #[inline]
     pub fn settle(&self, token: Token, outcome: Outcome) -> bool {
         matches!(self.monitor.call(Settle::new(token, outcome)), Finished::Ended(_))
+    }
+
+    /// Settles a delivery and takes the next item, as [`settle`](Self::settle) and then
+    /// [`take`](Self::take) would, with nobody between them.
+    #[must_use = "the delivery lasts until its token is done"]
+    #[inline]
+    pub fn settle_then_take(&self, token: Token, outcome: Outcome) -> Option<(Token, K)> {
+        self.monitor.call_then(Settle::new(token, outcome), Get)
     }
 
     /// Returns how many items could be handed out now. Those whose time has not come and those in

@@ -50,6 +50,22 @@ impl Wakes {
         self.set(on, Self::ALL);
     }
 
+    /// Returns whom two steps of one critical section wake together.
+    #[inline(always)]
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        if self.any() && other.any() { self.sum(other) } else { Self(self.0 | other.0) }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn sum(mut self, other: Self) -> Self {
+        for on in 0..CHANNELS as Channel {
+            self.many(on, other.get(on).into());
+        }
+        self
+    }
+
     /// Tells whether anybody is to be woken.
     #[inline]
     #[must_use]
@@ -119,6 +135,19 @@ mod tests {
         wakes.all(1);
         wakes.one_less(1);
         assert_eq!(wakes.get(1), Wakes::ALL - 1);
+    }
+
+    #[test]
+    fn two_steps_wake_whom_each_of_them_wakes() {
+        let (mut one, mut other) = (Wakes::default(), Wakes::default());
+        one.many(0, 2);
+        one.all(1);
+        other.many(0, 3);
+        other.one(1);
+        other.one(3);
+        let both = one.and(other);
+        assert_eq!(both, other.and(one));
+        assert_eq!([0, 1, 2, 3].map(|on| both.get(on)), [5, Wakes::ALL, 0, 1]);
     }
 
     #[test]

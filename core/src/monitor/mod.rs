@@ -22,6 +22,7 @@ mod call;
 mod tasks;
 #[cfg(test)]
 mod tests;
+mod then;
 
 use std::fmt;
 use std::marker::PhantomData;

@@ -275,6 +275,15 @@ where
         matches!(self.monitor.call(Done(token)), Finished::Ended(_))
     }
 
+    /// Ends a delivery and takes the next item, as [`done`](Self::done) and then
+    /// [`take_with_priority`](Self::take_with_priority) would, with nobody between them: a worker that ends one item and goes
+    /// on to the next locks once for both.
+    #[must_use = "the delivery lasts until its token is done"]
+    #[inline]
+    pub fn done_then_take(&self, token: Token) -> Option<(Token, K, i32)> {
+        self.monitor.call_then(Done(token), Get)
+    }
+
     /// As [`done`](Self::done), for an item named by its value. Called late, it can end the
     /// delivery of another consumer: prefer the token.
     pub fn done_key(&self, key: &K) -> bool {
@@ -290,6 +299,19 @@ where
     #[inline]
     pub fn settle(&self, token: Token, outcome: Outcome, priority: i32) -> bool {
         matches!(self.monitor.call(Settle::new(token, outcome, priority)), Finished::Ended(_))
+    }
+
+    /// Settles a delivery and takes the next item, as [`settle`](Self::settle) and then
+    /// [`take_with_priority`](Self::take_with_priority) would, with nobody between them.
+    #[must_use = "the delivery lasts until its token is done"]
+    #[inline]
+    pub fn settle_then_take(
+        &self,
+        token: Token,
+        outcome: Outcome,
+        priority: i32,
+    ) -> Option<(Token, K, i32)> {
+        self.monitor.call_then(Settle::new(token, outcome, priority), Get)
     }
 
     /// Returns how many items are ready, those in processing that were added again too; not those

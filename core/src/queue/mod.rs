@@ -194,6 +194,15 @@ where
         matches!(self.monitor.call(Done(token)), Finished::Ended(_))
     }
 
+    /// Ends a delivery and takes the next item, as [`done`](Self::done) and then
+    /// [`take`](Self::take) would, with nobody between them: a worker that ends one item and goes
+    /// on to the next locks once for both.
+    #[must_use = "the delivery lasts until its token is done"]
+    #[inline]
+    pub fn done_then_take(&self, token: Token) -> Option<(Token, K)> {
+        self.monitor.call_then(Done(token), Get)
+    }
+
     /// As [`done`](Self::done), for an item named by its value.
     ///
     /// Returns false, and does nothing, if the item is not in processing (`workqueue:WQ-21`).

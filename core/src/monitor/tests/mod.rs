@@ -3,6 +3,7 @@
 mod foreign;
 mod halves;
 mod sleepers;
+mod then;
 
 use std::future::Future;
 use std::pin::{Pin, pin};
