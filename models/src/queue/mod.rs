@@ -12,7 +12,7 @@
 //! | shutdown is final | `shutdown_is_final` | `shut_down_while_waiting` | `accept_after_shutdown`, `empty_is_shut_down` |
 //! | done ends its own delivery | `done_ends_its_own_delivery` | `stale_token` | `done_by_value` |
 //! | a drain waits for what it says | `drain_waits` | `strict_drain`, `two_drains` | `drain_looks_at_waiting_only` |
-//! | no wake-up is lost | `no_lost_wakeup` | `two_workers`, `dropped_getter` | `add_never_wakes`, `dropped_getter_swallows_wake` |
+//! | no wake-up is lost | `no_lost_wakeup` | `two_workers`, `workers_go_on`, `dropped_getter` | `add_never_wakes`, `dropped_getter_swallows_wake` |
 //! | shutdown wakes every consumer | `shutdown_wakes_consumers` | `shut_down_while_waiting` | `shutdown_wakes_one` |
 //! | every drain returns | `drains_return` | `two_drains` | `single_waiter_signal` |
 //! | shutdown releases every earlier drain | `shutdown_releases_drains` | `drain_after_shutdown` | `new_drain_undoes_release` |
@@ -155,6 +155,7 @@ component_tests! {
         add_while_processing,
         two_getters,
         two_workers,
+        workers_go_on,
         shut_down_while_waiting,
         drain_released_by_shutdown,
         two_drains,

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use seatrial_core::runtime::Runtime;
 
-use super::{adds, caller, queue, some, worker};
+use super::{adds, caller, ends, queue, some, worker};
 use crate::queue::{History, Queue};
 use crate::trial::{Scenario, World};
 
@@ -89,6 +89,42 @@ impl Scenario<Queue> for TwoGetters {
     /// Both consumers sleep when an item comes.
     fn reaches(history: &History) -> bool {
         some(history, |before, event| adds(event).is_some() && before.getters.len() == 2)
+    }
+}
+
+/// Two consumers each end an item and take the next in one step, while one comes again.
+pub(super) struct WorkersGoOn;
+
+impl Scenario<Queue> for WorkersGoOn {
+    const NAME: &'static str = "workers_go_on";
+    const SAYS: &'static str =
+        "two consumers each end an item and take the next in one step, while one comes again";
+
+    fn run<R: Runtime>(&self, world: &World<R, Queue>) {
+        let queue = queue(world);
+        let worker = |name| {
+            caller(world, name, &queue, |queue| {
+                let mut held = queue.take();
+                while let Some((token, _)) = held {
+                    held = queue.done_then_take(token);
+                }
+            })
+        };
+        let workers = [worker("first"), worker("second")];
+        queue.add(1);
+        queue.add(1);
+        queue.add(2);
+        world.quiesce();
+        queue.shut_down();
+        workers.into_iter().for_each(|worker| world.join(worker));
+    }
+
+    /// One consumer ends an item that came again, while the other sleeps.
+    fn reaches(history: &History) -> bool {
+        some(history, |before, event| {
+            let comes_again = !before.spec.dirty.is_disjoint(&before.spec.processing);
+            ends(event) && comes_again && before.getters.len() == 1
+        })
     }
 }
 

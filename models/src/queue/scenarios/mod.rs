@@ -24,6 +24,7 @@ pub(super) fn all() -> Vec<Box<dyn DynScenario<Queue>>> {
         Box::new(delivery::AddWhileProcessing),
         Box::new(delivery::TwoGetters),
         Box::new(delivery::TwoWorkers),
+        Box::new(delivery::WorkersGoOn),
         Box::new(shutdown::ShutDownWhileWaiting),
         Box::new(shutdown::DrainReleasedByShutdown),
         Box::new(shutdown::TwoDrains),
@@ -76,6 +77,10 @@ fn adds(event: &Event) -> Option<u8> {
         What::Step { op: Op::Add(add), .. } => add.key,
         _ => None,
     }
+}
+
+fn ends(event: &Event) -> bool {
+    matches!(&event.what, What::Step { op: Op::Done(_), .. })
 }
 
 fn drain_waits(event: &Event) -> bool {
