@@ -276,8 +276,8 @@ where
     }
 
     /// Ends a delivery and takes the next item, as [`done`](Self::done) and then
-    /// [`take_with_priority`](Self::take_with_priority) would, with nobody between them: a worker that ends one item and goes
-    /// on to the next locks once for both.
+    /// [`take_with_priority`](Self::take_with_priority) would, with nobody between them: a worker
+    /// that ends one item and goes on to the next locks once for both.
     #[must_use = "the delivery lasts until its token is done"]
     #[inline]
     pub fn done_then_take(&self, token: Token) -> Option<(Token, K, i32)> {

@@ -4,6 +4,7 @@
 use std::pin::pin;
 use std::sync::Arc;
 use std::task::{Context, Waker};
+use std::time::Duration;
 
 use super::Deliver;
 use crate::delaying_queue::DelayingQueue;
@@ -11,7 +12,7 @@ use crate::limited_queue::LimitedQueue;
 use crate::priority_queue::PriorityQueue;
 use crate::queue::WorkQueue;
 use crate::runtime::bell::{Bell, poll};
-use crate::runtime::{Runtime, System};
+use crate::runtime::{Ambient as _, Runtime, System};
 
 fn is_pending<F: Future>(future: std::pin::Pin<&mut F>) -> bool {
     future.poll(&mut Context::from_waker(Waker::noop())).is_pending()
@@ -65,6 +66,60 @@ macro_rules! common {
                 assert_eq!((first.rings(), second.rings()), (1, 0));
                 assert!(Deliver::done(&queue, token));
                 assert_eq!((first.rings(), second.rings()), (1, 1));
+            }
+
+            #[test]
+            fn an_end_and_a_next_in_one_wake_a_consumer_for_each_of_two_items() {
+                let queue = $make;
+                let [first, second]: [Arc<Bell>; 2] = Default::default();
+                queue.add(1);
+                let (token, _) = Deliver::take(&queue).unwrap();
+                let (mut one, mut two) = (pin!(queue.take_async()), pin!(queue.take_async()));
+                assert!(poll(one.as_mut(), &first).is_pending());
+                assert!(poll(two.as_mut(), &second).is_pending());
+                queue.add(1); // in processing
+                queue.add(2);
+                assert_eq!((first.rings(), second.rings()), (1, 0));
+                let next = queue.done_then_take(token).unwrap().0;
+                assert_eq!((first.rings(), second.rings()), (1, 1));
+                assert_eq!(queue.len(), 1, "the other one");
+                assert!(!Deliver::done(&queue, token) && Deliver::done(&queue, next));
+            }
+
+            #[test]
+            fn a_worker_that_waits_for_the_next_has_ended_its_item_and_is_given_it_again() {
+                let (queue, system) = ($make, System::new());
+                queue.add(1);
+                let (token, _) = Deliver::take(&queue).unwrap();
+                std::thread::scope(|threads| {
+                    let worker = threads.spawn(|| queue.done_then_take(token));
+                    queue.add(1); // were it not ended, nobody would ever be given it
+                    let late = system.now() + Duration::from_secs(10);
+                    while !worker.is_finished() && system.now() < late {
+                        std::thread::yield_now();
+                    }
+                    queue.shut_down();
+                    assert_eq!(worker.join().unwrap().map(|next| next.1), Some(1));
+                });
+            }
+
+            #[test]
+            fn a_delivery_that_has_ended_does_not_keep_from_the_next() {
+                let queue = $make;
+                (1..=2).for_each(|key| queue.add(key));
+                let (token, _) = Deliver::take(&queue).unwrap();
+                assert!(Deliver::done(&queue, token));
+                assert_eq!(queue.done_then_take(token).map(|next| next.1), Some(2));
+            }
+
+            #[test]
+            fn at_the_end_the_item_is_done_and_there_is_no_next() {
+                let queue = $make;
+                queue.add(1);
+                let (token, _) = Deliver::take(&queue).unwrap();
+                queue.shut_down();
+                assert!(queue.done_then_take(token).is_none());
+                assert!(!Deliver::done(&queue, token));
             }
 
             #[test]

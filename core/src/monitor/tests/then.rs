@@ -1,82 +1,10 @@
-//! Ending one item and taking the next in one critical section.
+//! Ending one item and taking the next in one critical section: what is left of the first, and whom
+//! both wake. What holds of every queue stands in `queue/every_queue.rs`.
 
 use super::*;
 use crate::limited_queue::{LimitedQueue, Outcome};
 use crate::priority_queue::PriorityQueue;
-use crate::queue::Deliver as _;
 use crate::runtime::probe::{Probe, Probing};
-
-/// The calls that all queues have.
-macro_rules! of_every_queue {
-    ($($queue:ident: $make:expr;)*) => {$(
-        mod $queue {
-            use super::*;
-
-            #[test]
-            fn what_was_added_meanwhile_and_what_waits_wake_one_consumer_each() {
-                let queue = $make;
-                let [first, second]: [Arc<Bell>; 2] = Default::default();
-                queue.add(1);
-                let (token, _) = queue.take().expect("one item waits");
-                let (mut one, mut two) = (pin!(queue.take_async()), pin!(queue.take_async()));
-                assert!(poll(one.as_mut(), &first).is_pending());
-                assert!(poll(two.as_mut(), &second).is_pending());
-                queue.add(1); // in processing
-                queue.add(2);
-                assert_eq!((first.rings(), second.rings()), (1, 0));
-                let next = queue.done_then_take(token).expect("two items wait").0;
-                assert_eq!((first.rings(), second.rings()), (1, 1));
-                assert_eq!(queue.len(), 1, "the other one");
-                assert!(!queue.done(token) && queue.done(next));
-            }
-
-            #[test]
-            fn a_worker_that_finds_nothing_has_ended_its_item_when_it_sleeps() {
-                let queue = $make;
-                queue.add(1);
-                let (token, _) = queue.take().expect("one item waits");
-                std::thread::scope(|threads| {
-                    let worker = threads.spawn(|| queue.done_then_take(token));
-                    while queue.done(token) {
-                        std::thread::yield_now(); // it was not the worker's to end
-                    }
-                    queue.add(7);
-                    assert_eq!(worker.join().expect("no panic").map(|next| next.1), Some(7));
-                });
-            }
-
-            #[test]
-            fn a_delivery_that_has_ended_does_not_keep_from_the_next() {
-                let queue = $make;
-                (1..=2).for_each(|key| queue.add(key));
-                let (token, _) = queue.take().expect("two items wait");
-                assert!(queue.done(token));
-                assert_eq!(queue.done_then_take(token).map(|next| next.1), Some(2));
-            }
-
-            #[test]
-            fn at_the_end_the_item_is_done_and_there_is_no_next() {
-                let queue = $make;
-                queue.add(1);
-                let (token, _) = queue.take().expect("one item waits");
-                queue.shut_down();
-                assert!(queue.done_then_take(token).is_none());
-                assert!(!queue.done(token));
-            }
-        }
-    )*};
-}
-
-mod calls {
-    use super::*;
-
-    of_every_queue! {
-        queue: WorkQueue::<u8>::new(&System::new());
-        delaying_queue: DelayingQueue::<u8>::new(&System::new());
-        limited_queue: LimitedQueue::<u8>::with_default_limiter(&System::new());
-        priority_queue: PriorityQueue::<u8>::new(&System::new());
-    }
-}
 
 #[test]
 fn nobody_comes_between_the_end_and_the_next_and_the_key_drops_without_the_lock() {
@@ -118,6 +46,22 @@ fn who_sleeps_learns_of_an_item_that_comes_later_although_its_worker_waits_for_i
     let later = Outcome::RequeueAfter(Duration::from_millis(1));
     let next = queue.settle_then_take(token, later).expect("it comes again");
     assert_eq!((next.1, bell.rings()), (1, 1));
+}
+
+#[test]
+fn who_sleeps_is_woken_for_what_has_become_due_besides_the_next() {
+    let clock = Manual::new();
+    let queue = DelayingQueue::<u8, _>::new(&clock);
+    let bell = Arc::<Bell>::default();
+    queue.add(1);
+    let (token, _) = queue.take().expect("one item waits");
+    (2..=3).for_each(|key| queue.add_after(key, Duration::from_millis(1)));
+    let mut getter = pin!(queue.take_async());
+    assert!(poll(getter.as_mut(), &bell).is_pending());
+    clock.advance(Duration::from_millis(1));
+    let before = bell.rings();
+    assert!(queue.done_then_take(token).is_some());
+    assert_eq!(bell.rings(), before + 1, "two are due, and this caller takes one");
 }
 
 #[test]
