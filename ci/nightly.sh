@@ -12,8 +12,19 @@ ci/figures.sh
 ci/fuzz.sh nightly
 ci/report.sh
 # What is too much for a submission: the engines against each other on thousands of programs.
-cargo test --release -p seatrial-models --features loom,shuttle --lib -- engine:: toy::
+cargo test --release -p seatrial --features loom,shuttle --lib -- engine:: toy::
 # Everything at once on one queue after the other, with a ledger beside them.
 SEATRIAL_SOAK_SECONDS=$(ci/budget.sh nightly soak_seconds) \
   cargo test --release -p seatrial-core --test soak -- --nocapture
-cargo bench --workspace
+cargo bench --workspace --features seatrial-core/harness
+# Published elections beside ours, each with the kube that it was written for.
+cargo test --quiet --locked --manifest-path ci/elections/Cargo.toml
+cargo run --quiet --locked --manifest-path ci/elections/Cargo.toml
+# Clients that others wrote, where they are installed.
+if command -v kubectl >/dev/null; then ci/clients/kubectl.sh; fi
+if /usr/bin/python3 -c 'import kubernetes' 2>/dev/null; then ci/clients/python.sh; fi
+if command -v go >/dev/null; then
+  ci/versus.sh
+  ci/clients/go.sh
+  ci/real-apiserver.sh
+fi

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Builds the example crate as a stranger would, outside the workspace; breaks it; sees it convicted;
-# replays the witness. Proves: a crate of one's own gets every command.
+# replays the witness. Then starts a crate with `cargo seatrial init`. Proves: a crate of one's own gets
+# every command, and comes to a convicted bug by one command.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 root=$PWD
@@ -37,3 +38,46 @@ cargo test --quiet --test check -- replay "$witness" >"$work/replay.txt" 2>&1 ||
 [ "$code" -ne 0 ] || { cat "$work/replay.txt"; echo "the replay holds" >&2; exit 1; }
 grep -q "converges" "$work/replay.txt" || { cat "$work/replay.txt"; exit 1; }
 echo "convicted and replayed"
+
+echo "== cargo seatrial init, in a fresh crate"
+features=seatrial-models/loom,seatrial-models/shuttle # as `cargo seatrial` builds them: built once
+CARGO_TARGET_DIR="$root/target" cargo build --quiet --release --manifest-path "$root/Cargo.toml" \
+  --package seatrial-models --package seatrial --features "$features" \
+  --bin seatrial --bin cargo-seatrial
+export PATH="$root/target/release:$PATH"
+mkdir "$work/fresh"
+cd "$work/fresh" # the alias of the repository does not reach here
+cargo new --quiet --lib mine
+cp "$root/Cargo.lock" mine/
+cd mine
+cp Cargo.toml before.toml
+expect() { # an exit code, and a command: what it says goes to a file
+  local wanted=$1 code=0
+  shift
+  "$@" >"$work/said.txt" 2>"$work/aside.txt" || code=$?
+  [ "$code" -eq "$wanted" ] ||
+    { cat "$work/said.txt" "$work/aside.txt"; echo "exit code $code, not $wanted: $*" >&2; exit 1; }
+}
+expect 2 cargo seatrial run
+grep -q "cargo seatrial init" "$work/aside.txt"
+expect 2 cargo seatrial init --path "$work/nowhere"
+cmp Cargo.toml before.toml && [ ! -e tests ] || { echo "a failed init left something" >&2; exit 1; }
+expect 0 cargo seatrial init --path "$root"
+expect 2 cargo seatrial init --path "$root" # what is there is not overwritten
+
+expect 0 cargo seatrial run --budget smoke
+grep -q "^checking .* cases of 2 components" "$work/aside.txt"
+grep -Eq "^hasty .* violated as expected" "$work/said.txt"
+expect 0 cargo seatrial mutants
+grep -q "1 mutant convicted" "$work/said.txt"
+expect 0 cargo seatrial run hasty --witnesses witnesses
+expect 100 cargo seatrial replay witnesses/hasty/the_last_node.txt
+grep -q "there is 1 node, and 2 were given" "$work/said.txt"
+
+echo "== the sample's bug is put into its worker: with options of Cargo, from a folder below"
+sed -i 's/two_workers(world, worker)/two_workers(world, hasty_worker)/' tests/check.rs
+cd src
+expect 100 cargo seatrial --package mine run sample --engine loom --engine trace
+grep -q "VIOLATED: no_node_is_given_twice" "$work/said.txt"
+grep -q "see it again: cargo seatrial replay seatrial-" "$work/said.txt"
+echo "init writes a check target that convicts its bug"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The examples, which must end by themselves and say something; then the tests with both checkers,
-# by the command that the README gives; a run of no tests fails.
+# The examples, which must end by themselves and say something; then the tests, with both checkers and
+# every feature of the core; a run of no tests fails.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -8,15 +8,23 @@ log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 limit=$(ci/budget.sh submission tests_seconds)
 timeout "$limit" cargo build --package seatrial-core --all-features --examples
-for source in core/examples/*.rs; do
+timeout "$limit" cargo build --package seatrial-kube --examples
+for source in core/examples/*.rs kube/examples/*.rs; do
   example=$(basename "$source" .rs)
   echo "== $example"
   timeout 20 "${CARGO_TARGET_DIR:-target}/debug/examples/$example" | tee "$log"
   [ -s "$log" ] || { echo "it said nothing" >&2; exit 1; }
 done
-timeout "$limit" cargo test --workspace --features loom,shuttle 2>&1 | tee "$log"
-# What stands behind features of the core, which no other package turns on.
+# The core is tested once, with all of its features: more of it than any other package turns on. So
+# are the faces of the simulated server.
+timeout "$limit" cargo test --workspace --exclude seatrial-core \
+  --features loom,shuttle,seatrial-sim/kube,seatrial-sim/tls 2>&1 | tee "$log"
 timeout "$limit" cargo test --package seatrial-core --all-features 2>&1 | tee -a "$log"
+# One of them is everything at once, over sockets and TLS: two processes, of which one is killed.
+chain=when_the_process_that_leads_is_killed_the_other_does_its_work
+grep -q "$chain ... ok" "$log" || { echo "the test of the whole chain did not run" >&2; exit 1; }
+# Runs that are the same to the byte replace functions of the C library, so they are alone.
+timeout "$limit" cargo test --package seatrial-sim --features exact --test exact 2>&1 | tee -a "$log"
 ran=$(awk '/^test result:/ { sum += $4 } END { print sum + 0 }' "$log")
 echo "$ran tests ran"
-[ "$ran" -ge 3000 ] || { echo "far fewer tests than there are" >&2; exit 1; }
+[ "$ran" -ge 3500 ] || { echo "far fewer tests than there are" >&2; exit 1; }

@@ -1,11 +1,11 @@
-//! Tells the crate which compiler built it, and from which commit: reports say so.
+//! Tells the crate from which commit it was built: reports say so.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// What the program is made of, from the root of the repository: a change of anything else does not
 /// make it another program.
-const PARTS: [&str; 8] = [
+const PARTS: [&str; 11] = [
     "Cargo.toml",
     "Cargo.lock",
     "core/Cargo.toml",
@@ -13,13 +13,13 @@ const PARTS: [&str; 8] = [
     "models/Cargo.toml",
     "models/build.rs",
     "models/conformance",
+    "models/harness/Cargo.toml",
+    "models/harness/build.rs",
+    "models/harness/src",
     "models/src",
 ];
 
 fn main() {
-    let rustc = std::env::var("RUSTC").unwrap_or_else(|_| "rustc".to_owned());
-    let toolchain = said(Command::new(rustc).arg("--version")).unwrap_or("unknown".to_owned());
-    println!("cargo::rustc-env=SEATRIAL_TOOLCHAIN={toolchain}");
     let package = PathBuf::from(std::env::var("CARGO_MANIFEST_DIR").unwrap_or_default());
     let commit = of_repository(&package).or_else(|| of_package(&package));
     println!("cargo::rustc-env=SEATRIAL_BUILT_FROM={}", commit.unwrap_or("unknown".to_owned()));

@@ -12,7 +12,7 @@ use std::time::Duration;
 use seatrial_core::fifo::Fifo;
 use seatrial_core::limited_queue::LimitedQueue;
 use seatrial_core::pool::tasks::TaskPool;
-use seatrial_core::pool::{Action, Failure, telling};
+use seatrial_core::pool::{Action, Failure, Fault, deciding, policy};
 use seatrial_core::queue::WorkQueue;
 use seatrial_core::runtime::System;
 
@@ -45,21 +45,22 @@ async fn main() {
     let queue = Arc::new(LimitedQueue::with_default_limiter(&system));
     let statuses = Arc::new(WorkQueue::new(&system));
 
-    let (reports, tries) = (Arc::clone(&statuses), Arc::clone(&queue));
-    let reconcile = move |name: Key| {
-        let (reports, tries) = (Arc::clone(&reports), Arc::clone(&tries));
+    let reports = Arc::clone(&statuses);
+    let reconcile = deciding(move |name: Key, attempt: u32| {
+        let reports = Arc::clone(&reports);
         async move {
             tokio::time::sleep(Duration::from_millis(1)).await;
-            if &*name == "db" && tries.num_requeues(&name) == 0 {
-                return Err("the server is busy");
+            if &*name == "db" && attempt == 1 {
+                return Err(Fault::RetryAfter("the server is busy", Duration::from_millis(10)));
             }
             reports.add(name);
             Ok(Action::Done)
         }
-    };
-    let log = |name: &Key, failure: Failure<&str>| println!("{name}: {failure:?}, tried again");
+    });
+    let log = |name: &Key, failure: &Failure<&str>| println!("{name}: {failure}");
+    let reconcile = policy(reconcile).at_most(10).telling(log);
     let workers = NonZeroUsize::new(4).expect("four workers");
-    let pool = TaskPool::start(&queue, workers, telling(reconcile, log));
+    let pool = TaskPool::start(&queue, workers, reconcile);
     let (source, sink) = (Arc::clone(&events), Arc::clone(&queue));
     let watching = tokio::spawn(async move { watch(&source, &sink).await });
     let to_write = Arc::clone(&statuses);

@@ -48,10 +48,10 @@ impl Callbacks<System> for Replica {
 fn config(name: &'static str) -> Config {
     let ms = Duration::from_millis;
     let timing = Timing { lease: ms(2000), renew: ms(1000), retry: ms(20) };
-    let bounds = Bounds { work: ms(300), ..Bounds::default() };
+    let bounds = Bounds::default().work(ms(300));
     let profile = Profile::Strict(bounds);
     // Whoever steps down says so, and nobody waits for the lease to run out.
-    Config { timing, profile, release_on_cancel: true, ..Config::new(name) }
+    Config::new(name).timing(timing).profile(profile).release_on_cancel(true)
 }
 
 fn main() {

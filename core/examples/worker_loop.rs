@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use seatrial_core::cancel::CancelToken;
 use seatrial_core::limited_queue::LimitedQueue;
-use seatrial_core::pool::{Action, Failure, Pool, Reconcile};
+use seatrial_core::pool::{Action, Attempt, Failure, Fault, Pool, Reconcile};
 use seatrial_core::runtime::{Runtime, System};
 use seatrial_core::store::IndexedStore;
 
@@ -28,7 +28,6 @@ type Store = IndexedStore<Key, Arc<Deployment>>;
 
 struct Controller {
     deployments: Arc<Store>,
-    queue: Arc<LimitedQueue<Key>>,
     /// Ends when `db` is up; for a real controller, with a signal.
     stop: CancelToken,
 }
@@ -37,14 +36,16 @@ impl Reconcile<Key> for Controller {
     type Error = String;
 
     /// Looks at the newest state, not at the event: several changes may have come since.
-    fn reconcile(&self, key: &Key) -> Result<Action, String> {
+    fn reconcile(&self, key: &Key, attempt: Attempt<'_>) -> Result<Action, Fault<String>> {
         let Some(deployment) = self.deployments.get(key) else {
             println!("{key}: is gone, nothing to do");
             return Ok(Action::Done);
         };
-        let failures = self.queue.num_requeues(key);
-        if &**key == "default/db" && failures < 2 {
-            return Err(format!("the server is busy, failure {}", failures + 1));
+        if deployment.replicas > 100 {
+            return Err(Fault::Terminal(format!("{} replicas are too many", deployment.replicas)));
+        }
+        if &**key == "default/db" && attempt.number() <= 2 {
+            return Err("the server is busy".to_owned().into()); // another attempt may help
         }
         println!("{key}: {} running", deployment.replicas);
         if &**key == "default/db" {
@@ -53,15 +54,16 @@ impl Reconcile<Key> for Controller {
         Ok(Action::Done)
     }
 
-    fn failed(&self, key: &Key, failure: Failure<String>) {
-        println!("{key}: {failure:?}; it is tried again");
+    fn failed(&self, key: &Key, failure: &Failure<String>) {
+        println!("{key}: {failure}");
     }
 }
 
 /// Stands for a watch on the server: first the store, then the name, so that whoever is told finds
 /// what it is told of.
 fn watch(deployments: &Store, queue: &LimitedQueue<Key>) {
-    for (name, replicas) in [("default/web", 1), ("default/db", 3), ("default/web", 2)] {
+    let seen = [("default/web", 1), ("default/big", 999), ("default/db", 3), ("default/web", 2)];
+    for (name, replicas) in seen {
         let name = Key::from(name);
         let deployment = Arc::new(Deployment { name: Key::clone(&name), replicas });
         deployments.update(deployment).expect("it has a key");
@@ -78,11 +80,7 @@ fn main() {
     let deployments = Arc::new(Store::new(&system, key_of));
     let stop = CancelToken::new(&system);
 
-    let controller = Controller {
-        deployments: Arc::clone(&deployments),
-        queue: Arc::clone(&queue),
-        stop: stop.clone(),
-    };
+    let controller = Controller { deployments: Arc::clone(&deployments), stop: stop.clone() };
     let workers = NonZeroUsize::new(2).expect("two workers");
     let pool = Pool::start(&system, &queue, workers, controller);
     let source = system.spawn("watch", move || watch(&deployments, &queue));

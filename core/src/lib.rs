@@ -19,20 +19,62 @@
 //! | [`fifo`] | the queue of newest objects, and what queues of objects share |
 //! | [`delta_fifo`] | the queue of changes, one entry per object |
 //! | [`ordered_fifo`] | the queue of events in their order of arrival |
+//! | [`informer`] | a store that follows a collection of a server, and those who are told |
+//! | `request` | requests to an API server: built, throttled, repeated, watched; behind the feature of that name |
 //! | [`elector`] | leader election over a lock object in a versioned store |
 //!
 //! An id in brackets, (`workqueue:WQ-21`), is the number of a rule of behaviour. Where the models
 //! check that rule, or the reference departs from it, `models/requirements` says so under that
 //! number.
 //!
+//! # When your code panics
+//!
+//! Keys, wakers, callbacks and sinks are yours, and may panic. No item is lost for it, nobody is
+//! left asleep, and a drain ends.
+//!
+//! | what panics | what happens |
+//! |---|---|
+//! | a key that a call compares or copies | the call panics; an item that cannot be copied waits again, and a batch ends before it |
+//! | a waker; a key, an object or a waker that is dropped | the hook of the process reports it; the call returns what it would, and the other wakers are woken |
+//! | a sink, an observer, a listener of failures | the hook reports it; it misses one report, and nobody else does |
+//! | a limiter | the call panics; an item that was to be added is not; a delivery ends, and an item that was to be tried again is, without a delay of the limiter |
+//! | the function of a worker | the item is tried again, as after an error ([`pool`]) |
+//! | the work of a leader, a callback, a lock | the term ends, and the panic goes on in the thread or task that runs the elector ([`elector`]) |
+//! | the callback of a pop | it goes on in the caller, and what was popped is gone ([`fifo`]) |
+//! | a function of an index or of an order | the call panics, and the store is as it was ([`store`]) |
+//!
+//! What all of them panic with is dropped where no lock is held. A storage of your own
+//! ([`queue::Storage`]) is the exception: it is a part of the rules, and must not panic.
+//!
 //! Everything is generic over [`runtime::Runtime`]. The same source runs on real threads and under
 //! checkers that explore its schedules; this crate knows none of them and carries no hook for one.
+//!
+//! The feature `harness` makes public what such a checker needs: the operations and states of every part, so
+//! that it can step them one by one, record them, or put a changed machine behind the lock
+//! (`with_host`). A program that uses the parts does without it.
+
+// What only a checker names is reachable with the feature alone.
+#![cfg_attr(not(feature = "harness"), allow(unreachable_pub, dead_code))]
+
+/// Re-exports for checkers: public with the feature `harness`, the crate's own without it.
+macro_rules! for_harness {
+    ($(use $module:ident::$names:tt;)+) => {
+        $(
+            #[cfg(feature = "harness")]
+            pub use $module::$names;
+            #[cfg(not(feature = "harness"))]
+            #[allow(unused_imports, reason = "the crate itself uses some of them")]
+            pub(crate) use $module::$names;
+        )+
+    };
+}
 
 pub mod cancel;
 pub mod delaying_queue;
 pub mod delta_fifo;
 pub mod elector;
 pub mod fifo;
+pub mod informer;
 pub mod limited_queue;
 pub mod limiter;
 pub mod machine;
@@ -44,7 +86,12 @@ pub mod polling;
 pub mod pool;
 pub mod priority_queue;
 pub mod queue;
+#[cfg(feature = "request")]
+pub mod request;
 pub mod runtime;
 pub mod store;
 
+#[cfg(doctest)]
+mod book;
+mod caught;
 mod slab;

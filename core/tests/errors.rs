@@ -81,7 +81,7 @@ fn without_a_cause() -> Vec<Box<dyn Error>> {
     let not_a_number = || NotANumber("x7".to_owned());
     let unnamed = Config::new("").validate().expect_err("it has no name");
     let timing = Timing::seconds(1, 1, 1);
-    let too_short = Config { timing, ..Config::new("pod") }.validate().expect_err("too short");
+    let too_short = Config::new("pod").timing(timing).validate().expect_err("too short");
     vec![
         Box::new(Closed),
         Box::new(NoMetadata),
@@ -106,7 +106,7 @@ fn without_a_cause() -> Vec<Box<dyn Error>> {
         Box::new(WaitError::Ended(Reason::Cancelled)),
         Box::new(WaitError::Closed),
         Box::new(AlreadyRunning),
-        Box::new(Wedged { lease: "controller".into() }),
+        Box::new(Wedged::new("controller".into())),
         Box::new(elector::StoreError::Invalid("no holder".into())),
         Box::new(elector::StoreError::Other("broken pipe".into())),
         Box::new(LockKind::current("files").expect_err("there is no such kind")),

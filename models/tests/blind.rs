@@ -97,7 +97,7 @@ impl Scenario<Pointless> for NeverThere {
 
 #[test]
 fn a_canary_that_holds_is_exit_code_3() {
-    const CATALOGUE: Catalogue = Catalogue { program: "test", subjects: &[subject::<Mended>()] };
+    const CATALOGUE: Catalogue = Catalogue::new("test", &[subject::<Mended>()]);
     let report = report(&CATALOGUE, Engine::ALL);
     assert_eq!(report.outcome, Summary::Blind);
     assert_eq!(report.outcome.exit_code(), 3);
@@ -105,7 +105,7 @@ fn a_canary_that_holds_is_exit_code_3() {
 
 #[test]
 fn a_scenario_that_never_reaches_its_case_is_a_violation() {
-    const CATALOGUE: Catalogue = Catalogue { program: "test", subjects: &[subject::<Pointless>()] };
+    const CATALOGUE: Catalogue = Catalogue::new("test", &[subject::<Pointless>()]);
     let report = report(&CATALOGUE, &[Engine::Loom, Engine::Sample]);
     assert_eq!(report.outcome, Summary::Violated);
     let missed = |row: &&seatrial_models::report::Row| {
@@ -116,7 +116,7 @@ fn a_scenario_that_never_reaches_its_case_is_a_violation() {
 
 #[test]
 fn a_run_of_nothing_is_exit_code_4() {
-    let report = report(&Catalogue { program: "test", subjects: &[] }, Engine::ALL);
+    let report = report(&Catalogue::new("test", &[]), Engine::ALL);
     assert_eq!(report.outcome, Summary::Empty);
     assert_eq!(report.outcome.exit_code(), 4);
 }
@@ -187,7 +187,7 @@ impl Scenario<Fickle> for EverySecondTime {
 
 #[test]
 fn a_scenario_that_does_not_do_the_same_again_is_undecided() {
-    const CATALOGUE: Catalogue = Catalogue { program: "test", subjects: &[subject::<Fickle>()] };
+    const CATALOGUE: Catalogue = Catalogue::new("test", &[subject::<Fickle>()]);
     let report = report(&CATALOGUE, &[Engine::Trace]);
     assert_eq!(report.outcome, Summary::Inconclusive);
     let because = report.rows[0].because.as_deref().unwrap_or_default();

@@ -51,6 +51,28 @@ fn a_run_says_what_held_and_writes_its_reports() {
 }
 
 #[test]
+fn a_run_says_what_it_does_and_a_line_per_component() {
+    let output = seatrial(&["run", "canary", "queue/two_getters", "--budget", "50", "--jobs", "2"]);
+    let said = text(&output.stderr);
+    let lines: Vec<_> = said.lines().collect();
+    assert_eq!(lines.len(), 3, "{said}");
+    let [first, ..] = lines[..] else { panic!("{said}") };
+    assert!(
+        first.starts_with("checking ") && first.contains("of 2 components on loom, "),
+        "{said}"
+    );
+    assert!(first.ends_with("(budget 50, 2 at a time)"), "{said}");
+    for component in ["canary", "queue"] {
+        let of_it = |line: &&&str| line.starts_with(&format!("{component}: "));
+        let line = lines.iter().find(of_it).expect(&said);
+        assert!(line.contains(" cases, as expected ("), "{said}");
+    }
+    let table = text(&output.stdout);
+    let verbose = text(&seatrial(&["run", "canary", "--budget", "50", "--verbose"]).stdout);
+    assert!(!table.contains("lost_update") && verbose.contains("lost_update"), "{table}{verbose}");
+}
+
+#[test]
 fn the_same_seed_gives_the_same_report() {
     let report = || {
         let output = seatrial(&["run", "two_", "--budget", "300", "--format", "json"]);
@@ -62,7 +84,7 @@ fn the_same_seed_gives_the_same_report() {
 }
 
 #[test]
-fn nothing_is_printed_but_the_table() {
+fn nothing_is_printed_but_the_table_and_how_far_it_is() {
     // Several cases at a time: what one of them does to the panic hook must not be heard through
     // another. Convictions by a panic are among them.
     for arguments in [
@@ -71,7 +93,10 @@ fn nothing_is_printed_but_the_table() {
         &["run", "canary", "queue/panicking_worker", "--budget", "50", "--jobs", "4"],
     ] {
         let output = seatrial(arguments);
-        assert_eq!(text(&output.stderr), "", "{arguments:?}");
+        let said = text(&output.stderr);
+        let mut lines = said.lines();
+        assert!(lines.next().is_some_and(|line| line.starts_with("checking ")), "{said}");
+        assert!(lines.all(|line| line.contains(" case")), "{said}");
         assert!(!text(&output.stdout).contains("panicked at"), "{arguments:?}");
     }
 }
@@ -89,9 +114,10 @@ fn the_text_of_a_panic_goes_into_its_witness() {
 
 #[test]
 fn what_follows_names_lines_up_however_long_they_are() {
-    for arguments in
-        [&["run", "elector/cx_15", "--engine", "trace"][..], &["list", "elector/cx_15"]]
-    {
+    for arguments in [
+        &["run", "elector/cx_15", "--engine", "trace", "--verbose"][..],
+        &["list", "elector/cx_15"],
+    ] {
         let said = text(&seatrial(arguments).stdout);
         let mut names = Vec::new();
         let mut follows = Vec::new();

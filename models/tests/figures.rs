@@ -165,13 +165,13 @@ fn waits_are_bounded(seeds: u64) {
     for (lease, renew, retry) in [(15, 10, 2), (60, 15, 5), (30, 20, 3)] {
         let timing = Timing::seconds(lease, renew, retry);
         let bound = liveness(&timing, 0, Duration::from_nanos(2 * WAY));
-        let config = Config { timing, ..Config::new("") };
+        let config = Config::new("").timing(timing);
         let crash = Action::Crash { node: 0, back_after: 10_000 * SECOND, same_identity: false };
         let (mut after_crash, mut after_release) = (0, 0);
         for seed in 0..seeds {
             let at = 2 * lease * SECOND + seed * 97_000_003 % (lease * SECOND);
             after_crash = after_crash.max(without_leader(config.clone(), crash, at, seed));
-            let releasing = Config { release_on_cancel: true, ..config.clone() };
+            let releasing = config.clone().release_on_cancel(true);
             let waited = without_leader(releasing, Action::Cancel { node: 0 }, at, seed);
             after_release = after_release.max(waited);
         }

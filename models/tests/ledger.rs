@@ -67,7 +67,7 @@ impl Scenario<Counter> for Quiet {
     }
 }
 
-const CATALOGUE: Catalogue = Catalogue { program: "test", subjects: &[subject::<Counter>()] };
+const CATALOGUE: Catalogue = Catalogue::new("test", &[subject::<Counter>()]);
 
 fn request() -> Request {
     let budget = "300".parse().expect("a count");

@@ -65,14 +65,12 @@ impl Plain {
             return true;
         }
         let read = self.store.lock().clone();
-        let record = Record {
-            holder: Name::new(&read.holder),
-            duration_seconds: read.duration_seconds.into(),
-            acquire_time: Some(read.acquire_time),
-            renew_time: Some(read.renew_time),
-            transitions: read.transitions.into(),
-            ..Record::default()
-        };
+        let record = Record::default()
+            .holder(Name::new(&read.holder))
+            .duration_seconds(read.duration_seconds.into())
+            .acquire_time(Some(read.acquire_time))
+            .renew_time(Some(read.renew_time))
+            .transitions(read.transitions.into());
         let raw = record.to_json(Fields::Current).into_bytes();
         self.remembered = Some(read);
         if raw != self.raw {
@@ -100,14 +98,12 @@ impl Plain {
         lease.version = (version + 1).to_string();
         *stored = lease.clone();
         drop(stored);
-        let record = Record {
-            holder: Name::new(&self.identity),
-            duration_seconds: 15,
-            acquire_time: kept.acquire_time,
-            renew_time: Some(wall),
-            transitions: kept.transitions,
-            ..Record::default()
-        };
+        let record = Record::default()
+            .holder(Name::new(&self.identity))
+            .duration_seconds(15)
+            .acquire_time(kept.acquire_time)
+            .renew_time(Some(wall))
+            .transitions(kept.transitions);
         self.remembered = Some(lease);
         *self.observed.write() = (record, self.system.now());
         true

@@ -9,13 +9,17 @@
 //! that the reference has where it was measured; how far this machine is from that one, the cost of
 //! a lock tells (13-17 ns there).
 //!
-//! Every row is measured in a process of its own. [`HELP`] says what may be asked for.
+//! Every row is measured in a process of its own. [`HELP`] says what may be asked for. The row of
+//! requests is there with the feature `request`.
 
+#[cfg(feature = "request")]
+mod address;
 mod apart;
 mod asynchronous;
 mod delaying;
 mod delta_fifo;
 mod elector;
+mod informer;
 mod limiter;
 mod measure;
 mod objects;
@@ -36,7 +40,7 @@ use row::heading;
 #[global_allocator]
 static MEMORY: Cap<System> = Cap::new(System, usize::MAX);
 
-const ROWS: [&[Measure]; 9] = [
+const ROWS: &[&[Measure]] = &[
     queue::ROWS,
     delaying::ROWS,
     limiter::ROWS,
@@ -45,13 +49,16 @@ const ROWS: [&[Measure]; 9] = [
     delta_fifo::ROWS,
     ordered_fifo::ROWS,
     store::ROWS,
+    informer::ROWS,
     elector::ROWS,
+    #[cfg(feature = "request")]
+    address::ROWS,
 ];
 
 const HELP: &str = "\
 Measures ours beside plain implementations, row by row.
 
-Usage: cargo bench -p seatrial-core --bench table -- [OPTIONS] [WORD]...
+Usage: cargo bench -p seatrial-core --features harness --bench table -- [OPTIONS] [WORD]...
 
   WORD         Measure only the rows whose part or name holds one of the words
   --runs N     Measure every row in N processes; print the one whose ratio is the median, and how far
@@ -76,7 +83,7 @@ struct Asked {
 
 fn main() {
     let asked = arguments();
-    let mut all = ROWS.into_iter().flatten();
+    let mut all = ROWS.iter().copied().flatten();
     if let Some(number) = asked.row {
         let Some(measure) = all.nth(number) else { fail(&format!("there is no row {number}")) };
         let Some(row) = measure.measured(asked.siphash) else {

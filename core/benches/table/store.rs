@@ -40,11 +40,11 @@ const OBJECTS: usize = 100_000;
 
 type Ours = IndexedStore<Key, Arc<Object>>;
 
-/// Makes a store of objects that lend their keys and what they are found by. Plain makes keys and
+/// Makes a store of objects that lend what they are found by. Plain makes keys and
 /// lists of values, as the reference does.
 fn ours() -> Ours {
     let system = System::new();
-    let intake = Intake::lending(&system, |object: &Arc<Object>| Ok(&object.key));
+    let intake = Intake::new(&system, |object: &Arc<Object>| Ok(Arc::clone(&object.key)));
     let store = IndexedStore::with_intake(&system, intake, None);
     let indices = [
         ("zone", index_by_one(|object: &Arc<Object>| Some(&*object.zone))),

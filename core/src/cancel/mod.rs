@@ -20,28 +20,41 @@
 //! assert_eq!(run.wait(), Reason::Cancelled);
 //! ```
 //!
-//! All tokens of a tree lie under one lock, so a cancellation is seen by all of them at once. A
-//! thread that sleeps elsewhere, in a monitor of its own, leaves a [`Waker`] with
+//! Every token has a lock of its own, and knows the tokens below it. To make a child, to drop one and
+//! to cancel one that has none below it takes the same time however large the tree is, and wakes only
+//! those who wait for that token. To ask whether a token has ended takes no lock. [`CancelToken::cancel`]
+//! goes down the tree: while it runs, some descendants have ended and others not yet.
+//!
+//! A thread that sleeps elsewhere, in a monitor of its own, leaves a [`Waker`] with
 //! [`CancelToken::on_end`] that wakes it there.
 //!
 //! Left out: values that travel with a token, and causes beyond the two reasons.
 
+mod node;
 mod operations;
+mod slots;
 mod state;
+pub(crate) mod until;
 
 #[cfg(test)]
 mod tests;
 
 use std::fmt;
+use std::future::poll_fn;
 use std::sync::Arc;
-use std::task::Waker;
+use std::task::{Poll, Waker};
 
+use crate::caught::wake_all;
 use crate::machine::Host;
-use crate::monitor::Monitor;
 use crate::runtime::{Instant, Runtime, System};
+use node::{Make, Node, Up};
 
-pub use operations::{Cancel, Child, Hook, Look, Op, Ret, Unhook, Wait};
-pub use state::{HookId, Reason, TokenId, Tree, WAITERS};
+pub use state::{Ended, Reason};
+
+for_harness! {
+    use operations::{Adopt, Begin, Cancel, Forget, Hook, Leave, Look, Op, Ret, Unhook, Wait};
+    use state::{Below, ChildId, HookId, Tree, WAITERS};
+}
 
 /// A token. Copies name the same token; when the last one is dropped, the token is not cancelled
 /// but nobody can cancel it any more, except from above.
@@ -49,12 +62,9 @@ pub use state::{HookId, Reason, TokenId, Tree, WAITERS};
 /// `R` is the runtime, `H` what the lock holds: the rules themselves, unless a harness puts a
 /// recorded or mutated machine there.
 pub struct CancelToken<R: Runtime = System, H: Host<Tree> = Tree> {
-    tree: Arc<Monitor<Tree, R, H>>,
-    id: TokenId,
-    /// The earliest deadline on the way to the root, which never changes.
-    deadline: Instant,
-    /// Tells the tree that somebody can name the token.
-    holder: Arc<()>,
+    node: Arc<Node<R, H>>,
+    /// Its place below its parent, `None` if it has none there.
+    place: Option<ChildId>,
 }
 
 impl<R: Runtime> CancelToken<R> {
@@ -65,19 +75,22 @@ impl<R: Runtime> CancelToken<R> {
 
     /// As [`new`](Self::new), with a deadline.
     pub fn with_deadline(runtime: &R, deadline: Instant) -> Self {
-        Self::with_host(runtime, deadline, Tree::new(deadline))
+        Self::with_host(runtime, deadline, Tree::new)
     }
 }
 
 impl<R: Runtime, H: Host<Tree>> CancelToken<R, H> {
-    /// Makes the first token of a given tree.
-    ///
-    /// # For harnesses
-    /// The tree must have been made with the same deadline, which nobody checks: the token would
-    /// end at the tree's deadline and report its own.
-    pub fn with_host(runtime: &R, deadline: Instant, host: H) -> Self {
-        let tree = Arc::new(Monitor::new(runtime, host));
-        Self { tree, id: TokenId::ROOT, deadline, holder: Arc::default() }
+    /// Makes the first token of a tree whose tokens are all given: each is what `make` returns.
+    #[cfg_attr(not(feature = "harness"), doc(hidden))]
+    pub fn with_host(
+        runtime: &R,
+        deadline: Instant,
+        make: impl Fn() -> H + Send + Sync + 'static,
+    ) -> Self {
+        let make: Make<H> = Arc::new(make);
+        let node = Arc::new(Node::new(runtime, make, deadline, None));
+        node.begin(None);
+        Self { node, place: None }
     }
 
     /// Makes a child, which ends with this token at the latest.
@@ -89,52 +102,82 @@ impl<R: Runtime, H: Host<Tree>> CancelToken<R, H> {
     /// As [`child`](Self::child), with a deadline of its own.
     #[must_use = "a token that is dropped at once cannot be cancelled"]
     pub fn child_with_deadline(&self, deadline: Instant) -> Self {
-        let tree = Arc::clone(&self.tree);
-        let holder = Arc::new(());
-        let id = tree.call(Child { of: self.id, deadline, holder: Arc::downgrade(&holder) });
-        let deadline = deadline.min(self.deadline);
-        Self { tree, id, deadline, holder }
+        let parent = &self.node;
+        let deadline = deadline.min(parent.deadline);
+        let up = Up::new(self);
+        let node =
+            Arc::new(Node::new(self.runtime(), Arc::clone(&parent.make), deadline, Some(up)));
+        let adopted = parent.monitor.call(Adopt(Arc::<Node<R, H>>::clone(&node)));
+        node.begin(parent.learn(adopted.err()));
+        Self { node, place: adopted.ok() }
     }
 
     /// Ends this token and all that descend from it. Sleepers wake and hooks run before it returns.
     /// A token that has ended already keeps its reason.
+    ///
+    /// Hooks run one after the other, once all tokens have ended.
+    ///
+    /// # Panics
+    /// If a hook does: when all others have run.
     pub fn cancel(&self) {
-        for hook in self.tree.call(Cancel(self.id)) {
-            hook.wake();
+        let mut hooks = Vec::new();
+        let mut parents = Vec::new();
+        let mut next: Vec<Arc<dyn Below>> = vec![Arc::<Node<R, H>>::clone(&self.node)];
+        while let Some(node) = next.pop() {
+            let ended = node.end();
+            hooks.extend(ended.hooks);
+            if !ended.below.is_empty() {
+                next.extend(ended.below);
+                parents.push(node);
+            }
         }
+        parents.iter().for_each(|parent| parent.forget());
+        wake_all(hooks);
     }
 
-    /// Tells whether the token has ended, for either reason.
+    /// Tells whether the token has ended, for either reason. It takes no lock, except when it is the
+    /// first to notice that the deadline has passed.
     pub fn is_cancelled(&self) -> bool {
         self.reason().is_some()
     }
 
     /// Returns why the token ended, `None` as long as it has not.
     pub fn reason(&self) -> Option<Reason> {
-        self.tree.call(Look(self.id))
+        self.node.reason()
     }
 
     /// Returns the earliest deadline of this token and of those above it.
     pub fn deadline(&self) -> Option<Instant> {
-        Some(self.deadline).filter(|deadline| *deadline != Instant::NEVER)
+        Some(self.node.deadline).filter(|deadline| *deadline != Instant::NEVER)
     }
 
     /// Waits until the token has ended.
     pub fn wait(&self) -> Reason {
-        let ended = self.tree.call(Wait { token: self.id, until: Instant::NEVER });
+        let ended = self.node.wait(Instant::NEVER);
         ended.expect("a wait without limit ends with the token")
     }
 
     /// As [`wait`](Self::wait), for tasks: to drop the future is to stop waiting.
     pub async fn wait_async(&self) -> Reason {
-        let ended = self.tree.call_async(Wait { token: self.id, until: Instant::NEVER }).await;
-        ended.expect("a wait without limit ends with the token")
+        let mut hook: Option<(OnEnd<R, H>, Waker)> = None;
+        poll_fn(|context| {
+            if let Some(reason) = self.reason() {
+                hook = None;
+                return Poll::Ready(reason);
+            }
+            let waker = context.waker();
+            if !hook.as_ref().is_some_and(|(_, left)| left.will_wake(waker)) {
+                hook = Some((self.on_end(waker.clone()), waker.clone()));
+            }
+            Poll::Pending
+        })
+        .await
     }
 
     /// Waits until the token has ended or `until` has come; true if the token has ended, also if
     /// both happen at once.
     pub fn wait_until(&self, until: Instant) -> bool {
-        self.tree.call(Wait { token: self.id, until }).is_some()
+        self.node.wait(until).is_some()
     }
 
     /// Wakes `waker` when the token ends: on the thread that cancels it, before
@@ -145,10 +188,16 @@ impl<R: Runtime, H: Host<Tree>> CancelToken<R, H> {
     /// cancellation that is under way at that moment may still wake it.
     #[must_use = "dropping it takes the waker back"]
     pub fn on_end(&self, waker: Waker) -> OnEnd<R, H> {
-        let tree = &self.tree;
-        let hook = tree.call(Hook { token: self.id, waker: waker.clone() });
+        let hook = self.node.monitor.call(Hook(Some(waker.clone())));
+        let hook = match hook {
+            Ok(hook) => Some(hook),
+            Err(reason) => {
+                self.node.learn(Some(reason));
+                None
+            }
+        };
         let at_deadline = match (hook, self.deadline()) {
-            (Some(_), Some(deadline)) => Some(tree.runtime().wake_at(deadline, waker)),
+            (Some(_), Some(deadline)) => Some(self.runtime().wake_at(deadline, waker)),
             (Some(_), None) => None,
             (None, _) => {
                 waker.wake();
@@ -160,20 +209,27 @@ impl<R: Runtime, H: Host<Tree>> CancelToken<R, H> {
 
     /// Returns the runtime that the token lives on.
     pub fn runtime(&self) -> &R {
-        self.tree.runtime()
+        self.node.monitor.runtime()
     }
 }
 
 impl<R: Runtime, H: Host<Tree>> Clone for CancelToken<R, H> {
     fn clone(&self) -> Self {
-        let (tree, holder) = (Arc::clone(&self.tree), Arc::clone(&self.holder));
-        Self { tree, id: self.id, deadline: self.deadline, holder }
+        self.node.hold();
+        Self { node: Arc::clone(&self.node), place: self.place }
+    }
+}
+
+impl<R: Runtime, H: Host<Tree>> Drop for CancelToken<R, H> {
+    fn drop(&mut self) {
+        self.node.release(self.place);
     }
 }
 
 impl<R: Runtime, H: Host<Tree>> fmt::Debug for CancelToken<R, H> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("CancelToken").field(&self.id).finish()
+        let (ended, deadline) = (self.node.known(), self.deadline());
+        f.debug_struct("CancelToken").field("ended", &ended).field("deadline", &deadline).finish()
     }
 }
 
@@ -188,7 +244,7 @@ impl<R: Runtime, H: Host<Tree>> Drop for OnEnd<R, H> {
     fn drop(&mut self) {
         drop(self.at_deadline.take());
         if let Some(hook) = self.hook {
-            let waker = self.token.tree.call(Unhook { token: self.token.id, hook });
+            let waker = self.token.node.monitor.call(Unhook(hook));
             drop(waker); // outside the lock: dropping a waker runs foreign code
         }
     }
@@ -196,6 +252,6 @@ impl<R: Runtime, H: Host<Tree>> Drop for OnEnd<R, H> {
 
 impl<R: Runtime, H: Host<Tree>> fmt::Debug for OnEnd<R, H> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("OnEnd").field(&self.token.id).finish()
+        f.debug_tuple("OnEnd").field(&self.token).finish()
     }
 }

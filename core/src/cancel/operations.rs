@@ -1,94 +1,117 @@
-//! The calls on a tree of tokens, each one critical section per step.
+//! The calls on one token, each one critical section per step.
 
-use std::sync::Weak;
+use std::sync::Arc;
 use std::task::Waker;
 
-use super::state::{HookId, Reason, TokenId, Tree, WAITERS};
+use super::state::{Below, ChildId, Ended, HookId, Reason, Tree, WAITERS};
 use crate::machine::{Cx, Operation, Step};
 use crate::runtime::Instant;
 
-/// Makes a child.
+/// Gives a new token its deadline, and its end if the token above has ended.
 #[derive(Clone, Debug)]
-pub struct Child {
-    /// Its parent.
-    pub of: TokenId,
-    /// Its own deadline, [`Instant::NEVER`] for none; an earlier one of its parent's holds.
+pub struct Begin {
+    /// The earliest deadline of the token and of those above, [`Instant::NEVER`] for none.
     pub deadline: Instant,
-    /// Alive as long as somebody can name the child.
-    pub holder: Weak<()>,
+    /// Why the token above has ended.
+    pub ended: Option<Reason>,
 }
 
-/// Cancels a token and its descendants; the hooks are to be run outside the lock.
+/// Adds a child; says why the token has ended if it has.
 #[derive(Clone, Debug)]
-pub struct Cancel(pub TokenId);
+pub struct Adopt(pub Arc<dyn Below>);
 
-/// Asks why a token ended.
+/// Removes a child that nobody can name any more.
 #[derive(Clone, Debug)]
-pub struct Look(pub TokenId);
+pub struct Leave(pub ChildId);
 
-/// Waits until a token has ended, `None` if a point in time comes first.
+/// Ends the token. The remaining work is done outside the lock.
+#[derive(Clone, Debug)]
+pub struct Cancel;
+
+/// Forgets the children, who have ended as the token has.
+#[derive(Clone, Debug)]
+pub struct Forget;
+
+/// Asks why the token ended.
+#[derive(Clone, Debug)]
+pub struct Look;
+
+/// Waits until the token has ended, `None` if a point in time comes first.
 #[derive(Clone, Debug)]
 pub struct Wait {
-    /// The token.
-    pub token: TokenId,
     /// The point in time, [`Instant::NEVER`] for none.
     pub until: Instant,
 }
 
-/// Adds a hook, `None` if the token has ended already.
+/// Adds a hook; says why the token has ended if it has.
 #[derive(Clone, Debug)]
-pub struct Hook {
-    /// The token.
-    pub token: TokenId,
-    /// What to wake at its end.
-    pub waker: Waker,
-}
+pub struct Hook(
+    /// The hook; taken out when the token keeps it.
+    pub Option<Waker>,
+);
 
 /// Takes a hook away.
 #[derive(Clone, Debug)]
-pub struct Unhook {
-    /// The token.
-    pub token: TokenId,
-    /// The hook.
-    pub hook: HookId,
-}
+pub struct Unhook(pub HookId);
 
 crate::operations! {
     [] Tree: Op, Ret {
-        Child(Child) -> TokenId,
-        Cancel(Cancel) -> Vec<Waker>,
+        Begin(Begin) -> (),
+        Adopt(Adopt) -> Result<ChildId, Reason>,
+        Leave(Leave) -> Option<Arc<dyn Below>>,
+        Cancel(Cancel) -> Ended,
+        Forget(Forget) -> Vec<Arc<dyn Below>>,
         Look(Look) -> Option<Reason>,
         Wait(Wait) -> Option<Reason>,
-        Hook(Hook) -> Option<HookId>,
+        Hook(Hook) -> Result<HookId, Reason>,
         Unhook(Unhook) -> Option<Waker>,
     } valid = Tree::check
 }
 
-impl Operation<Tree> for Child {
-    fn step(&mut self, tree: &mut Tree, cx: &mut Cx<'_>) -> Step<TokenId> {
-        Step::Done(tree.add_child(self.of, self.deadline, self.holder.clone(), cx))
+impl Operation<Tree> for Begin {
+    fn step(&mut self, tree: &mut Tree, _: &mut Cx<'_>) -> Step<()> {
+        tree.begin(self.deadline, self.ended);
+        Step::Done(())
+    }
+}
+
+impl Operation<Tree> for Adopt {
+    fn step(&mut self, tree: &mut Tree, cx: &mut Cx<'_>) -> Step<Result<ChildId, Reason>> {
+        Step::Done(tree.adopt(&self.0, cx))
+    }
+}
+
+impl Operation<Tree> for Leave {
+    fn step(&mut self, tree: &mut Tree, _: &mut Cx<'_>) -> Step<Option<Arc<dyn Below>>> {
+        Step::Done(tree.leave(self.0))
     }
 }
 
 impl Operation<Tree> for Cancel {
-    fn step(&mut self, tree: &mut Tree, cx: &mut Cx<'_>) -> Step<Vec<Waker>> {
-        Step::Done(tree.cancel(self.0, cx))
+    fn step(&mut self, tree: &mut Tree, cx: &mut Cx<'_>) -> Step<Ended> {
+        Step::Done(tree.cancel(cx))
+    }
+}
+
+impl Operation<Tree> for Forget {
+    fn step(&mut self, tree: &mut Tree, _: &mut Cx<'_>) -> Step<Vec<Arc<dyn Below>>> {
+        Step::Done(tree.forget())
     }
 }
 
 impl Operation<Tree> for Look {
     fn step(&mut self, tree: &mut Tree, cx: &mut Cx<'_>) -> Step<Option<Reason>> {
-        Step::Done(tree.reason(self.0, cx))
+        Step::Done(tree.reason(cx))
     }
 }
 
 impl Operation<Tree> for Wait {
     fn step(&mut self, tree: &mut Tree, cx: &mut Cx<'_>) -> Step<Option<Reason>> {
-        let reason = tree.reason(self.token, cx);
+        let reason = tree.reason(cx);
         if reason.is_some() {
             return Step::Done(reason);
         }
-        let until = tree.deadline(self.token).min(self.until);
+        let until = tree.deadline().min(self.until);
         if until == Instant::NEVER {
             Step::Wait { on: WAITERS, until: None }
         } else if until <= cx.now() {
@@ -100,16 +123,13 @@ impl Operation<Tree> for Wait {
 }
 
 impl Operation<Tree> for Hook {
-    fn step(&mut self, tree: &mut Tree, cx: &mut Cx<'_>) -> Step<Option<HookId>> {
-        Step::Done(match tree.reason(self.token, cx) {
-            None => tree.add_hook(self.token, self.waker.clone()),
-            Some(_) => None,
-        })
+    fn step(&mut self, tree: &mut Tree, cx: &mut Cx<'_>) -> Step<Result<HookId, Reason>> {
+        Step::Done(tree.hook(&mut self.0, cx))
     }
 }
 
 impl Operation<Tree> for Unhook {
     fn step(&mut self, tree: &mut Tree, _: &mut Cx<'_>) -> Step<Option<Waker>> {
-        Step::Done(tree.remove_hook(self.token, self.hook))
+        Step::Done(tree.unhook(self.0))
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! An item added with a delay is handed out when its time has come. Given several delays, it
 //! keeps the earliest; adding it at once does not cancel the later delivery
-//! (`workqueue:DQ-9`, `DQ-11`). Shutdown ends all waiting: what is not due by then is dropped.
+//! (`workqueue:DQ-9`, `DQ-11`). Shutdown ends all waiting and drops the items that are not yet due.
 //!
 //! ```
 //! use std::time::Duration;
@@ -21,6 +21,9 @@
 //! heartbeat and an order of shutting down. Here the times lie in a heap under the queue's lock
 //! and consumers sleep until the earliest of them, so [`DelayingQueue::add_after`] never blocks
 //! (`workqueue:DQ-6`) and there is nothing to stop (`DQ-16` to `DQ-18`, `DQ-20` to `DQ-25`).
+//!
+//! If very many items are due together, each call adds a part of them, so that nobody keeps the lock
+//! for long. An item that is added at once meanwhile may come before those that are still to be added.
 
 mod later;
 mod operations;
@@ -42,8 +45,10 @@ use crate::queue::{ShuttingDown, Storage, Token, Work, batch_calls};
 use crate::runtime::{Runtime, System};
 use crate::slab::hasher;
 
-pub use operations::{AddAfter, Drain, Op, Ret, Retries, ShutDown};
-pub use state::Delaying;
+for_harness! {
+    use operations::{AddAfter, Drain, Op, Ret, Retries, ShutDown};
+    use state::Delaying;
+}
 
 /// The delaying queue. Shared by reference or in an `Arc`.
 ///
@@ -91,6 +96,7 @@ where
     /// # For harnesses
     /// A state with items in it must have been filled with hashes of this hasher, which nobody
     /// checks: another one finds none of them again.
+    #[cfg_attr(not(feature = "harness"), doc(hidden))]
     pub fn with_host(runtime: &R, hasher: B, host: H) -> Self {
         Self { monitor: Monitor::new(runtime, host), hasher }
     }
@@ -187,8 +193,9 @@ where
         self.monitor.call(ShuttingDown)
     }
 
-    /// Refuses new items, drops those whose time has not come, and returns at once. Items that
-    /// wait to be handed out still are; every waiting caller wakes.
+    /// Refuses new items, drops those whose time has not come, and waits for nobody. Items that
+    /// wait to be handed out still are; every waiting caller wakes. If very many wait for their time,
+    /// they are dropped a part at a time, and others may call in between.
     pub fn shut_down(&self) {
         self.monitor.call(ShutDown::new());
     }

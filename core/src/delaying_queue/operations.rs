@@ -1,9 +1,9 @@
-//! The calls on a delaying queue. What it shares with the queue inside has the same names there.
+//! The calls on a delaying queue. Calls that the queue inside has as well have the same names there.
 
 use std::time::Duration;
 
 use crate::machine::{Cx, Operation, Step};
-use crate::queue::{self, DrainUntil, Finished, GETTERS, Key, Queue, Storage, Token};
+use crate::queue::{self, DrainUntil, Finished, GETTERS, Key, Queue, Storage, Token, UPDATERS};
 use crate::queue::{
     Add, AddAll, Done, DoneAll, DoneKey, Get, GetBatch, Len, Refresh, ShuttingDown,
 };
@@ -28,8 +28,8 @@ pub struct AddAfter<K> {
 /// Refuses new items, wakes everybody, releases every drain, ends all waiting for a time.
 #[derive(Clone, Debug)]
 pub struct ShutDown<K> {
-    /// The items whose waiting ended, to drop outside the lock; filled by the step.
-    pub discarded: Vec<K>,
+    /// The items whose waiting ended, to drop outside the lock; filled by the steps.
+    pub discarded: Vec<Vec<K>>,
 }
 
 /// Refuses new items, ends all waiting for a time, and waits.
@@ -37,8 +37,8 @@ pub struct ShutDown<K> {
 pub struct Drain<K> {
     /// The drain of the queue inside.
     pub inner: queue::Drain,
-    /// The items whose waiting ended, to drop outside the lock; filled by the first step.
-    pub discarded: Vec<K>,
+    /// The items whose waiting ended, to drop outside the lock; filled by the first steps.
+    pub discarded: Vec<Vec<K>>,
 }
 
 /// Asks how often an item was given a delay.
@@ -92,11 +92,6 @@ impl<K: Key, S: Storage<K>> Operation<Delaying<K, S>> for Add<K> {
         machine.move_due(cx);
         Operation::<Queue<K, S>>::step(self, &mut machine.queue, cx)
     }
-
-    #[inline(always)]
-    fn leave(self) {
-        drop(self.key);
-    }
 }
 
 impl<K: Key, S: Storage<K>> Operation<Delaying<K, S>> for AddAfter<K> {
@@ -106,22 +101,21 @@ impl<K: Key, S: Storage<K>> Operation<Delaying<K, S>> for AddAfter<K> {
         machine.add_after(&mut self.key, self.hash, now, self.delay, cx);
         Step::Done(())
     }
-
-    #[inline(always)]
-    fn leave(self) {
-        drop(self.key);
-    }
 }
 
 impl<K: Key, S: Storage<K>> Operation<Delaying<K, S>> for Get {
+    const SHARES_TIME: bool = true;
+
     #[inline(always)]
     fn step(&mut self, machine: &mut Delaying<K, S>, cx: &mut Cx<'_>) -> Step<Option<(Token, K)>> {
         machine.move_due(cx);
         match Operation::<Queue<K, S>>::step(self, &mut machine.queue, cx) {
             Step::Wait { on, .. } => Step::Wait { on, until: machine.earliest() },
+            // All that were added are in processing, and more are due.
+            Step::Done(None) if machine.is_behind(cx) => Step::again(GETTERS),
             taken => {
                 // One of the items that were just added needs nobody else: this caller is here.
-                cx.wakes.one_less(GETTERS);
+                cx.takes_one(GETTERS);
                 taken
             }
         }
@@ -131,13 +125,7 @@ impl<K: Key, S: Storage<K>> Operation<Delaying<K, S>> for Get {
 impl<K: Key, S: Storage<K>> Operation<Delaying<K, S>> for Done {
     #[inline(always)]
     fn step(&mut self, machine: &mut Delaying<K, S>, cx: &mut Cx<'_>) -> Step<Finished<K>> {
-        if machine
-            .queue
-            .slot_of(self.0)
-            .is_some_and(|slot| machine.queue.done_depends_on_time(slot))
-        {
-            machine.move_due(cx);
-        }
+        machine.move_due(cx);
         Operation::<Queue<K, S>>::step(self, &mut machine.queue, cx)
     }
 }
@@ -151,17 +139,19 @@ impl<K: Key, S: Storage<K>> Operation<Delaying<K, S>> for DoneKey<K> {
 
 impl<K: Key, S: Storage<K>> Operation<Delaying<K, S>> for ShutDown<K> {
     fn step(&mut self, machine: &mut Delaying<K, S>, cx: &mut Cx<'_>) -> Step<()> {
-        machine.move_due(cx); // what was due before is added, what would be later is not (DQ-19)
-        self.discarded = machine.discard_later();
+        if !machine.end_waiting(&mut self.discarded, cx) {
+            return Step::again(UPDATERS);
+        }
         Operation::<Queue<K, S>>::step(&mut queue::ShutDown, &mut machine.queue, cx)
     }
 }
 
 impl<K: Key, S: Storage<K>> Operation<Delaying<K, S>> for Drain<K> {
     fn step(&mut self, machine: &mut Delaying<K, S>, cx: &mut Cx<'_>) -> Step<()> {
-        if self.inner.began.is_none() {
-            machine.move_due(cx);
-            self.discarded = machine.discard_later(); // when the drain begins (DQ-21)
+        let over = machine.end_waiting(&mut self.discarded, cx); // when the drain begins (DQ-21)
+        self.inner.began.get_or_insert_with(|| machine.queue.shutdowns());
+        if !over {
+            return Step::again(UPDATERS);
         }
         Operation::<Queue<K, S>>::step(&mut self.inner, &mut machine.queue, cx)
     }
@@ -169,6 +159,10 @@ impl<K: Key, S: Storage<K>> Operation<Delaying<K, S>> for Drain<K> {
 
 impl<K: Key, S: Storage<K>> Operation<Delaying<K, S>> for Refresh {
     fn step(&mut self, machine: &mut Delaying<K, S>, cx: &mut Cx<'_>) -> Step<()> {
+        machine.move_due(cx); // the depth is right at every tick, also if nobody else calls
+        if machine.is_behind(cx) {
+            return Step::again(UPDATERS);
+        }
         Operation::<Queue<K, S>>::step(self, &mut machine.queue, cx)
     }
 }
@@ -176,6 +170,9 @@ impl<K: Key, S: Storage<K>> Operation<Delaying<K, S>> for Refresh {
 impl<K: Key, S: Storage<K>> Operation<Delaying<K, S>> for Len {
     fn step(&mut self, machine: &mut Delaying<K, S>, cx: &mut Cx<'_>) -> Step<usize> {
         machine.move_due(cx);
+        if machine.is_behind(cx) {
+            return Step::again(UPDATERS);
+        }
         Operation::<Queue<K, S>>::step(self, &mut machine.queue, cx)
     }
 }

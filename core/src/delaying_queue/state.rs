@@ -11,6 +11,10 @@ use crate::slab::Slot;
 
 use super::later::{Due, Later};
 
+/// How many items one step adds because their time has come, or lets go: what others wait for the
+/// lock must not depend on how many there are.
+pub(super) const AT_ONCE: usize = 64;
+
 /// The state of a delaying queue, without its lock.
 ///
 /// The reference moves due items in a thread of their own. Here every call that could tell the
@@ -23,6 +27,8 @@ pub struct Delaying<K: Key, S: Storage<K> = Fifo> {
     later: Later,
     /// How often an item was given a delay (`workqueue:DQ-4`).
     retries: u64,
+    /// When it was shut down, or a drain began.
+    pub(super) ended: Option<Instant>,
 }
 
 impl<K: Key, S: Storage<K> + Default> Default for Delaying<K, S> {
@@ -43,28 +49,37 @@ impl<K: Key, S: Storage<K>> Delaying<K, S> {
     }
 
     fn around(queue: Queue<K, S>) -> Self {
-        Self { queue, later: Later::new(), retries: 0 }
+        Self { queue, later: Later::new(), retries: 0, ended: None }
     }
 
-    /// Adds the items whose time has come, in the order of their times (`workqueue:DQ-10`).
+    /// Adds the items whose time has come, in the order of their times (`workqueue:DQ-10`). Every
+    /// call does so first, so that its answer is right at the time of the call.
+    ///
+    /// A step adds no more than [`AT_ONCE`], or the first caller would keep the lock until all of
+    /// a large number are added. Calls that must know all ask [`is_behind`](Self::is_behind).
     #[inline]
     pub(super) fn move_due(&mut self, cx: &mut Cx<'_>) {
         if !self.later.is_empty() {
-            let now = cx.now();
-            self.move_due_at(now, cx);
+            self.move_some(cx);
         }
     }
 
-    #[inline]
-    pub(super) fn move_due_at(&mut self, now: Instant, cx: &mut Cx<'_>) {
-        while let Some(due) = self.later.first() {
-            if due.deadline > now || due.deadline == Instant::NEVER {
-                break;
-            }
-            if let Some(due) = self.later.pop() {
-                self.queue.ripen(due.slot, cx);
-            }
+    fn move_some(&mut self, cx: &mut Cx<'_>) {
+        let by = self.due_by(cx);
+        for due in std::iter::from_fn(|| self.later.pop_due(by)).take(AT_ONCE) {
+            self.queue.ripen(due.slot, due.deadline, cx);
         }
+    }
+
+    /// Tells whether there are items whose time has come and that were not added yet.
+    pub(super) fn is_behind(&self, cx: &mut Cx<'_>) -> bool {
+        let Some(first) = self.later.first() else { return false };
+        first.deadline <= self.due_by(cx) && first.deadline != Instant::NEVER
+    }
+
+    /// Items with a time up to this one are due. Once the queue has ended, later ones never are.
+    fn due_by(&self, cx: &mut Cx<'_>) -> Instant {
+        self.ended.unwrap_or_else(|| cx.now())
     }
 
     /// Adds an item `delay` after `now`, in the order of checks of `workqueue:DQ-3`.
@@ -81,8 +96,8 @@ impl<K: Key, S: Storage<K>> Delaying<K, S> {
             return;
         }
         self.retries += 1;
-        self.queue.count_retry();
-        self.move_due_at(now, cx);
+        self.queue.count_retry(cx);
+        self.move_due(cx);
         if delay.is_zero() {
             self.queue.add(key, hash, cx);
         } else if let Some(slot) = self.queue.keep(key, hash) {
@@ -102,10 +117,10 @@ impl<K: Key, S: Storage<K>> Delaying<K, S> {
             return;
         }
         self.retries += 1;
-        self.queue.count_retry();
-        self.move_due_at(now, cx);
+        self.queue.count_retry(cx);
+        self.move_due(cx);
         if delay.is_zero() {
-            self.queue.make_dirty(slot, cx);
+            self.queue.make_dirty(slot, None, cx);
         } else {
             self.queue.keep_slot(slot);
             self.wait_until(slot, now + delay, cx);
@@ -116,17 +131,38 @@ impl<K: Key, S: Storage<K>> Delaying<K, S> {
     /// (`workqueue:DQ-9`).
     #[inline]
     fn wait_until(&mut self, slot: Slot, deadline: Instant, cx: &mut Cx<'_>) {
-        // Every sleeper must learn of an earlier deadline: one alone might be off with another
-        // item when the time comes, while all others sleep until the deadline they know.
+        // An earlier time that has come is over: the item was only not added yet.
+        let given = self.later.get(slot).map(|due| due.deadline);
+        if let Some(due) = given.filter(|due| *due != Instant::NEVER)
+            && due <= self.due_by(cx)
+        {
+            self.later.remove(slot);
+            self.queue.ripen(slot, due, cx);
+            self.queue.keep_slot(slot);
+        }
         if self.later.give(slot, deadline) {
-            cx.wakes.all(GETTERS);
+            cx.wakes.earlier(GETTERS);
         }
     }
 
-    /// Ends the waiting of all items (`workqueue:DQ-19`); returns those that left the queue.
-    pub(super) fn discard_later(&mut self) -> Vec<K> {
-        let later = self.later.drain();
-        later.into_iter().filter_map(|slot| self.queue.let_go(slot)).collect()
+    /// Refuses new items and ends the waiting of all (`workqueue:DQ-19`): those that are due are
+    /// added, and the others let go, some in each step. Returns whether that is over; those that left
+    /// the queue are in `discarded`.
+    pub(super) fn end_waiting(&mut self, discarded: &mut Vec<Vec<K>>, cx: &mut Cx<'_>) -> bool {
+        if self.ended.is_none() {
+            self.ended = Some(cx.now());
+            self.queue.begin_shutdown(&mut cx.wakes);
+        }
+        self.move_due(cx);
+        if self.is_behind(cx) {
+            return false;
+        }
+        let some = std::iter::from_fn(|| self.later.pop_any()).take(AT_ONCE);
+        let left: Vec<K> = some.filter_map(|due| self.queue.let_go(due.slot)).collect();
+        if !left.is_empty() {
+            discarded.push(left); // in pieces: one long list would be copied as it grows
+        }
+        self.later.is_empty()
     }
 
     /// Returns the earliest time at which an item's time comes.
@@ -166,9 +202,8 @@ impl<K: Key, S: Storage<K>> Delaying<K, S> {
             assert!(self.later.get(slot).is_some(), "an item that is kept has a deadline");
         }
         assert_eq!(self.queue.kept().count(), self.later.len(), "a deadline has its item");
-        if self.queue.is_shutting_down() {
-            assert!(self.later.is_empty(), "nothing waits for its time after shutdown");
-        }
+        let ended = self.ended.is_some();
+        assert_eq!(ended, self.queue.is_shutting_down(), "a queue that ends knows since when");
     }
 }
 

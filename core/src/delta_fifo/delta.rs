@@ -118,16 +118,6 @@ impl<K, O> Deltas<K, O> {
         }
     }
 
-    /// Puts changes where there are none: a look, where an assignment would call what drops those
-    /// that were there.
-    #[inline(always)]
-    pub(super) fn begin(&mut self, changes: Self) {
-        match self.0 {
-            Few::None => std::mem::forget(std::mem::replace(self, changes)),
-            Few::One(_) | Few::Many(_) => *self = changes,
-        }
-    }
-
     #[inline]
     fn newest_mut(&mut self) -> Option<&mut Delta<K, O>> {
         match &mut self.0 {

@@ -49,11 +49,15 @@ use crate::runtime::{Runtime, System};
 use crate::store::{Cause, Handle, Hashed, Key, KeyError, KnownObjects, LastState, NothingKnown};
 
 pub use delta::{Delta, DeltaKind, Deltas};
-pub use operations::{
-    AddIfAbsent, Close, Delete, Get, HasSynced, IsClosed, Len, List, Op, Pop, Processed, Put,
-    Replace, Resync, Ret, Verb, WaitForSync,
-};
-pub use state::{DeltaQueue, Left, POPPERS, Popped, SYNC};
+pub use state::Popped;
+
+for_harness! {
+    use operations::{
+        AddIfAbsent, Close, Delete, Get, HasSynced, IsClosed, Len, List, Op, Pop, Processed, Put,
+        Replace, Resync, Ret, Verb, WaitForSync,
+    };
+    use state::{DeltaQueue, Left, POPPERS, SYNC};
+}
 
 /// What can be chosen when a [`DeltaFifo`] is made.
 pub struct Options<N> {
@@ -139,6 +143,7 @@ where
     /// # For harnesses
     /// The state must have been made with the hasher of `intake`, which nobody checks: another one
     /// finds no object again.
+    #[cfg_attr(not(feature = "harness"), doc(hidden))]
     pub fn with_host(
         runtime: &R,
         intake: Intake<K, O>,
@@ -167,26 +172,11 @@ where
         self.put(Verb::Update, object)
     }
 
-    /// An object that nobody refuses or changes stays in registers on its way, see
-    /// [`OrderedFifo`](crate::ordered_fifo::OrderedFifo).
-    #[inline]
     fn put(&self, verb: Verb, object: O) -> Result<(), EnqueueError> {
-        match self.intake.key(&object) {
-            Ok(key) if !self.intake.transforms() => {
-                self.monitor.call(Put { verb, key: Some(key), object: Some(Ok(object)) })
-            }
-            Ok(key) => self.put_any(verb, Some(key), self.intake.transform(object)),
-            Err(refused) => self.put_any(verb, None, Err(refused.into())),
-        }
-    }
-
-    #[inline(never)]
-    fn put_any(
-        &self,
-        verb: Verb,
-        key: Option<Hashed<K>>,
-        object: Result<O, EnqueueError>,
-    ) -> Result<(), EnqueueError> {
+        let (key, object) = match self.intake.key(&object) {
+            Ok(key) => (Some(key), self.intake.transform(object)),
+            Err(refused) => (None, Err(refused.into())),
+        };
         self.monitor.call(Put { verb, key, object: Some(object) })
     }
 
@@ -217,8 +207,8 @@ where
     /// (`cache:DF-12`).
     ///
     /// # Errors
-    /// An object has no key or the transformer refused it. What stands in front of it is queued,
-    /// nothing behind it, no tombstone, and the first list is still to come (`cache:DF-20`).
+    /// An object has no key or the transformer refused it. The objects before it are queued, nothing
+    /// behind it, no tombstone, and the first list is still to come (`cache:DF-20`).
     pub fn replace(&self, objects: Vec<O>) -> Result<(), EnqueueError> {
         let Listed { objects, refused } = self.intake.list(objects);
         self.monitor.call(Replace::new(objects, refused))

@@ -42,9 +42,9 @@ pub struct Delete<K, O> {
 pub struct Replace<K, O> {
     /// The objects.
     pub objects: Vec<Keyed<K, O>>,
-    /// Why the list ends early: what is in front is queued, and no more (`cache:DF-20`).
+    /// Why the list ends early: only the objects before the failure are queued (`cache:DF-20`).
     pub refused: Option<EnqueueError>,
-    /// What is needed no more.
+    /// Values to drop outside the lock.
     pub left: Left<K, O>,
 }
 
@@ -58,7 +58,7 @@ impl<K, O> Replace<K, O> {
 /// Shows every known object again that has nothing pending.
 #[derive(Clone, Debug)]
 pub struct Resync<K, O> {
-    /// What is needed no more.
+    /// Values to drop outside the lock.
     pub left: Left<K, O>,
 }
 

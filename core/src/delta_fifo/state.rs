@@ -40,7 +40,7 @@ pub struct DeltaQueue<K: Key, O: Handle, N: KnownObjects<K, O> = NothingKnown> {
     closed: bool,
 }
 
-/// What a call needs no more, to drop outside the lock.
+/// Values that a call no longer needs, to drop outside the lock.
 #[derive(Clone, Debug)]
 pub struct Left<K, O> {
     /// Keys that the queue has already, or that were looked at.
@@ -190,7 +190,7 @@ impl<K: Key, O: Handle, N: KnownObjects<K, O>> DeltaQueue<K, O, N> {
     }
 
     /// Shows every known object again that has nothing pending (`cache:DF-21`); an older state
-    /// must not be queued behind a newer one. What is needed no more goes to `left`.
+    /// must not be queued behind a newer one. Values no longer needed go to `left`.
     pub(super) fn resync(&mut self, left: &mut Left<K, O>, wakes: &mut Wakes) {
         let mut idle = Vec::new();
         for key in self.known_keys() {

@@ -7,25 +7,28 @@ use std::pin::{Pin, pin};
 use std::task::Poll;
 
 use crate::cancel::{CancelToken, OnEnd};
+use crate::caught;
 use crate::machine::{Host, Operation};
 use crate::runtime::{Instant, Panic, Runtime};
 
 use super::Elector;
 use super::driver::{AlreadyRunning, accepted};
-use super::leadership::{Leadership, WorkEndedOnDrop};
+use super::leadership::Leadership;
 use super::lent::Lent;
 use super::lock::{AsyncLock, StoreError, Stored};
 use super::operations::{Abort, GiveUp, Reply, Rest, Try};
 use super::record::Name;
 use super::state::Election;
 use super::turn::{Io, Next, Notes, Turn};
+use super::work::EndOfWork;
 
 /// What to do when leadership comes and goes, for a run that is awaited.
 pub trait AsyncCallbacks<R: Runtime, H: Host<Election> = Election>: Send + Sync {
     /// Does the protected work, as part of the task that awaits the run: between two of its waits
     /// the lease is renewed. Work that keeps a processor busy belongs on an executor of its own.
     ///
-    /// The work should end when its leadership is [`lost`](Leadership::lost). What has not ended
+    /// The work should end when its leadership is [`lost`](Leadership::lost); to end before ends the
+    /// term, as in the [blocking](super::Callbacks::started_leading) form. What has not ended
     /// when the run is over, or in the strict profile when the lease is freed, is dropped: so it
     /// has stopped before the stop callback is called.
     fn started_leading(&self, leadership: Leadership<R, H>) -> impl Future<Output = ()> + Send;
@@ -86,11 +89,13 @@ impl<L: AsyncLock, R: Runtime, H: Host<Election>> Elector<L, R, H> {
         callbacks: &C,
     ) -> Result<bool, AlreadyRunning> {
         let lock = self.lend().ok_or(AlreadyRunning)?;
-        let (first, end) = self.begin(token)?;
+        let token = token.child(); // of this run; its work ends it
+        let (first, end) = self.begin(&token)?;
         let mut running = Running {
             elector: self,
             callbacks,
             token,
+            broken: None,
             end: Some(end),
             lock: Some(lock),
             work: None,
@@ -99,7 +104,10 @@ impl<L: AsyncLock, R: Runtime, H: Host<Election>> Elector<L, R, H> {
         let ran = unless_it_panics(running.drive(first)).await;
         running.is_over = ran.is_ok();
         running.stop();
-        ran.map_or_else(|panic| resume_unwind(panic), Ok)
+        match (ran, running.broken.take()) {
+            (Err(panic), _) | (Ok(_), Some(panic)) => resume_unwind(panic),
+            (Ok(led), None) => Ok(led),
+        }
     }
 
     /// As [`attempt`](Self::attempt), awaited.
@@ -124,7 +132,7 @@ impl<L: AsyncLock, R: Runtime, H: Host<Election>> Elector<L, R, H> {
     ) -> Result<bool, AlreadyRunning> {
         let mut lock = self.lend().ok_or(AlreadyRunning)?;
         let mut turn = accepted(self.ask(begin))?;
-        // Dropped before the lock goes back: whoever borrows it next finds nobody at work.
+        // Dropped before the lock goes back, so the next borrower finds no attempt under way.
         let mut aborts = AbortsOnDrop { elector: self, armed: true };
         let success = loop {
             self.tell_slow_path(&turn.notes);
@@ -161,7 +169,9 @@ impl<L: Send + 'static, R: Runtime, H: Host<Election>> Drop for AbortsOnDrop<'_,
 struct Running<'a, L: AsyncLock, R: Runtime, H: Host<Election>, C: AsyncCallbacks<R, H>> {
     elector: &'a Elector<L, R, H>,
     callbacks: &'a C,
-    token: &'a CancelToken<R>,
+    token: CancelToken<R>,
+    /// What the work broke with.
+    broken: Option<Panic>,
     end: Option<OnEnd<R>>,
     /// `None` once the run was stopped.
     lock: Option<Lent<'a, L, R>>,
@@ -174,7 +184,7 @@ struct Running<'a, L: AsyncLock, R: Runtime, H: Host<Election>, C: AsyncCallback
 struct Work<'a, R: Runtime, H: Host<Election>> {
     task: Pin<Box<dyn Future<Output = ()> + Send + 'a>>,
     /// Dropped after the task.
-    _ended: WorkEndedOnDrop<R, H>,
+    end: EndOfWork<R, H>,
 }
 
 impl<L: AsyncLock, R: Runtime, H: Host<Election>, C: AsyncCallbacks<R, H>> Running<'_, L, R, H, C> {
@@ -187,10 +197,11 @@ impl<L: AsyncLock, R: Runtime, H: Host<Election>, C: AsyncCallbacks<R, H>> Runni
                 Next::Rest => self.rest().await,
                 Next::Lead { term, fence } => {
                     let leadership =
-                        Leadership::new(&self.elector.monitor, term, fence, self.token);
-                    let ended = leadership.work_ended_on_drop();
-                    let task = Box::pin(self.callbacks.started_leading(leadership));
-                    self.work = Some(Work { task, _ended: ended });
+                        Leadership::new(&self.elector.monitor, term, fence, &self.token);
+                    let end = leadership.end_of_work();
+                    let callbacks = self.callbacks;
+                    let task = Box::pin(async { callbacks.started_leading(leadership).await });
+                    self.work = Some(Work { task, end });
                     self.rest().await
                 }
                 Next::Ended { led } => return led,
@@ -202,19 +213,20 @@ impl<L: AsyncLock, R: Runtime, H: Host<Election>, C: AsyncCallbacks<R, H>> Runni
     }
 
     async fn rest(&mut self) -> Turn {
-        beside(&mut self.work, self.elector.monitor.call_async(Rest)).await
+        let rest = self.elector.monitor.call_async(Rest);
+        beside(&mut self.work, &mut self.broken, rest).await
     }
 
     async fn call(&mut self, io: &Io, deadline: Option<Instant>, releases: bool) -> Turn {
         // A release is not part of the run that was cancelled (LE-40), and nobody works under a
         // lease that is given away: work that has not ended in its time is ended here (LE-42).
-        let token = if releases { None } else { Some(self.token) };
+        let token = if releases { None } else { Some(&self.token) };
         if releases && self.elector.is_strict {
             self.work = None;
         }
         let lock = self.lock.as_mut().expect("the lock is lent until the run stops");
         let call = limited(self.elector.runtime(), send(&mut **lock, io), deadline, token);
-        let reply = beside(&mut self.work, call).await;
+        let reply = beside(&mut self.work, &mut self.broken, call).await;
         self.elector.ask(Reply(Some(reply)))
     }
 
@@ -238,10 +250,10 @@ impl<L: AsyncLock, R: Runtime, H: Host<Election>, C: AsyncCallbacks<R, H>> Runni
         if !self.is_over {
             let notes = self.elector.ask(Abort);
             // Whatever broke may break again; the first panic is the one that is passed on.
-            let _broken_again = catch_unwind(AssertUnwindSafe(|| self.tell(notes)));
+            caught::tell(|| self.tell(notes));
         }
         let work = self.work.take();
-        let _broken_again = catch_unwind(AssertUnwindSafe(|| drop(work)));
+        caught::tell(|| drop(work));
         drop(self.lock.take());
         self.callbacks.stopped_leading();
     }
@@ -272,17 +284,22 @@ async fn send<L: AsyncLock>(lock: &mut L, io: &Io) -> Result<Stored, StoreError>
     }
 }
 
-/// Awaits something while the work goes on.
+/// Awaits something while the work goes on. What the work breaks with is kept.
 async fn beside<R: Runtime, H: Host<Election>, T>(
     work: &mut Option<Work<'_, R, H>>,
+    broken: &mut Option<Panic>,
     awaited: impl Future<Output = T>,
 ) -> T {
     let mut awaited = pin!(awaited);
     poll_fn(|context| {
-        if let Some(under_way) = work
-            && under_way.task.as_mut().poll(context).is_ready()
-        {
-            *work = None;
+        if let Some(under_way) = work {
+            let task = AssertUnwindSafe(|| under_way.task.as_mut().poll(context));
+            let polled = catch_unwind(task);
+            under_way.end.panicked = polled.is_err();
+            if !matches!(polled, Ok(Poll::Pending)) {
+                *broken = polled.err();
+                *work = None;
+            }
         }
         awaited.as_mut().poll(context)
     })
@@ -290,12 +307,12 @@ async fn beside<R: Runtime, H: Host<Election>, T>(
 }
 
 /// Awaits a call until its deadline or the end of its token; then it is given up.
-async fn limited<R: Runtime>(
+pub(super) async fn limited<R: Runtime, T>(
     runtime: &R,
-    call: impl Future<Output = Result<Stored, StoreError>>,
+    call: impl Future<Output = Result<T, StoreError>>,
     deadline: Option<Instant>,
     token: Option<&CancelToken<R>>,
-) -> Result<Stored, StoreError> {
+) -> Result<T, StoreError> {
     let mut call = pin!(call);
     let mut alarms = (None, None);
     poll_fn(|context| {

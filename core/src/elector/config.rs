@@ -50,6 +50,7 @@ impl Timing {
 
 /// What a user of the strict profile vouches for (`election:LE-4`).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub struct Bounds {
     /// How many millionths a clock may run too fast or too slow (ρ).
     pub drift_ppm: u32,
@@ -74,7 +75,20 @@ impl Default for Bounds {
     }
 }
 
+setters! {
+    Bounds {
+        drift_ppm: u32,
+        work: Duration,
+        scheduling: Duration,
+        acting: Option<Duration>,
+    }
+}
+
 impl Bounds {
+    /// Perfect clocks, and nothing that takes time: what a simulation begins with.
+    pub const PERFECT: Self =
+        Self { drift_ppm: 0, work: Duration::ZERO, scheduling: Duration::ZERO, acting: None };
+
     /// Returns the longest acting time that is safe for a lease,
     /// `(1-ρ) * (L/(1+ρ) - ε - γ)` (`election:SF-10`), rounded down; zero if there is none.
     #[must_use]
@@ -116,8 +130,21 @@ pub enum Versions {
     Ordered,
 }
 
-/// The set-up of an elector (`election:LE-1`).
+/// The set-up of an elector (`election:LE-1`): [`new`](Self::new), and what differs from it.
+///
+/// ```
+/// use std::time::Duration;
+/// use seatrial_core::elector::{Bounds, Config, Profile, Timing};
+///
+/// let bounds = Bounds::default().work(Duration::from_millis(300));
+/// let config = Config::new("pod-1_4711")
+///     .timing(Timing::seconds(30, 20, 4))
+///     .profile(Profile::Strict(bounds))
+///     .release_on_cancel(true);
+/// assert!(config.validate().is_ok());
+/// ```
 #[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub struct Config {
     /// Who takes part; unique per incarnation of the process.
     pub identity: Name,
@@ -127,12 +154,29 @@ pub struct Config {
     pub profile: Profile,
     /// Whether to free the lease when a term ends.
     pub release_on_cancel: bool,
+    /// Whether work that returns ends its term, so that somebody else can lead. Work that panics
+    /// always does. Without it, a leader that has nothing left to do renews its lease until it is
+    /// cancelled.
+    pub work_ends_term: bool,
     /// Whether the server chooses the holder, and electors only renew (`election:LC-1`).
     pub coordinated: bool,
     /// What the store's versions mean.
     pub versions: Versions,
     /// What metrics and health messages call the elector.
     pub name: Arc<str>,
+}
+
+setters! {
+    Config {
+        identity: Name,
+        timing: Timing,
+        profile: Profile,
+        release_on_cancel: bool,
+        work_ends_term: bool,
+        coordinated: bool,
+        versions: Versions,
+        name: Arc<str>,
+    }
 }
 
 impl Config {
@@ -144,16 +188,18 @@ impl Config {
             timing: Timing::DEFAULT,
             profile: Profile::default(),
             release_on_cancel: false,
+            work_ends_term: true,
             coordinated: false,
             versions: Versions::default(),
             name: Arc::from(""),
         }
     }
 
-    /// Makes the recommended durations with the reference's rules.
+    /// Makes the recommended durations with the reference's rules: so work that returns does not
+    /// end its term.
     #[must_use]
     pub fn classic(identity: &str) -> Self {
-        Self { profile: Profile::Classic, ..Self::new(identity) }
+        Self { profile: Profile::Classic, work_ends_term: false, ..Self::new(identity) }
     }
 
     /// Checks the set-up (`election:LE-2`, `LE-4`).
@@ -255,6 +301,7 @@ fn duration(nanos: i64) -> Duration {
 
 /// Why a set-up is refused (`election:LE-2`, `LE-4`).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub enum ConfigError {
     /// The lease must be longer than the renew deadline.
     LeaseNotGreaterThanRenew,

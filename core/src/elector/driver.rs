@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::task::Wake;
 
 use crate::cancel::{CancelToken, OnEnd};
+use crate::caught;
 use crate::machine::{Host, Operation};
 use crate::monitor::Monitor;
 use crate::queue::WorkQueue;
@@ -17,12 +18,14 @@ use super::operations::{Abort, Begin, Cancel, GiveUp, Reply, Report, Rest, Runs,
 use super::record::Name;
 use super::state::Election;
 use super::turn::{Io, Next, Notes, Turn};
+use super::work::Passed;
 use super::{Config, ConfigError, Elector, HealthCheck};
 
 /// What to do when leadership comes and goes (`election:LE-1`).
 pub trait Callbacks<R: Runtime, H: Host<Election> = Election>: Send + Sync + 'static {
     /// Does the protected work, on a thread of its own, as long as the leadership is valid. At
-    /// most once per run (`election:LE-49`).
+    /// most once per run (`election:LE-49`). Work that returns before ends the term, and the run
+    /// with it, unless [`Config::work_ends_term`] says otherwise; work that panics always does.
     fn started_leading(&self, leadership: &Leadership<R, H>);
 
     /// Learns that the run is over, also if it never led (`election:LE-47`). Leadership was
@@ -64,26 +67,34 @@ impl<L: Lock, R: Runtime, H: Host<Election>> Elector<L, R, H> {
     /// This elector runs already.
     ///
     /// # Panics
-    /// If a call on the lock or the stop callback does; the stop callback has run before.
+    /// If a call on the lock, the work or the stop callback does; the stop callback has run before.
+    /// Work that panics ends the term like a cancellation, so that the lease is freed if the set-up
+    /// says so. Work that panics when the run is over does so on its own thread.
     pub fn run<C: Callbacks<R, H>>(
         &self,
         token: &CancelToken<R>,
         callbacks: &Arc<C>,
     ) -> Result<bool, AlreadyRunning> {
         let mut lock = self.lend().ok_or(AlreadyRunning)?;
-        let (first, end) = self.begin(token)?;
-        let ran = catch_unwind(AssertUnwindSafe(|| self.drive(&mut lock, first, token, callbacks)));
+        let token = token.child(); // of this run; its work ends it
+        let (first, end) = self.begin(&token)?;
+        let broken = Arc::new(Passed::new(self.runtime()));
+        let ran = catch_unwind(AssertUnwindSafe(|| {
+            self.drive(&mut lock, first, &token, callbacks, &broken)
+        }));
         drop(end);
         if ran.is_err() {
             let notes = self.ask(Abort);
             // Whatever broke may break again; the first panic is the one that is passed on.
-            let told = AssertUnwindSafe(|| self.tell_all(notes, &*lock, callbacks));
-            let _broken_again = catch_unwind(told);
+            caught::tell(|| self.tell_all(notes, &*lock, callbacks));
         }
         drop(lock);
         self.end_reports();
         callbacks.stopped_leading();
-        ran.map_or_else(|panic| resume_unwind(panic), Ok)
+        match (ran, broken.close()) {
+            (Err(panic), _) | (Ok(_), Some(panic)) => resume_unwind(panic),
+            (Ok(led), None) => Ok(led),
+        }
     }
 
     /// Makes one attempt to acquire or renew, for callers with a loop of their own
@@ -153,6 +164,7 @@ impl<L: Lock, R: Runtime, H: Host<Election>> Elector<L, R, H> {
         first: Turn,
         token: &CancelToken<R>,
         callbacks: &Arc<C>,
+        broken: &Arc<Passed<R>>,
     ) -> bool {
         let mut turn = first;
         loop {
@@ -166,7 +178,7 @@ impl<L: Lock, R: Runtime, H: Host<Election>> Elector<L, R, H> {
                 Next::Rest => self.ask(Rest),
                 Next::Lead { term, fence } => {
                     let leadership = Leadership::new(&self.monitor, term, fence, token);
-                    self.start_work(leadership, callbacks);
+                    self.start_work(leadership, callbacks, broken);
                     self.ask(Rest)
                 }
                 Next::Ended { led } => return led,
@@ -177,12 +189,22 @@ impl<L: Lock, R: Runtime, H: Host<Election>> Elector<L, R, H> {
         }
     }
 
-    fn start_work<C: Callbacks<R, H>>(&self, leadership: Leadership<R, H>, callbacks: &Arc<C>) {
-        let callbacks = Arc::clone(callbacks);
+    fn start_work<C: Callbacks<R, H>>(
+        &self,
+        leadership: Leadership<R, H>,
+        callbacks: &Arc<C>,
+        broken: &Arc<Passed<R>>,
+    ) {
+        let (callbacks, broken) = (Arc::clone(callbacks), Arc::clone(broken));
         let work = self.runtime().spawn("leading", move || {
-            let ended = leadership.work_ended_on_drop();
-            callbacks.started_leading(&leadership);
-            drop(ended);
+            let mut end = leadership.end_of_work();
+            let work = AssertUnwindSafe(|| callbacks.started_leading(&leadership));
+            let worked = catch_unwind(work);
+            end.panicked = worked.is_err();
+            if let Err(panic) = worked {
+                broken.pass(panic); // before the end of the work ends the run
+            }
+            drop(end);
         });
         drop(work); // detached: nobody waits for the work (LE-48)
     }
@@ -245,7 +267,7 @@ impl<L: Send + 'static, R: Runtime, H: Host<Election>> Elector<L, R, H> {
         if notes.slow_path
             && let Some(metrics) = &self.metrics
         {
-            metrics.slow_path(&self.name);
+            caught::tell(|| metrics.slow_path(&self.name));
         }
     }
 
@@ -265,13 +287,13 @@ impl<L: Send + 'static, R: Runtime, H: Host<Election>> Elector<L, R, H> {
         if notes.became_leader {
             event("became leader");
             if let Some(metrics) = metrics {
-                metrics.on(&self.name);
+                caught::tell(|| metrics.on(&self.name));
             }
         }
         if notes.metric_off
             && let Some(metrics) = metrics
         {
-            metrics.off(&self.name);
+            caught::tell(|| metrics.off(&self.name));
         }
         if notes.stopped_leading {
             event("stopped leading");

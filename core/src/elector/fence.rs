@@ -7,6 +7,7 @@ use super::record::Name;
 
 /// The token of one term, captured from its acquisition.
 #[derive(Clone, PartialEq, Eq, Debug, Hash)]
+#[non_exhaustive]
 pub struct Fence {
     /// The lock object: another one is another epoch.
     pub uid: Name,
@@ -14,6 +15,14 @@ pub struct Fence {
     pub transitions: i64,
     /// The version that the acquisition gave the lock object.
     pub version: Version,
+}
+
+impl Fence {
+    /// Makes a token of its parts, for a resource to which they were sent.
+    #[must_use]
+    pub const fn new(uid: Name, transitions: i64, version: Version) -> Self {
+        Self { uid, transitions, version }
+    }
 }
 
 /// A protected resource's memory of tokens: it accepts an effect only if its token is not lower
@@ -52,7 +61,7 @@ impl Gate {
         } else if self.past.contains(&token.uid) {
             Ordering::Less
         } else {
-            // What cannot be compared counts as newer: it is a lock object never seen before.
+            // A token that cannot be compared counts as newer: its lock object was never seen before.
             token.version.compare(&highest.version).unwrap_or(Ordering::Greater)
         };
         if order == Ordering::Less {

@@ -14,9 +14,18 @@ use super::state::Election;
 
 /// A leader has not renewed for longer than its lease and the tolerance.
 #[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub struct Wedged {
     /// The name of the elector.
     pub lease: Arc<str>,
+}
+
+impl Wedged {
+    /// Says that the leader of that name is wedged.
+    #[must_use]
+    pub const fn new(lease: Arc<str>) -> Self {
+        Self { lease }
+    }
 }
 
 impl fmt::Display for Wedged {

@@ -9,19 +9,23 @@ use crate::monitor::Monitor;
 use crate::runtime::{Runtime, System};
 
 use super::fence::Fence;
-use super::operations::{Holds, Watch, WorkEnded};
+use super::operations::{Holds, Watch};
 use super::state::Election;
+use super::watchdog::Watchdog;
+use super::work::EndOfWork;
 
 /// One term of leadership: revoked before another participant can lead, within the bounds of the
 /// strict profile.
 ///
-/// Whoever asks or waits is the watchdog: the end of the term is found by the clock of the asker,
-/// so that no stuck thread can hide it (`election:SF-11`).
+/// Asking and waiting act as the watchdog: both compare the end of the term with the clock, so a
+/// stuck thread cannot hide it (`election:SF-11`).
 pub struct Leadership<R: Runtime = System, H: Host<Election> = Election> {
     monitor: Arc<Monitor<Election, R, H>>,
     term: u64,
     fence: Fence,
     run: CancelToken<R>,
+    /// The leading token, once somebody has asked for it. All copies share it.
+    leading: Arc<R::Mutex<Option<CancelToken<R>>>>,
 }
 
 impl<R: Runtime, H: Host<Election>> Leadership<R, H> {
@@ -31,7 +35,8 @@ impl<R: Runtime, H: Host<Election>> Leadership<R, H> {
         fence: Fence,
         run: &CancelToken<R>,
     ) -> Self {
-        Self { monitor: Arc::clone(monitor), term, fence, run: run.clone() }
+        let leading = Arc::new(monitor.runtime().mutex(None));
+        Self { monitor: Arc::clone(monitor), term, fence, run: run.clone(), leading }
     }
 
     /// Returns the token to send with every effect on a protected resource (`election:SF-15`).
@@ -55,33 +60,29 @@ impl<R: Runtime, H: Host<Election>> Leadership<R, H> {
     }
 
     /// Returns a token that is cancelled when this term is over: the leading token of
-    /// `election:LE-46`, for parts that take one. A thread of its own, the watchdog, cancels it.
+    /// `election:LE-46`, for parts that take one. To cancel it ends nothing else.
     #[must_use]
     pub fn token(&self) -> CancelToken<R> {
-        let leading = self.run.child();
-        let (term, cancelled) = (self.clone(), leading.clone());
-        let watchdog = self.monitor.runtime().spawn("watchdog", move || {
-            term.wait();
-            cancelled.cancel();
-        });
-        drop(watchdog); // detached: it ends with the term
-        leading
+        let runtime = self.monitor.runtime();
+        let mut leading = runtime.lock(&self.leading);
+        if leading.is_none() {
+            let token = self.run.child();
+            *leading = Some(token.clone());
+            let (monitor, term) = (Arc::clone(&self.monitor), self.term);
+            let over = async move { monitor.call_async(Watch { term }).await };
+            Watchdog::set(runtime, token, over);
+        }
+        leading.as_ref().expect("it was set").child()
     }
 
-    /// Returns a value that reports the end of the work when it drops, also by a panic.
-    pub(super) fn work_ended_on_drop(&self) -> WorkEndedOnDrop<R, H> {
-        WorkEndedOnDrop { monitor: Arc::clone(&self.monitor), term: self.term }
-    }
-}
-
-pub(super) struct WorkEndedOnDrop<R: Runtime, H: Host<Election>> {
-    monitor: Arc<Monitor<Election, R, H>>,
-    term: u64,
-}
-
-impl<R: Runtime, H: Host<Election>> Drop for WorkEndedOnDrop<R, H> {
-    fn drop(&mut self) {
-        self.monitor.call(WorkEnded { term: self.term });
+    /// Returns a value that reports the end of the work when it drops.
+    pub(super) fn end_of_work(&self) -> EndOfWork<R, H> {
+        EndOfWork {
+            monitor: Arc::clone(&self.monitor),
+            term: self.term,
+            run: self.run.clone(),
+            panicked: false,
+        }
     }
 }
 
@@ -92,6 +93,7 @@ impl<R: Runtime, H: Host<Election>> Clone for Leadership<R, H> {
             term: self.term,
             fence: self.fence.clone(),
             run: self.run.clone(),
+            leading: Arc::clone(&self.leading),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The lock of an elector, lent to whoever drives it.
+//! The lock of an elector, lent to its driver.
 
 use std::fmt;
 use std::ops::{Deref, DerefMut};

@@ -2,7 +2,8 @@
 
 use std::sync::{Arc, OnceLock};
 
-/// Takes what electors report; the conventional gauge is 1 while leading, 0 otherwise.
+/// Takes what electors report; the conventional gauge is 1 while leading, 0 otherwise. Who panics
+/// here misses a report, and no leader ends for it.
 pub trait LeaderMetrics: Send + Sync {
     /// The elector of that name leads.
     fn on(&self, name: &str);

@@ -46,6 +46,22 @@
 //! assert!(led);
 //! ```
 
+/// Makes a setter for each field, since configurations and records may get further fields.
+macro_rules! setters {
+    ($name:ident { $($field:ident: $type:ty),+ $(,)? }) => {
+        impl $name {
+            $(
+                #[doc = concat!("Sets [`", stringify!($field), "`](Self#structfield.", stringify!($field), ").")]
+                #[must_use]
+                pub fn $field(mut self, $field: $type) -> Self {
+                    self.$field = $field;
+                    self
+                }
+            )+
+        }
+    };
+}
+
 mod async_driver;
 mod attempt;
 pub mod candidate;
@@ -64,6 +80,8 @@ mod run;
 mod sighting;
 mod state;
 mod turn;
+mod watchdog;
+mod work;
 
 #[cfg(test)]
 mod tests;
@@ -71,6 +89,7 @@ mod tests;
 use std::fmt;
 use std::sync::Arc;
 
+use crate::caught::tell;
 use crate::machine::{Host, Operation};
 use crate::monitor::Monitor;
 use crate::runtime::{Runtime, System};
@@ -88,14 +107,17 @@ pub use lock::{
     StoreError, Stored, Token, UNKNOWN_HOLDER, Version,
 };
 pub use metrics::{LeaderMetrics, set_leader_metrics};
-pub use operations::{
-    Abort, Begin, Cancel, Check, GiveUp, Holds, IsLeader, Leader, Look, Op, Reply, Report, Rest,
-    Ret, Runs, Try, Watch, WorkEnded,
-};
 pub use record::{Fields, JsonError, Name, Record, Timestamp};
-pub use sighting::Observed;
-pub use state::{Election, RUN, TERM};
-pub use turn::{Io, Next, Notes, Turn};
+
+for_harness! {
+    use operations::{
+        Abort, Begin, Cancel, Check, GiveUp, Holds, IsLeader, Leader, Look, Op, Reply, Report, Rest,
+        Ret, Runs, Try, Watch, WorkEnded,
+    };
+    use sighting::Observed;
+    use state::{Election, RUN, TERM};
+    use turn::{Io, Next, Notes, Turn};
+}
 
 use driver::Reporter;
 
@@ -132,6 +154,7 @@ impl<L: Send + 'static, R: Runtime, H: Host<Election>> Elector<L, R, H> {
     /// The state must have been made from the same set-up, and the set-up be
     /// [valid](Config::validate). Nobody checks that: the participant would go by the durations and
     /// the profile of the state, and report under the names of `config`.
+    #[cfg_attr(not(feature = "harness"), doc(hidden))]
     pub fn with_host(runtime: &R, lock: L, config: &Config, host: H) -> Self {
         let elector = Self {
             monitor: Arc::new(Monitor::new(runtime, host)),
@@ -143,7 +166,7 @@ impl<L: Send + 'static, R: Runtime, H: Host<Election>> Elector<L, R, H> {
             metrics: metrics::current(),
         };
         if let Some(metrics) = &elector.metrics {
-            metrics.off(&elector.name);
+            tell(|| metrics.off(&elector.name));
         }
         elector
     }

@@ -49,11 +49,13 @@ pub struct Cancel {
 #[derive(Clone, Debug)]
 pub struct Abort;
 
-/// Says that the protected work of a term has ended.
+/// Says that the protected work of a term has ended. Returns whether its run ends with it.
 #[derive(Clone, Debug)]
 pub struct WorkEnded {
     /// The number of the term.
     pub term: u64,
+    /// Whether it panicked.
+    pub panicked: bool,
 }
 
 /// Sleeps until a term is over. In the strict profile this is also the watchdog that ends it.
@@ -103,7 +105,7 @@ crate::operations! {
         Rest(Rest) -> Turn,
         Cancel(Cancel) -> (),
         Abort(Abort) -> Notes,
-        WorkEnded(WorkEnded) -> (),
+        WorkEnded(WorkEnded) -> bool,
         Watch(Watch) -> (),
         Holds(Holds) -> bool,
         IsLeader(IsLeader) -> bool,
@@ -181,9 +183,8 @@ impl Operation<Election> for Abort {
 }
 
 impl Operation<Election> for WorkEnded {
-    fn step(&mut self, election: &mut Election, cx: &mut Cx<'_>) -> Step<()> {
-        election.work_ended(self.term, cx);
-        Step::Done(())
+    fn step(&mut self, election: &mut Election, cx: &mut Cx<'_>) -> Step<bool> {
+        Step::Done(election.work_ended(self.term, self.panicked, cx))
     }
 }
 

@@ -107,7 +107,7 @@ impl Election {
 
     fn release_fetched(&mut self, stored: &Stored, cx: &mut Cx<'_>) -> Turn {
         let ours = if self.is_strict() {
-            // LE-42: what was read is observed too, else a later run could overwrite it (CX-15).
+            // LE-42: observe the record just read, else a later run could overwrite it (CX-15).
             self.observe(stored, cx.now())
                 && stored.record.holder == self.config.identity
                 && self.written_transitions == Some(stored.record.transitions)

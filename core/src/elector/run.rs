@@ -11,7 +11,7 @@ use super::release::{Release, Stage};
 use super::state::{Election, RUN};
 use super::turn::{Next, Notes, Turn};
 
-/// Where a run stands.
+/// How far a run is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) enum Phase {
     /// No run.

@@ -14,11 +14,20 @@ const REMEMBERED: usize = 8;
 /// The record that the elector goes by, and the local time from which its lease counts. Written
 /// and read together (`election:LE-9`).
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[non_exhaustive]
 pub struct Observed {
     /// The record.
     pub record: Record,
     /// When it was observed.
     pub at: Instant,
+}
+
+impl Observed {
+    /// Makes a record that was observed then.
+    #[must_use]
+    pub const fn new(record: Record, at: Instant) -> Self {
+        Self { record, at }
+    }
 }
 
 /// What tells one state of the lock from the next in the classic profile: the "raw bytes" of the

@@ -213,7 +213,7 @@ impl Election {
         };
     }
 
-    /// Ends the term, if one is live: whoever waits for that learns it.
+    /// Ends the term, if one is live, and wakes those who wait for its end.
     pub(super) fn revoke(&mut self, cx: &mut Cx<'_>) {
         if self.term.live {
             self.term.live = false;
@@ -223,8 +223,8 @@ impl Election {
         }
     }
 
-    /// Tells whether the term is live now, and ends it if its time has passed: the watchdog's
-    /// duty, done by whoever looks first (`election:SF-11`).
+    /// Tells whether the term is live now, and ends it if its time has passed. The first call after
+    /// that time does the watchdog's work (`election:SF-11`).
     pub(super) fn term_is_live(&mut self, cx: &mut Cx<'_>) -> bool {
         if self.term.live && self.is_strict() && cx.now() >= self.term.valid_until {
             self.revoke(cx);
@@ -237,11 +237,19 @@ impl Election {
         self.term.number == term && self.term_is_live(cx)
     }
 
-    pub(super) fn work_ended(&mut self, term: u64, cx: &mut Cx<'_>) {
-        if self.term.number == term {
-            self.term.working = false;
-            cx.wakes.all(RUN);
+    /// The work of a term is over: a term without work would keep others from working, so its run
+    /// ends, too. What an earlier term's work does says nothing about this one.
+    pub(super) fn work_ended(&mut self, term: u64, panicked: bool, cx: &mut Cx<'_>) -> bool {
+        if self.term.number != term {
+            return false;
         }
+        self.term.working = false;
+        cx.wakes.all(RUN);
+        let ends_the_run = self.term.live && (panicked || self.config.work_ends_term);
+        if ends_the_run {
+            self.cancel_run(self.runs, cx);
+        }
+        ends_the_run
     }
 
     /// Answers a user who asks whether this elector leads (`election:LE-12`).

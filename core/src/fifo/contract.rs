@@ -9,8 +9,8 @@ use super::{Closed, EnqueueError, Fifo, FifoQueue, Popped};
 /// The contract between who sees changes and who applies them (`cache:QU-1`).
 ///
 /// Closing ends every `pop` once the queue is empty, and gates no writer. `pop` lets `process`
-/// look at what it took; what was taken is gone whatever `process` does. Which locks are held
-/// meanwhile, and what is handed out, is the queue's choice.
+/// look at the entry that it took; the entry is gone whatever `process` does. Each queue chooses which
+/// locks it holds meanwhile, and what it hands out.
 pub trait Queue<K, O>: Send + Sync + 'static {
     /// What `pop` hands out.
     type Popped: Send + 'static;

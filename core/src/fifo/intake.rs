@@ -8,19 +8,19 @@ use crate::runtime::Ambient;
 use crate::store::{Cause, Handle, Hashed, Key, KeyError, KeyHasher, LastState};
 
 use super::EnqueueError;
-use super::marker::{Mark, Marker};
-use super::naming::Naming;
 
 /// Changes an object before anybody else sees it (`cache:DF-23`). It must not change the key.
 pub type Transform<O> = Arc<dyn Fn(O) -> Result<O, Cause> + Send + Sync>;
 
+/// Names an object. Deterministic and without side effects (`cache:KY-1`).
+pub type KeyFunction<K, O> = Arc<dyn Fn(&O) -> Result<K, Cause> + Send + Sync>;
+
 /// The key function, the transformer and the hash function of one queue.
 #[derive(Clone)]
 pub struct Intake<K, O> {
-    naming: Arc<Naming<K, O>>,
+    key_of: KeyFunction<K, O>,
     transform: Option<Transform<O>>,
     hasher: KeyHasher,
-    marker: Marker,
 }
 
 /// An object and its key.
@@ -55,48 +55,7 @@ impl<K: Key, O: Handle> Intake<K, O> {
         hasher: KeyHasher,
         key_of: impl Fn(&O) -> Result<K, Cause> + Send + Sync + 'static,
     ) -> Self {
-        Self::with_naming(hasher, Naming::made(key_of))
-    }
-
-    /// Makes an intake for objects that carry their keys, as [`new`](Self::new). A key is cloned
-    /// only where one is kept: the ordered FIFO keeps none.
-    ///
-    /// ```
-    /// use std::sync::Arc;
-    ///
-    /// use seatrial_core::fifo::Intake;
-    /// use seatrial_core::ordered_fifo::{Options, OrderedFifo};
-    /// use seatrial_core::runtime::System;
-    ///
-    /// #[derive(Debug)]
-    /// struct Pod {
-    ///     key: Arc<str>,
-    /// }
-    /// let runtime = System::new();
-    /// let intake = Intake::lending(&runtime, |pod: &Arc<Pod>| Ok(&pod.key));
-    /// let queue: OrderedFifo<_, _> =
-    ///     OrderedFifo::with_options(&runtime, intake, Options::default());
-    /// queue.add(Arc::new(Pod { key: "default/web".into() }))?;
-    /// # Ok::<(), seatrial_core::fifo::EnqueueError>(())
-    /// ```
-    pub fn lending(
-        ambient: &dyn Ambient,
-        key_of: impl for<'a> Fn(&'a O) -> Result<&'a K, Cause> + Send + Sync + 'static,
-    ) -> Self {
-        Self::lending_with_hasher(KeyHasher::new(ambient), key_of)
-    }
-
-    /// As [`lending`](Self::lending), with a given hash function.
-    pub fn lending_with_hasher(
-        hasher: KeyHasher,
-        key_of: impl for<'a> Fn(&'a O) -> Result<&'a K, Cause> + Send + Sync + 'static,
-    ) -> Self {
-        Self::with_naming(hasher, Naming::lent(key_of))
-    }
-
-    fn with_naming(hasher: KeyHasher, naming: Naming<K, O>) -> Self {
-        let marker = Marker::new(&hasher);
-        Self { naming: Arc::new(naming), transform: None, hasher, marker }
+        Self { key_of: Arc::new(key_of), transform: None, hasher }
     }
 
     /// Adds a transformer.
@@ -120,15 +79,7 @@ impl<K: Key, O: Handle> Intake<K, O> {
     /// The key function refused it.
     #[inline]
     pub fn key(&self, object: &O) -> Result<Hashed<K>, KeyError> {
-        if let Some(key) = self.shown(object) {
-            // Looked at before it is counted: all of its cache lines are waited for at once.
-            let hash = self.hasher.hash(key);
-            return Ok(Hashed::of(key.clone(), hash));
-        }
-        match self.naming.key(object) {
-            Ok(key) => Ok(self.hasher.hashed(key)),
-            Err(cause) => Err(KeyError::new(object, cause)),
-        }
+        self.name(object).map(|key| self.hasher.hashed(key))
     }
 
     /// Returns the key of an object, without its hash.
@@ -137,28 +88,7 @@ impl<K: Key, O: Handle> Intake<K, O> {
     /// The key function refused it.
     #[inline]
     pub(crate) fn name(&self, object: &O) -> Result<K, KeyError> {
-        self.naming.key(object).map_err(|cause| KeyError::new(object, cause))
-    }
-
-    /// Returns the key of an object that carries it.
-    #[inline]
-    pub(crate) fn shown<'a>(&self, object: &'a O) -> Option<&'a K> {
-        self.naming.shown(object)
-    }
-
-    /// Returns the mark of a key.
-    #[inline]
-    pub(crate) fn mark_of(&self, key: &K) -> Mark {
-        self.marker.mark(key)
-    }
-
-    /// Returns the mark of an object that has a key.
-    #[inline]
-    pub(crate) fn mark(&self, object: &O) -> Option<Mark> {
-        match self.shown(object) {
-            Some(key) => Some(self.mark_of(key)),
-            None => self.name(object).ok().map(|key| self.mark_of(&key)),
-        }
+        (self.key_of)(object).map_err(|cause| KeyError::new(object, cause))
     }
 
     /// Returns the key of a deleted object; a tombstone's is the one it names (`cache:KY-10`).
@@ -184,12 +114,6 @@ impl<K: Key, O: Handle> Intake<K, O> {
             | Delta::Replaced(object)
             | Delta::Sync(object) => self.key(object),
         }
-    }
-
-    /// Tells whether there is a transformer.
-    #[inline]
-    pub(crate) fn transforms(&self) -> bool {
-        self.transform.is_some()
     }
 
     /// Transforms an object.
@@ -218,14 +142,22 @@ impl<K: Key, O: Handle> Intake<K, O> {
         }
     }
 
+    /// Computes the key of an object, then transforms it.
+    ///
+    /// # Errors
+    /// The key function or the transformer refused it.
+    pub(crate) fn keyed(&self, object: O) -> Result<Keyed<K, O>, EnqueueError> {
+        let key = self.key(&object).map_err(EnqueueError::Key)?;
+        Ok(Keyed { key, object: self.transform(object)? })
+    }
+
     /// Computes the keys of a list and transforms its objects, up to the first that is refused.
     pub fn list(&self, objects: impl IntoIterator<Item = O>) -> Listed<K, O> {
         let objects = objects.into_iter();
         let room = Vec::with_capacity(objects.size_hint().0);
         let mut listed = Listed { objects: room, refused: None };
         for object in objects {
-            let key = self.key(&object).map_err(EnqueueError::Key);
-            match key.and_then(|key| Ok(Keyed { key, object: self.transform(object)? })) {
+            match self.keyed(object) {
                 Ok(keyed) => listed.objects.push(keyed),
                 Err(error) => {
                     listed.refused = Some(error);

@@ -4,41 +4,32 @@
 //! place while the old one may still be there (`cache:FF-4`, `FF-7`). So an entry counts its
 //! places, and goes when it has neither object nor place.
 
-use std::collections::VecDeque;
-
-use hashbrown::HashTable;
-
-use crate::slab::Chunked;
-use crate::store::{Hashed, spread};
+use crate::slab::{Line, Slab, Slot, Value};
+use crate::store::Hashed;
 
 use super::Keyed;
 
-const NONE: u32 = u32::MAX;
-
+/// What waits under a key.
 #[derive(Clone, Debug)]
-struct Entry<K, O> {
-    /// `None` in a free entry.
-    key: Option<K>,
+struct Waiting<O> {
     /// `None` if all places of the key are stale.
     object: Option<O>,
-    hash: u32,
-    /// Places in the queue; in a free entry, the next free one.
+    /// Places in the queue.
     places: u32,
 }
 
-impl<K, O> Default for Entry<K, O> {
+impl<O> Default for Waiting<O> {
     fn default() -> Self {
-        Self { key: None, object: None, hash: 0, places: 0 }
+        Self { object: None, places: 0 }
     }
 }
 
+impl<O> Value for Waiting<O> {}
+
 #[derive(Clone, Debug)]
-pub(super) struct Items<K, O> {
-    /// Hash and number of every entry.
-    table: HashTable<(u32, u32)>,
-    entries: Chunked<Entry<K, O>>,
-    free: u32,
-    queue: VecDeque<u32>,
+pub(super) struct Items<K: Clone, O: Clone> {
+    entries: Slab<K, Waiting<O>>,
+    queue: Line<Slot>,
     objects: usize,
 }
 
@@ -50,15 +41,9 @@ pub(super) enum Head<K, O> {
     Stale,
 }
 
-impl<K: Eq + Clone, O> Items<K, O> {
+impl<K: Eq + Clone, O: Clone> Items<K, O> {
     pub(super) fn new() -> Self {
-        Self {
-            table: HashTable::new(),
-            entries: Chunked::new(),
-            free: NONE,
-            queue: VecDeque::new(),
-            objects: 0,
-        }
+        Self { entries: Slab::new(), queue: Line::new(), objects: 0 }
     }
 
     /// Returns how many objects wait.
@@ -66,54 +51,34 @@ impl<K: Eq + Clone, O> Items<K, O> {
         self.objects
     }
 
-    fn find(&self, key: &Hashed<K>) -> Option<u32> {
-        let same = |&(hash, at): &(u32, u32)| {
-            hash == key.hash() && self.entries[at].key.as_ref() == Some(key.key())
-        };
-        self.table.find(spread(key.hash()), same).map(|&(_, at)| at)
-    }
-
     pub(super) fn get(&self, key: &Hashed<K>) -> Option<&O> {
-        self.entries[self.find(key)?].object.as_ref()
+        self.entries.value(self.entries.find(key.item())?).object.as_ref()
     }
 
     /// Stores an object; takes the key if it is new. Returns the object that was there, or `None`
     /// if this one has taken a place at the tail.
     pub(super) fn put(&mut self, key: &mut Option<Hashed<K>>, object: O) -> Option<O> {
-        let at = match self.find(key.as_ref()?) {
-            Some(at) => at,
-            None => self.insert(key.take()?),
+        let slot = match self.entries.find(key.as_ref()?.item()) {
+            Some(slot) => slot,
+            None => {
+                let (hash, key) = key.take().map(|key| (key.hash(), key.into_key()))?;
+                self.entries.intern(&mut Some(key), u64::from(hash))?
+            }
         };
-        let entry = &mut self.entries[at];
-        let before = entry.object.replace(object);
+        let waiting = self.entries.value_mut(slot);
+        let before = waiting.object.replace(object);
         if before.is_none() {
-            entry.places += 1;
-            self.queue.push_back(at);
+            waiting.places += 1;
+            self.queue.push_back(slot);
             self.objects += 1;
         }
         before
     }
 
-    fn insert(&mut self, key: Hashed<K>) -> u32 {
-        let hash = key.hash();
-        let entry = Entry { key: Some(key.into_key()), object: None, hash, places: 0 };
-        let at = if self.free == NONE {
-            self.entries.push(entry);
-            u32::try_from(self.entries.len() - 1).expect("fewer than 2^32 objects wait")
-        } else {
-            let at = self.free;
-            self.free = self.entries[at].places;
-            self.entries[at] = entry;
-            at
-        };
-        self.table.insert_unique(spread(hash), (hash, at), |&(hash, _)| spread(hash));
-        at
-    }
-
     /// Takes the object of a key away and leaves its place.
     pub(super) fn delete(&mut self, key: &Hashed<K>) -> Option<O> {
-        let at = self.find(key)?;
-        let object = self.entries[at].object.take();
+        let slot = self.entries.find(key.item())?;
+        let object = self.entries.value_mut(slot).object.take();
         self.objects -= usize::from(object.is_some());
         object
     }
@@ -121,11 +86,14 @@ impl<K: Eq + Clone, O> Items<K, O> {
     /// Takes the first place. A key all of whose places were stale goes with the last of them, under
     /// the lock.
     pub(super) fn pop_front(&mut self) -> Option<Head<K, O>> {
-        let at = self.queue.pop_front()?;
-        let entry = &mut self.entries[at];
-        entry.places -= 1;
-        let object = entry.object.take();
-        let key = if entry.places == 0 { self.remove(at) } else { entry.key.clone() };
+        let slot = self.queue.pop_front()?;
+        let (key, waiting) = self.entries.both(slot);
+        waiting.places -= 1;
+        let object = waiting.object.take();
+        let key = match waiting.places {
+            0 => self.entries.remove(slot),
+            _ => Some(key.clone()),
+        };
         Some(match key.zip(object) {
             Some((key, object)) => {
                 self.objects -= 1;
@@ -135,21 +103,13 @@ impl<K: Eq + Clone, O> Items<K, O> {
         })
     }
 
-    fn remove(&mut self, at: u32) -> Option<K> {
-        let entry = &mut self.entries[at];
-        let key = entry.key.take();
-        entry.places = self.free;
-        self.free = at;
-        let found = self.table.find_entry(spread(entry.hash), |&(_, other)| other == at);
-        found.expect("an entry with a place is in the table").remove();
-        key
-    }
-
     /// Takes all objects out, in no order.
     pub(super) fn into_objects(mut self) -> Vec<Keyed<K, O>> {
-        let entries = 0..self.entries.len() as u32;
-        let keyed = entries.filter_map(|at| {
-            let Entry { key, object, hash, .. } = std::mem::take(&mut self.entries[at]);
+        let slots: Vec<Slot> = self.entries.iter().map(|(slot, _)| slot).collect();
+        let keyed = slots.into_iter().filter_map(|slot| {
+            let (hash, object) =
+                (self.entries.item(slot).hash(), self.entries.value_mut(slot).object.take());
+            let key = self.entries.remove(slot);
             Some(Keyed { key: Hashed::of(key?, hash), object: object? })
         });
         keyed.collect()
@@ -157,46 +117,37 @@ impl<K: Eq + Clone, O> Items<K, O> {
 
     /// Goes through the objects in the order of delivery.
     pub(super) fn iter(&self) -> impl Iterator<Item = (&K, &O)> {
-        let mut seen = vec![false; self.entries.len()];
-        let first =
-            self.queue.iter().filter(move |&&at| !std::mem::replace(&mut seen[at as usize], true));
-        first.filter_map(|&at| {
-            let entry = &self.entries[at];
-            entry.key.as_ref().zip(entry.object.as_ref())
+        let mut seen = vec![false; self.entries.end()];
+        let first = self
+            .queue
+            .iter()
+            .filter(move |slot| !std::mem::replace(&mut seen[slot.0 as usize], true));
+        first.filter_map(|slot| {
+            let object = self.entries.value(*slot).object.as_ref();
+            Some((self.entries.item(*slot).key(), object?))
         })
     }
 
     /// Checks `cache:FF-1` and what else must be.
     pub(super) fn check(&self, hash_of: impl Fn(&K) -> u32) {
-        let mut places = vec![0; self.entries.len()];
-        for &at in &self.queue {
-            places[at as usize] += 1;
+        let mut places = vec![0; self.entries.end()];
+        for slot in self.queue.iter() {
+            places[slot.0 as usize] += 1;
         }
-        let (mut free, mut objects) = (0, 0);
-        for (at, found) in (0..).zip(places) {
-            let entry = &self.entries[at];
-            let Some(key) = &entry.key else {
-                free += 1;
-                assert!(entry.object.is_none(), "a free entry pins no object");
-                assert_eq!(found, 0, "a free entry has no place");
-                continue;
-            };
-            objects += usize::from(entry.object.is_some());
+        let (mut objects, mut counted) = (0, 0);
+        for (slot, waiting) in self.entries.iter() {
+            let (item, found) = (self.entries.item(slot), places[slot.0 as usize]);
+            objects += usize::from(waiting.object.is_some());
+            counted += found;
             assert!(found > 0, "an entry without a place is gone");
-            assert_eq!(found, entry.places, "an entry counts its places");
-            assert_eq!(entry.hash, hash_of(key), "an entry keeps the hash of its key");
-            let key = Hashed::of(key.clone(), entry.hash);
-            assert_eq!(self.find(&key), Some(at), "an entry is found by its key");
+            assert_eq!(found, waiting.places, "an entry counts its places");
+            assert_eq!(item.hash(), hash_of(item.key()), "an entry keeps the hash of its key");
+            assert_eq!(self.entries.find(item), Some(slot), "an entry is found by its key");
         }
-        let (mut listed, mut at) = (0, self.free);
-        while at != NONE {
-            listed += 1;
-            assert!(self.entries[at].key.is_none(), "an entry in use is not free");
-            at = self.entries[at].places;
-        }
-        assert_eq!(listed, free, "a free entry is found when one is needed");
+        assert_eq!(counted as usize, self.queue.len(), "no place belongs to nobody");
         assert_eq!(objects, self.objects, "the objects are counted");
-        assert_eq!(self.table.len() + free, self.entries.len(), "an entry is in use or free");
+        let free = self.entries.spare().all(|waiting| waiting.object.is_none());
+        assert!(free, "a free entry pins no object");
     }
 }
 
@@ -219,22 +170,21 @@ mod tests {
         for name in ["c", "d", "e", "f"] {
             assert!(matches!(items.pop_front(), Some(Head::Object(..))));
             items.put(&mut Some(Hashed::of(name, 7)), 1);
-            assert_eq!(items.entries.len(), 2, "no more than there were at a time");
+            let most = items.entries.iter().map(|(slot, _)| slot).max();
+            assert_eq!(most, Some(Slot(1)), "no more than there were at a time");
             items.check(|_| 7);
         }
     }
 
     #[test]
     fn items_that_are_wrong_are_noticed() {
-        let breaks: [fn(&mut Items<&'static str, u32>); 8] = [
+        let breaks: [fn(&mut Items<&'static str, u32>); 6] = [
             |items| items.objects += 1,
-            |items| items.entries[1].places += 1,
-            |items| items.entries[1].hash += 1,
-            |items| items.entries[1].key = Some("c"),
-            |items| items.entries[0].object = Some(1),
-            |items| items.queue.push_back(0),
-            |items| items.free = NONE,
-            |items| items.free = 1,
+            |items| items.entries.value_mut(Slot(1)).places += 1,
+            |items| _ = items.entries.intern(&mut Some("d"), 8),
+            |items| items.entries.value_mut(Slot(0)).object = Some(1),
+            |items| items.queue.push_back(Slot(0)),
+            |items| _ = items.entries.remove(Slot(1)),
         ];
         each_is_noticed(
             || {

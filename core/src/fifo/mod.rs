@@ -28,8 +28,6 @@ mod contract;
 mod intake;
 mod items;
 mod latch;
-mod marker;
-mod naming;
 mod operations;
 mod options;
 mod outcome;
@@ -48,18 +46,20 @@ use crate::runtime::{Runtime, System};
 use crate::store::{Cause, Handle, Hashed, Key, KeyError, LastState};
 
 pub use contract::Queue;
-pub use intake::{Intake, Keyed, Listed, Transform};
+pub use intake::{Intake, KeyFunction, Keyed, Listed, Transform};
 pub use latch::SyncLatch;
-pub(crate) use marker::Mark;
-pub use naming::KeyFunction;
-pub use operations::{
-    AddIfAbsent, Close, Delete, Get, HasSynced, IsClosed, Len, List, Op, Pop, Processed, Put,
-    Replace, Resync, Ret, WaitForSync,
-};
 pub use options::Options;
 pub(crate) use outcome::Stopwatch;
 pub use outcome::{AfterPop, Closed, EnqueueError, SlowHook, SlowProcessing};
-pub use state::{FifoQueue, POPPERS, Popped, SYNC};
+pub use state::Popped;
+
+for_harness! {
+    use operations::{
+        AddIfAbsent, Close, Delete, Get, HasSynced, IsClosed, Len, List, Op, Pop, Processed, Put,
+        Replace, Resync, Ret, WaitForSync,
+    };
+    use state::{FifoQueue, POPPERS, SYNC};
+}
 pub(crate) use taking::{Taken, Taking};
 
 /// The queue of newest objects. Shared by reference or in an `Arc`.
@@ -96,6 +96,7 @@ impl<K: Key, O: Handle, R: Runtime, H: Host<FifoQueue<K, O>>> Fifo<K, O, R, H> {
     /// # For harnesses
     /// The state must have been made with the hasher of `intake`, which nobody checks: another one
     /// finds no object again. A transformer of `intake` is not used.
+    #[cfg_attr(not(feature = "harness"), doc(hidden))]
     pub fn with_host(
         runtime: &R,
         intake: Intake<K, O>,

@@ -86,8 +86,8 @@ impl<K: Key, O: Handle> FifoQueue<K, O> {
         deleted
     }
 
-    /// Nothing more will come of a queue that is drained: whoever waits for its first list must
-    /// learn of it, whatever took the last object away.
+    /// Wakes those who wait for the first list once the queue is drained: nothing more will come,
+    /// whichever call took the last object away.
     fn tell_if_drained(&self, wakes: &mut Wakes) {
         if self.is_drained() {
             wakes.all(SYNC);

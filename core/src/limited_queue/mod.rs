@@ -49,8 +49,12 @@ use crate::queue::{ShuttingDown, Storage, Token, Work, batch_calls};
 use crate::runtime::{Runtime, System};
 use crate::slab::hasher;
 
-pub use operations::{AddRateLimited, Forget, NumRequeues, Op, Ret, Settle};
-pub use state::{Limited, Outcome};
+pub use state::Outcome;
+
+for_harness! {
+    use operations::{AddRateLimited, Forget, NumRequeues, Op, Ret, Settle};
+    use state::Limited;
+}
 
 /// The rate-limiting queue. Shared by reference or in an `Arc`.
 ///
@@ -109,6 +113,7 @@ where
     /// # For harnesses
     /// A state with items in it must have been filled with hashes of this hasher, which nobody
     /// checks: another one finds none of them again.
+    #[cfg_attr(not(feature = "harness"), doc(hidden))]
     pub fn with_host(runtime: &R, hasher: B, host: H) -> Self {
         Self { monitor: Monitor::new(runtime, host), hasher }
     }

@@ -1,6 +1,8 @@
 //! The calls on a rate-limiting queue. What it shares with the delaying queue has the same names
 //! there.
 
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+
 use crate::delaying_queue::{AddAfter, Delaying, Drain, Retries, ShutDown};
 use crate::limiter::{Item, Limiter};
 use crate::machine::{Cx, Operation, Step};
@@ -93,6 +95,8 @@ crate::operations! {
 macro_rules! pass_on {
     ($($op:ty => $ret:ty),+ $(,)?) => {
         $(impl<K: Key, L: Limiter<K>, S: Storage<K>> Operation<Limited<K, L, S>> for $op {
+            const SHARES_TIME: bool = <$op as Operation<Delaying<K, S>>>::SHARES_TIME;
+
             #[inline(always)]
             fn step(
                 &mut self,
@@ -131,8 +135,23 @@ impl<K: Key, L: Limiter<K>, S: Storage<K>> Operation<Limited<K, L, S>> for AddRa
 impl<K: Key, L: Limiter<K>, S: Storage<K>> Operation<Limited<K, L, S>> for Settle<K> {
     #[inline(always)]
     fn step(&mut self, machine: &mut Limited<K, L, S>, cx: &mut Cx<'_>) -> Step<Finished<K>> {
-        machine.settle(self.token, self.outcome, &mut self.left, cx);
-        Operation::<Delaying<K, S>>::step(&mut Done(self.token), &mut machine.delaying, cx)
+        let left = &mut self.left;
+        let settle = || machine.settle(self.token, self.outcome, left, cx);
+        let settled = catch_unwind(AssertUnwindSafe(settle));
+        if settled.is_err() {
+            machine.requeue(self.token, self.outcome, cx);
+        }
+        let ended =
+            Operation::<Delaying<K, S>>::step(&mut Done(self.token), &mut machine.delaying, cx);
+        match (settled, ended) {
+            (Ok(()), ended) => ended,
+            (Err(panic), ended) => {
+                if let Step::Done(Finished::Ended(Some(key))) = ended {
+                    self.left.push(key);
+                }
+                resume_unwind(panic)
+            }
+        }
     }
 }
 

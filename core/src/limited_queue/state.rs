@@ -18,6 +18,9 @@ pub enum Outcome {
     /// It failed and is tried again when the limiter says so. Its failures are remembered: to
     /// forget them would reset the back-off (`workqueue:CL-3`).
     Retry,
+    /// It failed and is tried again after this time, whatever the limiter says; it counts the
+    /// failure.
+    RetryAfter(Duration),
     /// It failed for good: its failures are forgotten, and it is not tried again.
     GiveUp,
     /// It succeeded and is to be processed again after a time (`workqueue:CL-9`).
@@ -73,12 +76,29 @@ impl<K: Key, L: Limiter<K>, S: Storage<K>> Limited<K, L, S> {
                 let now = cx.now();
                 (now, self.limiter.when(item, now))
             }
+            Outcome::RetryAfter(delay) => {
+                let now = cx.now();
+                self.limiter.when(item, now);
+                (now, delay)
+            }
             Outcome::RequeueAfter(delay) => {
                 self.limiter.forget(item, left);
                 (cx.now(), delay)
             }
         };
         self.delaying.add_slot_after(slot, now, delay, cx);
+    }
+
+    /// Does what an outcome asks for without the limiter, which panicked.
+    pub(super) fn requeue(&mut self, token: Token, outcome: Outcome, cx: &mut Cx<'_>) {
+        let delay = match outcome {
+            Outcome::Success | Outcome::GiveUp => return,
+            Outcome::Retry => Duration::ZERO,
+            Outcome::RetryAfter(delay) | Outcome::RequeueAfter(delay) => delay,
+        };
+        if let Some((slot, _)) = self.delaying.queue().item_in_processing(token) {
+            self.delaying.add_slot_after(slot, cx.now(), delay, cx);
+        }
     }
 
     /// Returns the delaying queue inside.

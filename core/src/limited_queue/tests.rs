@@ -244,7 +244,7 @@ impl Limiter<u8> for Fragile {
 }
 
 #[test]
-fn a_panicking_limiter_leaves_the_queue_as_it_was() {
+fn a_panicking_limiter_leaves_nothing_undone() {
     let limiter = Fragile(Exponential::new(ms(10), ms(1000)));
     let queue = LimitedQueue::new(&System::new(), limiter);
     queue.add_rate_limited(1);
@@ -253,9 +253,10 @@ fn a_panicking_limiter_leaves_the_queue_as_it_was() {
     let (token, _) = queue.take().expect("it comes back");
     let settle = || queue.settle(token, Outcome::Retry);
     assert!(catch_unwind(AssertUnwindSafe(settle)).is_err());
-    assert!(queue.settle(token, Outcome::GiveUp), "its delivery has not ended");
-    queue.add(1);
-    assert_eq!(queue.take().map(|(_, key)| key), Some(1));
+    assert!(!queue.settle(token, Outcome::GiveUp), "its delivery has ended");
+    let (token, key) = queue.take().expect("and it waits again, without a delay");
+    assert_eq!((key, queue.num_requeues(&1)), (1, 1));
+    assert!(queue.settle(token, Outcome::Success));
 }
 
 /// An order that loses what it is given.

@@ -7,7 +7,7 @@ use crate::slab::{Item, Slab};
 pub(super) struct Failures<K>(Slab<K, u32>);
 
 impl<K: Eq + Clone> Failures<K> {
-    pub(super) const fn new() -> Self {
+    pub(super) fn new() -> Self {
         Self(Slab::new())
     }
 

@@ -8,7 +8,7 @@
 //! | [`Bucket`] | depending on how much is tried at all |
 //! | [`MaxOf`], [`WithMaxWait`] | a combination |
 //! | [`RateLimiter`] | any of them under a lock, for any number of threads |
-//! | [`TokenBucket`] | the arithmetic of so many tokens per second |
+//! | [`TokenBucket`] | the arithmetic of a number of tokens per second |
 //! | [`FlowLimiter`] | whether, or when, a caller may go on |
 //! | [`KeyedBackoff`] | how long a key backs off after the events it had |
 //!
@@ -49,16 +49,17 @@ pub use crate::slab::Item;
 pub use backoff::{BackoffTable, Expired, KeyedBackoff};
 pub use bucket::Bucket;
 pub use combine::{MaxOf, WithMaxWait};
-pub use flow::{
-    AlwaysAccept, FlowLimiter, Gate, GateOp, GateRet, NeverAccept, Pass, Stop, TokenBucketFlow,
-    WaitError,
-};
+pub use flow::{AlwaysAccept, FlowLimiter, NeverAccept, TokenBucketFlow, WaitError, Waits};
 pub use locked::RateLimiter;
 pub use nanos::FOREVER;
 pub use per_item::{Exponential, FastSlow};
 pub use token_bucket::{Rate, Reservation, TokenBucket};
 
-/// Says how long failed items wait. A plain value: whoever shares it locks it.
+for_harness! {
+    use flow::{Gate, GateOp, GateRet, Pass, Stop};
+}
+
+/// Says how long failed items wait. A plain value: to share it, put it under a lock.
 pub trait Limiter<K>: Send + 'static {
     /// Counts a failure of an item and returns how long it waits before it is tried again.
     fn when(&mut self, item: Item<'_, K>, now: Instant) -> Duration;

@@ -34,7 +34,7 @@ impl<K: Eq + Clone> Exponential<K> {
         self.failures.len()
     }
 
-    /// Returns the delay after so many failures before this one.
+    /// Returns the delay of a failure that follows `failures` others.
     #[inline]
     fn delay_after(&self, failures: u32) -> Duration {
         // `base << failures` stays below 2^63 as long as the sign bit is zero (`RL-8`).

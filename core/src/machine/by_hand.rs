@@ -46,6 +46,10 @@ impl<M: Machine> ByHand<M> {
 
     /// Runs one step of a call and checks the state.
     pub(crate) fn step<O: Operation<M>>(&mut self, mut op: O) -> Step<O::Ret> {
+        self.step_once(&mut op)
+    }
+
+    fn step_once<O: Operation<M>>(&mut self, op: &mut O) -> Step<O::Ret> {
         let mut cx = Cx::new(&self.clock);
         let step = op.step(&mut self.machine, &mut cx);
         self.woken = cx.wakes;
@@ -53,11 +57,21 @@ impl<M: Machine> ByHand<M> {
         step
     }
 
-    /// Runs a call that does not wait.
-    pub(crate) fn call<O: Operation<M>>(&mut self, op: O) -> O::Ret {
-        match self.step(op) {
-            Step::Done(ret) => ret,
-            Step::Held(_) | Step::Wait { .. } => panic!("the call does not return at once"),
+    /// Runs a call that does not wait. One that does a part of its work in each step is stepped again at
+    /// once, as the monitor does it.
+    pub(crate) fn call<O: Operation<M>>(&mut self, mut op: O) -> O::Ret {
+        let mut woken = Wakes::default();
+        loop {
+            let step = self.step_once(&mut op);
+            woken = woken.and(self.woken);
+            match step {
+                Step::Done(ret) => {
+                    self.woken = woken;
+                    return ret;
+                }
+                Step::Wait { until, .. } if until == Some(Instant::ZERO) => {}
+                Step::Held(_) | Step::Wait { .. } => panic!("the call does not return at once"),
+            }
         }
     }
 

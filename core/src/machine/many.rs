@@ -2,6 +2,7 @@
 //! nobody else between them.
 
 use std::num::NonZeroUsize;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use super::{Cx, Embed, Machine, Operation, Step};
 
@@ -12,7 +13,8 @@ pub struct Many<O>(pub Vec<O>);
 /// One call again and again: until it has given `most` values, or gives none, or would wait.
 ///
 /// It waits as the call itself does while it has nothing to return, and never for more than one
-/// value. It returns nothing where the call alone would return `None`.
+/// value. It returns nothing where the call alone would return `None`. A step that panics ends it:
+/// values that it has by then are returned.
 #[derive(Clone, Debug)]
 pub struct UpTo<O> {
     /// How many values are enough.
@@ -42,15 +44,24 @@ where
     O: Embed<M, Ret = Option<T>>,
     Self: Embed<M, Ret = Vec<T>>,
 {
+    const SHARES_TIME: bool = O::SHARES_TIME;
+
     fn step(&mut self, machine: &mut M, cx: &mut Cx<'_>) -> Step<Vec<T>> {
         let mut taken = Vec::new();
         while taken.len() < self.most.get() {
-            match self.call.step(machine, cx) {
-                Step::Done(Some(value)) => taken.push(value),
-                Step::Done(None) => break,
-                Step::Wait { on, until } if taken.is_empty() => return Step::Wait { on, until },
-                Step::Wait { .. } => break,
-                Step::Held(_) => panic!("a call that is repeated does not keep the lock"),
+            match catch_unwind(AssertUnwindSafe(|| self.call.step(machine, cx))) {
+                Ok(Step::Done(Some(value))) => taken.push(value),
+                Ok(Step::Done(None)) => break,
+                Ok(Step::Wait { on, until }) if taken.is_empty() => {
+                    return Step::Wait { on, until };
+                }
+                Ok(Step::Wait { .. }) => break,
+                Ok(Step::Held(_)) => panic!("a call that is repeated does not keep the lock"),
+                Err(panic) if taken.is_empty() => resume_unwind(panic),
+                Err(panic) => {
+                    cx.left.push(panic); // the next call meets it
+                    break;
+                }
             }
         }
         Step::Done(taken)

@@ -14,24 +14,42 @@ mod many;
 mod operations;
 mod wakes;
 
-use crate::runtime::{Ambient, Instant, WallTime};
+use crate::runtime::{Ambient, Instant, Panic, WallTime};
 
 pub use many::{Many, UpTo};
 pub use wakes::{CHANNELS, Channel, Wakes};
 
-/// What a step may ask of its surroundings, and where it says whom to wake.
+/// The surroundings of a step, and the place where it says whom to wake.
 pub struct Cx<'a> {
     /// Whom the step wakes.
     pub wakes: Wakes,
+    /// What foreign code panicked with that the step went on without: dropped without the lock.
+    pub(crate) left: Vec<Panic>,
     ambient: &'a dyn Ambient,
     now: Option<Instant>,
+    /// The caller was woken, and has taken nothing for that yet.
+    woken: bool,
 }
 
 impl<'a> Cx<'a> {
     /// Makes the surroundings of one step.
     #[inline]
     pub fn new(ambient: &'a dyn Ambient) -> Self {
-        Self { wakes: Wakes::default(), ambient, now: None }
+        Self { wakes: Wakes::default(), left: Vec::new(), ambient, now: None, woken: false }
+    }
+
+    /// As [`new`](Self::new), for a caller that may have been woken.
+    pub(crate) fn after_sleep(ambient: &'a dyn Ambient, woken: bool) -> Self {
+        Self { woken, ..Self::new(ambient) }
+    }
+
+    /// The caller takes one of the items that this step added, so one less of those who sleep need
+    /// look. A caller that was woken itself takes what it was woken for.
+    #[inline]
+    pub fn takes_one(&mut self, on: Channel) {
+        if !std::mem::take(&mut self.woken) {
+            self.wakes.one_less(on);
+        }
     }
 
     /// Returns the time of this step: the clock is read at most once a step, and only if asked.
@@ -40,14 +58,9 @@ impl<'a> Cx<'a> {
         *self.now.get_or_insert_with(|| self.ambient.now())
     }
 
-    /// Lends a copy to a function that is not inlined, and takes back what became of it. Only the
-    /// copy has an address, so the original stays in registers on the way of those who lend nothing.
-    #[inline(always)]
-    pub(crate) fn lend<T>(&mut self, to: impl FnOnce(&mut Self) -> T) -> T {
-        let mut copy = Self { ..*self };
-        let result = to(&mut copy);
-        *self = copy;
-        result
+    /// Returns where the step takes its times and random numbers from.
+    pub fn ambient(&self) -> &'a dyn Ambient {
+        self.ambient
     }
 
     /// Returns the wall-clock time, for timestamps.
@@ -90,6 +103,13 @@ pub enum Step<R> {
 }
 
 impl<R> Step<R> {
+    /// Nothing was decided yet, and there is more to do than one step does: others may have the lock
+    /// in between.
+    #[must_use]
+    pub const fn again(on: Channel) -> Self {
+        Self::Wait { on, until: Some(Instant::ZERO) }
+    }
+
     /// Converts the result, if there is one.
     #[inline]
     pub fn map<T>(self, convert: impl FnOnce(R) -> T) -> Step<T> {
@@ -99,6 +119,16 @@ impl<R> Step<R> {
             Self::Wait { on, until } => Step::Wait { on, until },
         }
     }
+}
+
+/// What a call leaves behind that others need: its shell passes it on to one who sleeps.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum Passed {
+    /// The wake-up of a call that ends without having looked.
+    WakeUp,
+    /// The timer that a call held for all who wait for the same time.
+    Timer,
 }
 
 /// The state of a part and the data form of its operations; object-safe.
@@ -116,6 +146,13 @@ pub trait Machine: Send + 'static {
         let _ = (op, cx);
     }
 
+    /// Tells whether the shell passes on what a call leaves behind. It always does; a machine that
+    /// says no stands in for a shell that forgets it.
+    fn passes_on(&mut self, what: Passed) -> bool {
+        let _ = what;
+        true
+    }
+
     /// Checks the state against its own rules.
     ///
     /// # Panics
@@ -125,6 +162,12 @@ pub trait Machine: Send + 'static {
 
 /// One kind of call on the machine `M`: its arguments, and what must survive between its steps.
 pub trait Operation<M: Machine>: Embed<M> {
+    /// Whether all calls that wait on its channel wait until the same time, which is the machine's.
+    ///
+    /// One of them holds the timer then, and who that is passes it on when its call is over. So the
+    /// machine needs to name one sleeper when that time becomes earlier ([`Wakes::earlier`]).
+    const SHARES_TIME: bool = false;
+
     /// Runs one critical section. A step that returns [`Step::Wait`] may be repeated at any time
     /// and loses nothing.
     fn step(&mut self, machine: &mut M, cx: &mut Cx<'_>) -> Step<Self::Ret>;
@@ -133,13 +176,6 @@ pub trait Operation<M: Machine>: Embed<M> {
     fn cancel(&mut self, machine: &mut M, cx: &mut Cx<'_>) {
         let _ = (machine, cx);
     }
-
-    /// Drops what is left of the call when it has ended and the lock is released.
-    ///
-    /// By default that is the whole operation, which is written to memory to be dropped. An
-    /// operation that is called in long rows drops here what needs dropping alone, its key say.
-    #[inline(always)]
-    fn leave(self) {}
 }
 
 /// An operation as a value of the machine's enum; written by [`operations!`](crate::operations).
@@ -160,6 +196,11 @@ pub trait Host<M: Machine>: Send + 'static {
     fn run<O: Operation<M>>(&mut self, op: &mut O, cx: &mut Cx<'_>) -> Step<O::Ret>;
     /// Cancels an operation.
     fn give_up<O: Operation<M>>(&mut self, op: &mut O, cx: &mut Cx<'_>);
+    /// Asks the machine whether the shell passes something on ([`Machine::passes_on`]).
+    fn passes_on(&mut self, what: Passed) -> bool {
+        let _ = what;
+        true
+    }
 }
 
 impl<M: Machine> Host<M> for M {
@@ -171,6 +212,11 @@ impl<M: Machine> Host<M> for M {
     #[inline(always)]
     fn give_up<O: Operation<M>>(&mut self, op: &mut O, cx: &mut Cx<'_>) {
         op.cancel(self, cx);
+    }
+
+    #[inline(always)]
+    fn passes_on(&mut self, what: Passed) -> bool {
+        Machine::passes_on(self, what)
     }
 }
 
@@ -187,6 +233,10 @@ impl<M: Machine> Host<M> for Boxed<M> {
 
     fn give_up<O: Operation<M>>(&mut self, op: &mut O, cx: &mut Cx<'_>) {
         self.0.cancel(&mut op.clone().embed(), cx);
+    }
+
+    fn passes_on(&mut self, what: Passed) -> bool {
+        self.0.passes_on(what)
     }
 }
 
@@ -217,19 +267,6 @@ mod tests {
         assert_eq!((cx.now(), cx.time_read()), (now, Some(now)), "the clock is read once a step");
         let shown = format!("Cx {{ wakes: [0, 0, 1, 0], now: Some({now:?}) }}");
         assert_eq!(format!("{cx:?}"), shown);
-    }
-
-    #[test]
-    fn what_was_done_with_lent_surroundings_is_kept() {
-        let clock = HandClock::default();
-        let mut cx = Cx::new(&clock);
-        cx.wakes.one(1);
-        let read = cx.lend(|cx| {
-            cx.wakes.one(1);
-            cx.now()
-        });
-        clock.advance(Duration::from_nanos(1));
-        assert_eq!((cx.wakes.get(1), cx.time_read(), cx.now()), (2, Some(read), read));
     }
 
     #[test]

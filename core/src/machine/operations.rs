@@ -36,7 +36,7 @@
 /// assert!(matches!(counter.step(&mut Op::Read(Read), &mut cx), Step::Done(Ret::Read(2))));
 /// ```
 ///
-/// In the brackets stand the type parameters, each with one bound: `[K: Key]`,
+/// The brackets hold the type parameters, each with one bound: `[K: Key]`,
 /// `[K: Key, S: Storage<K>]`. The first parameters that the operations themselves carry are named
 /// again after a semicolon, `[K: Key, S: Storage<K>; K]`; without it they carry all. A machine
 /// that checks itself says `valid = path::to::check` after the braces.

@@ -9,59 +9,81 @@ pub type Channel = u8;
 /// How many channels a machine has.
 pub const CHANNELS: usize = 4;
 
-/// Whom to wake, per channel: filled by a step, applied by whoever called it.
+/// Whom to wake, per channel: filled by a step, applied by its caller.
 ///
-/// One number with sixteen bits per channel, so that it stays in a register and one look tells
-/// whether anybody is to be woken.
+/// One number with sixteen bits per channel: the upper one says that an earlier time is to be
+/// learned, the others count.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub struct Wakes(u64);
 
 const BITS: u32 = u64::BITS / CHANNELS as u32;
 
+/// The bit that says that an earlier time is to be learned.
+const EARLIER: u16 = 1 << (BITS - 1);
+
 impl Wakes {
     /// Stands for everybody who sleeps on a channel.
     pub const ALL: u16 = u16::MAX;
 
+    /// The most that are counted one by one.
+    const MOST: u16 = EARLIER - 1;
+
     /// Wakes one more sleeper.
     #[inline]
     pub fn one(&mut self, on: Channel) {
-        if self.get(on) != Self::ALL {
-            self.0 += 1 << shift(on); // not through `set`: see there
-        }
+        self.many(on, 1);
     }
 
-    /// Wakes one sleeper less, if any.
+    /// Wakes one sleeper less, if they are counted.
     #[inline]
     pub fn one_less(&mut self, on: Channel) {
-        if self.get(on) != 0 {
-            self.0 -= 1 << shift(on);
+        let raw = self.raw(on);
+        if raw != Self::ALL && raw & Self::MOST != 0 {
+            self.put(on, raw - 1);
         }
     }
 
     /// Wakes `more` more sleepers.
     #[inline]
     pub fn many(&mut self, on: Channel, more: usize) {
-        self.set(on, self.get(on).saturating_add(u16::try_from(more).unwrap_or(Self::ALL)));
+        let raw = self.raw(on);
+        let count = usize::from(raw & Self::MOST).saturating_add(more);
+        match u16::try_from(count) {
+            Ok(count) if raw != Self::ALL && count < Self::MOST => {
+                self.put(on, raw & EARLIER | count);
+            }
+            _ => self.all(on),
+        }
+    }
+
+    /// Says that the time until which all sleepers of a channel wait has become earlier
+    /// ([`SHARES_TIME`](super::Operation::SHARES_TIME)).
+    ///
+    /// Where every sleeper has a timer of its own, all must look. A
+    /// [`Monitor`](crate::monitor::Monitor), in which one of them holds the timer for the others,
+    /// wakes one more.
+    #[inline]
+    pub fn earlier(&mut self, on: Channel) {
+        self.put(on, self.raw(on) | EARLIER);
     }
 
     /// Wakes every sleeper.
     #[inline]
     pub fn all(&mut self, on: Channel) {
-        self.set(on, Self::ALL);
+        self.put(on, Self::ALL);
     }
 
     /// Returns whom two steps of one critical section wake together.
-    #[inline(always)]
+    #[inline]
     #[must_use]
-    pub fn and(self, other: Self) -> Self {
-        if self.any() && other.any() { self.sum(other) } else { Self(self.0 | other.0) }
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn sum(mut self, other: Self) -> Self {
+    pub fn and(mut self, other: Self) -> Self {
+        if !self.any() || !other.any() {
+            return Self(self.0 | other.0);
+        }
         for on in 0..CHANNELS as Channel {
-            self.many(on, other.get(on).into());
+            let raw = other.raw(on);
+            self.many(on, (raw & Self::MOST).into());
+            self.put(on, self.raw(on) | raw & EARLIER);
         }
         self
     }
@@ -73,19 +95,40 @@ impl Wakes {
         self.0 != 0
     }
 
-    /// Returns how many sleepers of a channel are to be woken; [`Wakes::ALL`] for all.
+    /// Returns how many sleepers of a channel are to be woken if each has a timer of its own;
+    /// [`Wakes::ALL`] for all.
     #[inline]
     #[must_use]
     pub fn get(&self, on: Channel) -> u16 {
+        let raw = self.raw(on);
+        if raw & EARLIER != 0 { Self::ALL } else { raw }
+    }
+
+    /// Returns how many sleepers of a channel are to be woken if one holds the timer for all;
+    /// [`Wakes::ALL`] for all.
+    #[must_use]
+    pub(crate) fn at_least(&self, on: Channel) -> u16 {
+        match self.raw(on) {
+            Self::ALL => Self::ALL,
+            raw => (raw & Self::MOST) + u16::from(raw & EARLIER != 0),
+        }
+    }
+
+    /// Replaces the number for one channel.
+    #[inline]
+    pub fn set(&mut self, on: Channel, count: u16) {
+        self.put(on, if count < Self::MOST { count } else { Self::ALL });
+    }
+
+    #[inline]
+    fn raw(self, on: Channel) -> u16 {
         (self.0 >> shift(on)) as u16
     }
 
-    /// Replaces the number for one channel. Compiled to a write of two bytes, which a read of all
-    /// eight right behind it has to wait for.
     #[inline]
-    pub fn set(&mut self, on: Channel, count: u16) {
+    fn put(&mut self, on: Channel, raw: u16) {
         self.0 &= !(u64::from(Self::ALL) << shift(on));
-        self.0 |= u64::from(count) << shift(on);
+        self.0 |= u64::from(raw) << shift(on);
     }
 }
 
@@ -134,7 +177,29 @@ mod tests {
         }
         wakes.all(1);
         wakes.one_less(1);
-        assert_eq!(wakes.get(1), Wakes::ALL - 1);
+        assert_eq!(wakes.get(1), Wakes::ALL, "all are not counted");
+    }
+
+    #[test]
+    fn an_earlier_time_is_for_all_or_for_one_beside_those_who_are_counted() {
+        let of = |wakes: Wakes| (wakes.get(1), wakes.at_least(1));
+        let mut wakes = Wakes::default();
+        wakes.earlier(1);
+        assert_eq!((of(wakes), wakes.any(), wakes.get(0)), ((Wakes::ALL, 1), true, 0));
+        wakes.many(1, 2);
+        wakes.earlier(1);
+        assert_eq!(of(wakes), (Wakes::ALL, 3));
+        assert_eq!(of(wakes.and(wakes)), (Wakes::ALL, 5), "it is learned once");
+        wakes.one_less(1);
+        wakes.one_less(1);
+        wakes.one_less(1);
+        assert_eq!(of(wakes), (Wakes::ALL, 1), "and by somebody who needs no item");
+        let mut all = Wakes::default();
+        all.all(1);
+        assert_eq!(of(wakes.and(all)), (Wakes::ALL, Wakes::ALL));
+        assert_eq!(of(all.and(wakes)), (Wakes::ALL, Wakes::ALL));
+        wakes.set(1, 4);
+        assert_eq!(of(wakes), (4, 4));
     }
 
     #[test]

@@ -3,44 +3,43 @@
 use std::time::Duration;
 
 use crate::runtime::Instant;
-use crate::slab::{Chunked, Slot};
+use crate::slab::{Slot, Sparse};
 
 /// The items in processing, named by their slots.
 #[derive(Clone, Debug)]
 pub(crate) struct Busy {
-    /// Under the number of a slot.
-    since: Chunked<Since>,
+    since: Sparse<Since>,
     /// The slots in processing: to sum them up, none of the others is looked at
     /// (`workqueue:CX-8`).
     slots: Vec<Slot>,
 }
 
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 struct Since {
-    /// When the item was handed out, if it is in processing.
+    /// When the item was handed out.
     began: Instant,
-    /// Its place among the busy, if it is in processing.
+    /// Its place among the busy.
     place: u32,
 }
 
 impl Busy {
     pub(crate) const fn new() -> Self {
-        Self { since: Chunked::new(), slots: Vec::new() }
+        Self { since: Sparse::new(), slots: Vec::new() }
     }
 
     /// An item was handed out.
     pub(crate) fn begin(&mut self, slot: Slot, now: Instant) {
         let place = u32::try_from(self.slots.len()).expect("as many as there are slots at most");
-        *self.since.reach(slot.0) = Since { began: now, place };
+        self.since.set(slot, Since { began: now, place });
         self.slots.push(slot);
     }
 
     /// An item is done; returns how long it took.
     pub(crate) fn end(&mut self, slot: Slot, now: Instant) -> Duration {
-        let Since { began, place } = self.since[slot.0];
+        let Some(Since { began, place }) = self.since.take(slot) else { return Duration::ZERO };
         self.slots.swap_remove(place as usize);
-        if let Some(moved) = self.slots.get(place as usize) {
-            self.since[moved.0].place = place;
+        if let Some(since) = self.slots.get(place as usize).and_then(|at| self.since.get_mut(*at)) {
+            since.place = place;
         }
         now.since(began)
     }
@@ -48,8 +47,9 @@ impl Busy {
     /// Returns how long the items have been there: summed up, and at most (`workqueue:MX-10`,
     /// `MX-14`).
     pub(crate) fn unfinished(&self, now: Instant) -> (Duration, Duration) {
-        let took = |slot: &Slot| now.since(self.since[slot.0].began);
-        let sum = self.slots.iter().map(took).fold(Duration::ZERO, Duration::saturating_add);
-        (sum, self.slots.iter().map(took).max().unwrap_or_default())
+        let began = self.slots.iter().filter_map(|slot| self.since.get(*slot));
+        let took = began.map(|since| now.since(since.began));
+        let sum = took.clone().fold(Duration::ZERO, Duration::saturating_add);
+        (sum, took.max().unwrap_or_default())
     }
 }

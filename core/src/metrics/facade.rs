@@ -9,6 +9,7 @@ use std::time::Duration;
 use ::metrics::{Counter, Gauge, Histogram, counter, gauge, histogram};
 
 use super::{Provider, Sink};
+use crate::pool::GivenUp;
 use crate::priority_queue::Label;
 
 /// The reference's buckets, for recorders that want to be told (`workqueue:MX-4`).
@@ -75,6 +76,15 @@ impl Sink for OfQueue {
 
     fn retried(&self) {
         self.retries.increment(1);
+    }
+
+    fn failed(&self) {
+        counter!("workqueue_failures_total", "name" => self.name.clone()).increment(1);
+    }
+
+    fn given_up(&self, why: GivenUp) {
+        let (name, why) = (self.name.clone(), why.as_str());
+        counter!("workqueue_given_up_total", "name" => name, "reason" => why).increment(1);
     }
 
     fn unfinished(&self, sum: Duration, longest: Duration) {

@@ -1,13 +1,15 @@
 //! Turns what happens in a queue into figures.
 //!
-//! It is given times and not the surroundings of a step: those stay in registers as long as nobody
-//! far away is shown them, and most queues are not measured.
+//! It takes times, not the surroundings of a step: those stay in registers unless they are passed to
+//! distant code, and most queues have no metrics. The payload of a sink's panic goes to `left`, so a
+//! sink can break neither the queue nor the queue's figures.
 
 use std::fmt;
 use std::sync::Arc;
 
-use crate::runtime::Instant;
-use crate::slab::{Chunked, Slot};
+use crate::caught::kept;
+use crate::runtime::{Instant, Panic};
+use crate::slab::{Slot, Sparse};
 
 use super::{Busy, Sink};
 
@@ -15,48 +17,50 @@ use super::{Busy, Sink};
 #[derive(Clone)]
 pub(crate) struct Meter {
     sink: Arc<dyn Sink>,
-    /// Under the number of a slot: when the item became dirty, if it is.
-    added: Chunked<Instant>,
+    /// When an item became dirty, if it is.
+    added: Sparse<Instant>,
     busy: Busy,
 }
 
 impl Meter {
     pub(super) fn new(sink: Arc<dyn Sink>) -> Self {
         sink.depth(0); // a gauge that nothing has moved yet is there
-        Self { sink, added: Chunked::new(), busy: Busy::new() }
+        Self { sink, added: Sparse::new(), busy: Busy::new() }
     }
 
     /// An item became dirty (`workqueue:MX-5`): counted from here, also if it is in processing
     /// (`MX-9`).
     #[cold]
-    pub(crate) fn added(&mut self, slot: Slot, now: Instant) {
-        *self.added.reach(slot.0) = now;
-        self.sink.added();
-        self.sink.depth(1);
+    pub(crate) fn added(&mut self, slot: Slot, now: Instant, left: &mut Vec<Panic>) {
+        self.added.set(slot, now);
+        kept(left, || self.sink.added());
+        kept(left, || self.sink.depth(1));
     }
 
     /// An item was handed out (`workqueue:MX-6`).
     #[cold]
-    pub(crate) fn handed_out(&mut self, slot: Slot, now: Instant) {
+    pub(crate) fn handed_out(&mut self, slot: Slot, now: Instant, left: &mut Vec<Panic>) {
         self.busy.begin(slot, now);
-        self.sink.depth(-1);
-        self.sink.latency(now.since(self.added[slot.0]));
+        let waited = now.since(self.added.take(slot).unwrap_or(now));
+        kept(left, || self.sink.depth(-1));
+        kept(left, || self.sink.latency(waited));
     }
 
     /// An item is done (`workqueue:MX-7`).
     #[cold]
-    pub(crate) fn done(&mut self, slot: Slot, now: Instant) {
-        self.sink.work(self.busy.end(slot, now));
+    pub(crate) fn done(&mut self, slot: Slot, now: Instant, left: &mut Vec<Panic>) {
+        let took = self.busy.end(slot, now);
+        kept(left, || self.sink.work(took));
     }
 
-    pub(crate) fn retried(&self) {
-        self.sink.retried();
+    pub(crate) fn retried(&self, left: &mut Vec<Panic>) {
+        kept(left, || self.sink.retried());
     }
 
     /// Says how long what is in processing has been there (`workqueue:MX-10`, `MX-14`).
-    pub(crate) fn tell_unfinished(&self, now: Instant) {
+    pub(crate) fn tell_unfinished(&self, now: Instant, left: &mut Vec<Panic>) {
         let (sum, longest) = self.busy.unfinished(now);
-        self.sink.unfinished(sum, longest);
+        kept(left, || self.sink.unfinished(sum, longest));
     }
 }
 

@@ -57,6 +57,7 @@ use std::fmt;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+use crate::pool::GivenUp;
 use crate::priority_queue::{Figures, Label};
 
 pub(crate) use busy::Busy;
@@ -65,14 +66,14 @@ pub use updater::{EVERY, Measured, Updater};
 
 /// Where the figures of one queue go.
 pub trait Sink: Send + Sync + 'static {
-    /// So many more items, or less, need processing; those that were added while they are
+    /// The number of items that need processing changed by `change`. Items added while they are
     /// processed count (`workqueue:MX-8`).
     fn depth(&self, change: i64) {
         let _ = change;
     }
 
-    /// As [`depth`](Self::depth), of a priority queue, under the label of a priority. Whoever knows
-    /// no labels counts them together (`workqueue:PQ-37`).
+    /// As [`depth`](Self::depth), of a priority queue, under the label of a priority. A
+    /// provider without labels counts them together (`workqueue:PQ-37`).
     fn depth_at(&self, label: Label, change: i64) {
         let _ = label;
         self.depth(change);
@@ -93,6 +94,15 @@ pub trait Sink: Send + Sync + 'static {
 
     /// An item was given a delay.
     fn retried(&self) {}
+
+    /// A reconcile function returned an error or panicked
+    /// ([`Policy::counting`](crate::pool::Policy::counting)). Told outside of every lock.
+    fn failed(&self) {}
+
+    /// An item is not tried again. Told outside of every lock.
+    fn given_up(&self, why: GivenUp) {
+        let _ = why;
+    }
 
     /// How long what is in processing has been there, summed up and at most (`workqueue:MX-10`).
     fn unfinished(&self, sum: Duration, longest: Duration) {

@@ -31,6 +31,7 @@ use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::Registry;
 
 use super::{Provider, Sink};
+use crate::pool::GivenUp;
 use crate::priority_queue::Label;
 
 type Labels = [(&'static str, String); 1];
@@ -48,8 +49,9 @@ impl MetricConstructor<Histogram> for Buckets {
     }
 }
 
-/// The seven metrics, for queues told apart by the label `name`; the depth of a priority queue also
-/// by the label `priority`.
+/// The seven metrics, for queues told apart by the label `name`, the depth of a priority queue also
+/// by the label `priority`; and two of those who process the items, what is given up also by the
+/// label `reason`.
 #[derive(Clone)]
 pub struct Prometheus {
     depth: Family<DepthLabels, Gauge>,
@@ -59,6 +61,8 @@ pub struct Prometheus {
     unfinished: Family<Labels, Seconds>,
     longest: Family<Labels, Seconds>,
     retries: Family<Labels, Counter>,
+    failures: Family<Labels, Counter>,
+    given_up: Family<[(&'static str, String); 2], Counter>,
 }
 
 impl Prometheus {
@@ -72,6 +76,8 @@ impl Prometheus {
             unfinished: Family::default(),
             longest: Family::default(),
             retries: Family::default(),
+            failures: Family::default(),
+            given_up: Family::default(),
         };
         // The library ends the names of counters with `_total`, and every help with a full stop.
         registry.register("workqueue_depth", "Items that need processing", all.depth.clone());
@@ -101,6 +107,12 @@ impl Prometheus {
             "Items that were given a delay",
             all.retries.clone(),
         );
+        registry.register("workqueue_failures", "Attempts that failed", all.failures.clone());
+        registry.register(
+            "workqueue_given_up",
+            "Items that failed and are not tried again",
+            all.given_up.clone(),
+        );
         all
     }
 }
@@ -118,6 +130,7 @@ impl Provider for Prometheus {
             unfinished: self.unfinished.get_or_create(&labels).clone(),
             longest: self.longest.get_or_create(&labels).clone(),
             retries: self.retries.get_or_create(&labels).clone(),
+            of_all: self.clone(),
         }))
     }
 }
@@ -134,6 +147,8 @@ struct OfQueue {
     unfinished: Seconds,
     longest: Seconds,
     retries: Counter,
+    /// For what is told by those alone who ask for it.
+    of_all: Prometheus,
 }
 
 impl Sink for OfQueue {
@@ -161,6 +176,15 @@ impl Sink for OfQueue {
 
     fn retried(&self) {
         self.retries.inc();
+    }
+
+    fn failed(&self) {
+        self.of_all.failures.get_or_create(&[("name", self.name.clone())]).inc();
+    }
+
+    fn given_up(&self, why: GivenUp) {
+        let labels = [("name", self.name.clone()), ("reason", why.as_str().to_owned())];
+        self.of_all.given_up.get_or_create(&labels).inc();
     }
 
     fn unfinished(&self, sum: Duration, longest: Duration) {

@@ -10,10 +10,12 @@ use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
-use crate::machine::{Cx, Host, Machine, Operation, Step};
+use crate::caught::{discard, pass_on};
+use crate::machine::{Host, Machine, Operation, Step};
 use crate::runtime::Runtime;
 
 use super::awaited::Awaited;
+use super::step::{Ended, drop_caught};
 use super::{Guard, Monitor};
 
 impl<M: Machine, R: Runtime, H: Host<M>> Monitor<M, R, H> {
@@ -21,35 +23,21 @@ impl<M: Machine, R: Runtime, H: Host<M>> Monitor<M, R, H> {
     ///
     /// If the machine answered `first` with [`Step::Held`], all three are one critical section and
     /// `body` must not call this monitor. `abandon` is stepped instead of `body`'s operation if
-    /// `body` panics.
+    /// `body` panics, and after it if its step does.
     ///
     /// # Panics
-    /// If `body` does; or if a follow-up operation wants to wait, which is a bug of the machine.
+    /// If `body` or a step does; or if a follow-up operation wants to wait, which is a bug of the
+    /// machine.
     pub fn around<A: Operation<M>, B: Operation<M>, T>(
         &self,
         mut first: A,
         abandon: B,
         body: impl FnOnce(A::Ret) -> (Option<B>, T),
     ) -> T {
-        let mut guard = self.runtime().lock(&self.inside);
-        let mut turns = R::TURNS;
-        let (held, ret) = loop {
-            let mut cx = Cx::new(self.runtime());
-            match guard.host.run(&mut first, &mut cx) {
-                Step::Done(ret) => {
-                    self.unlock(guard, cx.wakes);
-                    break (None, ret);
-                }
-                Step::Held(ret) => {
-                    assert!(!cx.wakes.any(), "a held step leaves its wakes to the follow-up");
-                    break (Some(guard), ret);
-                }
-                Step::Wait { on, until } => {
-                    guard = self.sleep(guard, cx.wakes, on, until, &mut turns);
-                }
-            }
-        };
-        self.finish((held, ret), abandon, body)
+        let ended = self.run(&mut first);
+        let out = self.finish(ended, abandon, body);
+        drop_caught(first);
+        out
     }
 
     /// As [`around`](Self::around), for a task, on any executor. It sleeps before `first` ends, and
@@ -73,11 +61,12 @@ impl<M: Machine, R: Runtime, H: Host<M>> Monitor<M, R, H> {
     #[inline(always)]
     fn finish<'a, B: Operation<M>, Ret, T>(
         &'a self,
-        (held, ret): (Option<Guard<'a, H, R>>, Ret),
+        (held, ret): Ended<'a, Ret, H, R>,
         abandon: B,
         body: impl FnOnce(Ret) -> (Option<B>, T),
     ) -> T {
-        let mut second = Second { monitor: self, held, follow_up: Some(abandon) };
+        let follow_up = Some(abandon.clone());
+        let mut second = Second { monitor: self, held, follow_up, abandon };
         let (follow_up, out) = body(ret);
         second.follow_up = follow_up;
         drop(second);
@@ -125,9 +114,10 @@ where
         const OVER: &str = "a call that is over is not polled again";
         let halves = &mut self.get_mut().0;
         let ended = ready!(halves.as_mut().expect(OVER).first.poll(context));
-        // What is left of the first half drops last, so without the lock.
         let Halves { first, abandon, body } = halves.take().expect(OVER);
-        Poll::Ready(first.monitor.finish(ended, abandon, body))
+        let out = first.monitor.finish(ended, abandon, body);
+        drop_caught(first); // last, so without the lock
+        Poll::Ready(out)
     }
 }
 
@@ -145,6 +135,8 @@ struct Second<'a, B: Operation<M>, M: Machine, R: Runtime, H: Host<M>> {
     monitor: &'a Monitor<M, R, H>,
     held: Option<Guard<'a, H, R>>,
     follow_up: Option<B>,
+    /// What ends the first half if the follow-up panics: it may compare keys.
+    abandon: B,
 }
 
 impl<B: Operation<M>, M: Machine, R: Runtime, H: Host<M>> Drop for Second<'_, B, M, R, H> {
@@ -152,15 +144,23 @@ impl<B: Operation<M>, M: Machine, R: Runtime, H: Host<M>> Drop for Second<'_, B,
         let Some(mut op) = self.follow_up.take() else { return };
         let monitor = self.monitor;
         let mut guard = self.held.take().unwrap_or_else(|| monitor.runtime().lock(&monitor.inside));
-        let mut cx = Cx::new(monitor.runtime());
-        match guard.host.run(&mut op, &mut cx) {
-            Step::Done(ret) => {
-                monitor.unlock(guard, cx.wakes);
-                drop(ret); // outside the lock: a result may hold foreign values
-            }
-            Step::Held(_) | Step::Wait { .. } => {
+        let (mut ended, mut wakes) = monitor.attempt(&mut guard, &mut op, false);
+        let mut panic = None;
+        if let Err(first) = ended {
+            panic = Some(first);
+            let also;
+            (ended, also) = monitor.attempt(&mut guard, &mut self.abandon, false);
+            wakes = wakes.and(also);
+        }
+        monitor.unlock(guard, wakes);
+        match ended {
+            Ok(Step::Done(ret)) => drop_caught((op, ret)), // they may hold foreign values
+            Ok(Step::Held(_) | Step::Wait { .. }) => {
                 panic!("a follow-up operation is done in one step")
             }
+            Err(second) if panic.is_some() => discard(second),
+            Err(second) => panic = Some(second),
         }
+        pass_on(panic);
     }
 }

@@ -35,7 +35,7 @@ impl<O: Operation<M>, M: Machine, R: Runtime, H: Host<M>> Future for Call<'_, O,
     type Output = O::Ret;
 
     /// # Panics
-    /// If the call is over; or if the machine answers [`Step::Held`], which only
+    /// If the call is over; if a step does; or if the machine answers [`Step::Held`], which only
     /// [`around_async`](Monitor::around_async) can keep.
     ///
     /// [`Step::Held`]: crate::machine::Step::Held

@@ -4,69 +4,67 @@
 //! condition variable and no list of wakers anywhere else. A call locks, steps the machine, wakes
 //! whom the step named, and either returns or sleeps and steps again.
 //!
-//! Wakes are given **under the lock**. On `parking_lot` that costs nothing: a woken thread is moved
-//! from the condition variable's queue to the mutex's and starts when the mutex is released. It
-//! makes a notification part of the critical section that it belongs to, so a checker needs no
-//! branch point between the two. Tasks are told after the unlock, because their wakers are foreign
-//! code; a task leaves the list of sleepers under the lock, so no wake-up goes to it twice. Where
-//! tasks and threads sleep on one channel, tasks are woken first: which threads have been told
-//! already only the condition variable knows.
+//! Threads are woken **under the lock**: it makes a notification part of the critical section that it
+//! belongs to, so a checker needs no branch point between the two. Tasks are told after the unlock,
+//! because their wakers are foreign code; a task leaves its line under the lock, so no wake-up goes
+//! to it twice.
+//!
+//! The sleeper that came first is woken first, **threads and tasks in one order of arrival**: every
+//! sleeper has a ticket. One that is woken is given the chance to look, not an item: it finds nothing
+//! if another caller comes before it, and then stands at the end of its line. A task that is woken
+//! while its executor is busy keeps its chance until it is polled or dropped, as a thread does that
+//! the operating system does not run.
+//!
+//! Where all sleepers of a channel wait for the same time
+//! ([`SHARES_TIME`](Operation::SHARES_TIME)), **one of them holds the timer**. When its call is over,
+//! however that comes, one other is woken and looks until when to sleep next. So an item that comes
+//! due wakes two sleepers at most, however many there are.
 //!
 //! A thread that has to wait gives its turn to others a few times and looks again before it sleeps
-//! ([`Runtime::TURNS`]): where much is going on, what it waits for comes sooner than sleeping and
-//! being woken would take, and whoever brings it has nobody to wake.
+//! ([`Runtime::TURNS`]). On a busy queue the item then comes sooner than a sleep and a wake-up
+//! would take, and its producer has nobody to wake.
 
 mod around;
 mod awaited;
 mod call;
-mod tasks;
+mod line;
+mod sleepers;
+mod step;
 #[cfg(test)]
 mod tests;
 mod then;
 
 use std::fmt;
 use std::marker::PhantomData;
-use std::mem::ManuallyDrop;
+use std::sync::Arc;
 
-use crate::machine::{CHANNELS, Channel, Cx, Host, Machine, Operation, Step, Wakes};
+use crate::machine::{Channel, Host, Machine, Operation, Wakes};
 use crate::runtime::{Instant, Runtime};
 
 pub use around::Around;
 pub use call::Call;
-use tasks::{Tasks, Woken};
+use sleepers::{Sleeper, Sleepers, Stay, Woken};
+use step::{Ended, Next, drop_caught};
 
 /// A machine and its sleepers under one lock.
 pub struct Monitor<M: Machine, R: Runtime, H: Host<M> = M> {
     runtime: R,
-    inside: R::Mutex<Inside<H>>,
-    changed: [R::Condvar; CHANNELS],
+    inside: R::Mutex<Inside<H, R>>,
     machine: PhantomData<fn(M)>,
 }
 
-struct Inside<H> {
+struct Inside<H, R: Runtime> {
     host: H,
-    /// Threads asleep, per channel. A count of zero spares the call into the condition variable.
-    asleep: [u32; CHANNELS],
-    /// Threads and tasks asleep on any channel: one load tells the hot path that nobody needs
-    /// waking.
-    asleep_anywhere: u32,
-    /// The tasks among them.
-    tasks: Tasks,
+    sleepers: Sleepers<R>,
 }
 
-type Guard<'a, H, R> = <R as Runtime>::Guard<'a, Inside<H>>;
+type Guard<'a, H, R> = <R as Runtime>::Guard<'a, Inside<H, R>>;
 
 impl<M: Machine, R: Runtime, H: Host<M>> Monitor<M, R, H> {
     /// Puts a machine under a lock of `runtime`.
     pub fn new(runtime: &R, host: H) -> Self {
-        let asleep = [0; CHANNELS];
-        let inside = Inside { host, asleep, asleep_anywhere: 0, tasks: Tasks::default() };
-        Self {
-            inside: runtime.mutex(inside),
-            changed: std::array::from_fn(|_| runtime.condvar()),
-            runtime: runtime.clone(),
-            machine: PhantomData,
-        }
+        let inside = Inside { host, sleepers: Sleepers::new() };
+        Self { inside: runtime.mutex(inside), runtime: runtime.clone(), machine: PhantomData }
     }
 
     /// Returns the runtime that the monitor lives on.
@@ -78,104 +76,60 @@ impl<M: Machine, R: Runtime, H: Host<M>> Monitor<M, R, H> {
     /// Runs a call to its end, sleeping as often as the machine says.
     ///
     /// # Panics
-    /// If the machine answers [`Step::Held`], which only [`around`](Self::around) can keep.
+    /// If a step does: it compares and copies keys, say. The call is given up then, and nobody else
+    /// misses anything. If the machine answers [`Step::Held`], which only [`around`](Self::around)
+    /// can keep.
+    ///
+    /// [`Step::Held`]: crate::machine::Step::Held
     #[inline(always)]
-    pub fn call<O: Operation<M>>(&self, op: O) -> O::Ret {
-        // A step that panics leaks its operation, and a waker that panics the result. Whoever would
-        // drop them then needs their address, and what has an address is written to memory and
-        // read back in other pieces, which waits for all writes before it: a fifth of `add`, `get`
-        // and `done`, and a third of what an ordered FIFO takes to queue an object.
-        let mut op = ManuallyDrop::new(op);
-        let mut guard = self.runtime.lock(&self.inside);
-        let mut cx = Cx::new(&self.runtime);
-        match guard.host.run(&mut *op, &mut cx) {
-            Step::Done(ret) => {
-                let ret = ManuallyDrop::new(ret);
-                self.unlock(guard, cx.wakes);
-                // What is left of it drops after the guard: dropping a key runs foreign code.
-                ManuallyDrop::into_inner(op).leave();
-                ManuallyDrop::into_inner(ret)
+    pub fn call<O: Operation<M>>(&self, mut op: O) -> O::Ret {
+        let ended = self.run(&mut op);
+        self.over(op, ended)
+    }
+
+    /// Returns what a call returned whose lock is not kept.
+    #[inline(always)]
+    fn over<O: Operation<M>>(&self, op: O, ended: Ended<'_, O::Ret, H, R>) -> O::Ret {
+        match ended {
+            (None, ret) => {
+                drop_caught(op); // without the lock: dropping a key runs foreign code
+                ret
             }
-            Step::Wait { on, until } => {
-                self.call_again(ManuallyDrop::into_inner(op), guard, cx.wakes, on, until)
-            }
-            Step::Held(ret) => held_call(ret),
+            (Some(_), ret) => held_call(ret),
         }
     }
 
-    /// Sleeps and steps a call until it ends. Apart from the first step, so that the way of a call
-    /// that need not wait is straight and neither the operation, which moves here only now, nor
-    /// its result need an address.
-    #[cold]
-    #[inline(never)]
-    fn call_again<'a, O: Operation<M>>(
+    /// Steps an operation on this thread until it ends.
+    #[inline(always)]
+    fn run<'a, O: Operation<M>>(&'a self, op: &mut O) -> Ended<'a, O::Ret, H, R> {
+        self.go_on(op, Thread::new())
+    }
+
+    #[inline(always)]
+    fn go_on<'a, O: Operation<M>>(
         &'a self,
-        mut op: O,
-        mut guard: Guard<'a, H, R>,
-        mut wakes: Wakes,
-        mut on: Channel,
-        mut until: Option<Instant>,
-    ) -> O::Ret {
-        let mut turns = R::TURNS;
+        op: &mut O,
+        mut thread: Thread<R>,
+    ) -> Ended<'a, O::Ret, H, R> {
+        let mut guard = self.runtime.lock(&self.inside);
         loop {
-            guard = self.sleep(guard, wakes, on, until, &mut turns);
-            let mut cx = Cx::new(&self.runtime);
-            match guard.host.run(&mut op, &mut cx) {
-                Step::Done(ret) => {
-                    self.unlock(guard, cx.wakes);
-                    return ret;
+            match self.step(guard, op, &mut thread.stay, Wakes::default()) {
+                Next::Over(ended) => return ended,
+                Next::Wait { guard: held, woken, on, until } => {
+                    guard = self.sleep(held, woken, on, until, &mut thread);
                 }
-                Step::Wait { on: next, until: deadline } => {
-                    (wakes, on, until) = (cx.wakes, next, deadline);
-                }
-                Step::Held(ret) => held_call(ret),
             }
         }
     }
 
     /// Wakes whom a step named, and unlocks.
     #[inline(always)]
-    fn unlock(&self, guard: Guard<'_, H, R>, wakes: Wakes) {
-        if guard.asleep_anywhere > 0 && wakes.any() {
-            self.wake_and_unlock(guard, wakes);
+    fn unlock(&self, mut guard: Guard<'_, H, R>, wakes: Wakes) {
+        if guard.sleepers.is_owed(wakes) {
+            let woken = guard.sleepers.wake(&self.runtime, wakes);
+            drop(guard);
+            woken.wake();
         }
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn wake_and_unlock(&self, mut guard: Guard<'_, H, R>, wakes: Wakes) {
-        let woken = self.wake_sleepers(&mut guard, wakes);
-        drop(guard);
-        woken.wake();
-    }
-
-    /// Wakes the threads that a step named; the tasks are the caller's to wake.
-    #[cold]
-    #[inline(never)]
-    fn wake_sleepers(&self, inside: &mut Inside<H>, wakes: Wakes) -> Woken {
-        let mut woken = Woken::default();
-        for (on, condvar) in self.changed.iter().enumerate() {
-            let mut count = wakes.get(on as Channel);
-            if count > 0 && !inside.tasks.is_empty() {
-                let before = woken.len();
-                inside.tasks.take(on as Channel, count, &mut woken);
-                let told = woken.len() - before;
-                inside.asleep_anywhere -= told as u32;
-                if count != Wakes::ALL {
-                    count -= told as u16;
-                }
-            }
-            match count {
-                0 => {}
-                Wakes::ALL if inside.asleep[on] > 0 => self.runtime.notify_all(condvar),
-                count => {
-                    for _ in 0..u32::from(count).min(inside.asleep[on]) {
-                        self.runtime.notify_one(condvar);
-                    }
-                }
-            }
-        }
-        woken
     }
 
     #[cold]
@@ -183,42 +137,48 @@ impl<M: Machine, R: Runtime, H: Host<M>> Monitor<M, R, H> {
     fn sleep<'a>(
         &'a self,
         mut guard: Guard<'a, H, R>,
-        wakes: Wakes,
+        woken: Woken<R>,
         on: Channel,
         until: Option<Instant>,
-        turns: &mut u32,
+        thread: &mut Thread<R>,
     ) -> Guard<'a, H, R> {
-        let woken = self.wake_sleepers(&mut guard, wakes);
-        if woken.len() > 0 {
+        if !woken.is_empty() {
             // A waker is foreign code. The step loses nothing by being repeated afterwards.
             drop(guard);
             woken.wake();
             return self.runtime.lock(&self.inside);
         }
-        if *turns > 0 {
-            *turns -= 1; // as after a wake-up for nothing: a step that waits may be repeated
+        if thread.turns > 0 {
+            thread.turns -= 1; // as after a wake-up for nothing: a step that waits may be repeated
             drop(guard);
             self.runtime.give_turn();
             return self.runtime.lock(&self.inside);
         }
-        let channel = usize::from(on);
-        guard.asleep[channel] += 1;
-        guard.asleep_anywhere += 1;
-        let condvar = &self.changed[channel];
-        guard = match until {
+        let condvar = thread.condvar.get_or_insert_with(|| Arc::new(self.runtime.condvar()));
+        guard.sleepers.enter(on, Sleeper::Thread(Arc::clone(condvar)), &mut thread.stay);
+        match until {
             None => self.runtime.wait(condvar, guard),
             Some(deadline) => self.runtime.wait_until(condvar, guard, deadline).0,
-        };
-        guard.asleep[channel] -= 1;
-        guard.asleep_anywhere -= 1;
-        guard
+        }
     }
 }
 
-/// Takes the result: a step that is moved out of in every arm needs no drop, and stays in
-/// registers.
+/// What a thread needs to sleep in a call.
+struct Thread<R: Runtime> {
+    stay: Stay<R>,
+    /// Made for the first sleep.
+    condvar: Option<Arc<R::Condvar>>,
+    /// How often it still gives its turn to others first.
+    turns: u32,
+}
+
+impl<R: Runtime> Thread<R> {
+    fn new() -> Self {
+        Self { stay: Stay::default(), condvar: None, turns: R::TURNS }
+    }
+}
+
 #[cold]
-#[inline(never)]
 fn held_call<T>(_: T) -> ! {
     panic!("a call whose lock stays held goes through `around`")
 }

@@ -1,15 +1,15 @@
 //! Two calls in one critical section.
 //!
-//! Whoever ends one thing and begins the next, as a worker does all day, locks once for both. The
-//! machine knows nothing of it: it steps one call and then the other, and a harness sees two calls
-//! that nobody came between.
+//! A worker that ends one item and takes the next locks once for both. The machine knows nothing of
+//! it: it steps one call and then the other, and a harness sees two calls with none between them.
 
-use std::mem::{ManuallyDrop, take};
+use std::panic::resume_unwind;
 
-use crate::machine::{Cx, Host, Machine, Operation, Step};
+use crate::machine::{Host, Machine, Operation, Step};
 use crate::runtime::Runtime;
 
-use super::{Monitor, held_call};
+use super::step::{Next, drop_caught};
+use super::{Monitor, Thread};
 
 impl<M: Machine, R: Runtime, H: Host<M>> Monitor<M, R, H> {
     /// Runs a call that returns at once, and another to its end, with nobody between them unless
@@ -18,34 +18,38 @@ impl<M: Machine, R: Runtime, H: Host<M>> Monitor<M, R, H> {
     /// What the first returns drops without the lock, and before the second sleeps.
     ///
     /// # Panics
-    /// If the first wants to wait; or if the machine answers [`Step::Held`], which only
-    /// [`around`](Self::around) can keep.
+    /// If a step does; if the first wants to wait; or if the machine answers [`Step::Held`], which
+    /// only [`around`](Self::around) can keep.
     #[inline(always)]
-    pub fn call_then<A: Operation<M>, B: Operation<M>>(&self, first: A, second: B) -> B::Ret {
-        // They leak where a step panics, and need no address: see `call`.
-        let (mut first, mut second) = (ManuallyDrop::new(first), ManuallyDrop::new(second));
+    pub fn call_then<A: Operation<M>, B: Operation<M>>(
+        &self,
+        mut first: A,
+        mut second: B,
+    ) -> B::Ret {
         let mut guard = self.runtime().lock(&self.inside);
-        let mut cx = Cx::new(self.runtime());
-        let ended = match guard.host.run(&mut *first, &mut cx) {
-            Step::Done(ended) => ManuallyDrop::new(ended),
-            Step::Held(_) | Step::Wait { .. } => panic!("a call in a row returns at once"),
+        let (ended, wakes) = self.attempt(&mut guard, &mut first, false);
+        let ended = match ended {
+            Ok(Step::Done(ended)) => ended,
+            Ok(Step::Held(_) | Step::Wait { .. }) => panic!("a call in a row returns at once"),
+            Err(panic) => {
+                self.unlock(guard, wakes);
+                resume_unwind(panic);
+            }
         };
-        let woken = take(&mut cx.wakes);
-        match guard.host.run(&mut *second, &mut cx) {
-            Step::Done(ret) => {
-                let ret = ManuallyDrop::new(ret);
-                self.unlock(guard, woken.and(cx.wakes));
-                ManuallyDrop::into_inner(first).leave();
-                drop(ManuallyDrop::into_inner(ended));
-                ManuallyDrop::into_inner(second).leave();
-                ManuallyDrop::into_inner(ret)
+        let mut thread = Thread::new();
+        let next = self.step(guard, &mut second, &mut thread.stay, wakes);
+        match next {
+            Next::Over(over) => {
+                drop_caught((first, ended));
+                self.over(second, over)
             }
-            Step::Wait { .. } => {
-                self.unlock(guard, woken.and(cx.wakes));
-                drop((ManuallyDrop::into_inner(first), ManuallyDrop::into_inner(ended)));
-                self.call(ManuallyDrop::into_inner(second)) // a step that waits may be repeated
+            Next::Wait { guard, woken, .. } => {
+                drop(guard);
+                woken.wake();
+                drop_caught((first, ended));
+                let over = self.go_on(&mut second, thread); // a step that waits may be repeated
+                self.over(second, over)
             }
-            Step::Held(ret) => held_call(ret),
         }
     }
 }

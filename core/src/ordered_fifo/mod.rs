@@ -29,9 +29,7 @@
 //! bounds it (`cache:RF-31`).
 
 mod batch;
-mod chunked;
 mod contract;
-mod entry;
 mod event;
 mod newest;
 mod operations;
@@ -54,12 +52,16 @@ use crate::store::{Cause, Handle, Hashed, Key, KeyError, KnownObjects, LastState
 
 pub use batch::Batch;
 pub use event::{Bookmark, Event, Snapshot};
-pub use operations::{
-    Close, Delete, HasSynced, IsClosed, Len, List, Mark, Op, Pop, PopBatch, Processed, Put,
-    Replace, ReplaceAll, Resync, Ret, WaitForSync,
-};
 pub use options::{Mode, Options};
-pub use state::{OrderedQueue, POPPERS, Popped, SYNC};
+pub use state::Popped;
+
+for_harness! {
+    use operations::{
+        Close, Delete, HasSynced, IsClosed, Len, List, Mark, Op, Pop, PopBatch, Processed, Put,
+        Replace, ReplaceAll, Resync, Ret, WaitForSync,
+    };
+    use state::{OrderedQueue, POPPERS, SYNC};
+}
 
 /// The queue of events. Shared by reference or in an `Arc`.
 ///
@@ -112,6 +114,7 @@ where
     /// # For harnesses
     /// The state must have been made with this `intake`, and be in atomic mode or not, as `atomic`
     /// says. Nobody checks that: lists would be queued in the form of the other mode.
+    #[cfg_attr(not(feature = "harness"), doc(hidden))]
     pub fn with_host(
         runtime: &R,
         intake: Intake<K, O>,
@@ -141,34 +144,14 @@ where
         self.put(Verb::Update, object)
     }
 
-    /// An object that nobody refuses or changes stays in registers on its way. What is put together
-    /// in memory is copied from there only when all that was written before has arrived, the count
-    /// of the key among it: it would wait for the key's cache line.
-    #[inline]
     fn put(&self, verb: Verb, object: O) -> Result<(), EnqueueError> {
-        if self.intake.transforms() {
-            return self.put_transformed(verb, object);
-        }
-        if self.intake.shown(&object).is_some() {
-            return self.monitor.call(Put { verb, object: Some(Ok(object)), key: None });
-        }
-        match self.intake.name(&object) {
-            Ok(key) => self.monitor.call(Put { verb, object: Some(Ok(object)), key: Some(key) }),
-            Err(refused) => self.put_refused(verb, refused),
-        }
+        self.monitor.call(Put { verb, object: Some(self.taken_in(object)) })
     }
 
-    #[inline(never)]
-    fn put_transformed(&self, verb: Verb, object: O) -> Result<(), EnqueueError> {
-        let named = self.made_key(&object).map_err(EnqueueError::Key);
-        let object = named.and_then(|_| self.intake.transform(object));
-        self.monitor.call(Put { verb, object: Some(object), key: None })
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn put_refused(&self, verb: Verb, refused: KeyError) -> Result<(), EnqueueError> {
-        self.monitor.call(Put { verb, object: Some(Err(refused.into())), key: None })
+    /// Asks whether an object has a key, and transforms it.
+    fn taken_in(&self, object: O) -> Result<O, EnqueueError> {
+        self.intake.name(&object)?;
+        self.intake.transform(object)
     }
 
     /// Queues [`Delta::Deleted`](crate::delta_fifo::Delta::Deleted) with the last state as the
@@ -185,23 +168,11 @@ where
     /// # Errors
     /// As [`add`](Self::add). A tombstone is never refused.
     pub fn delete_last_state(&self, last: LastState<K, O>) -> Result<(), EnqueueError> {
-        let (last, key) = match last {
-            LastState::Final(object) => match self.made_key(&object) {
-                Ok(key) if !self.intake.transforms() => (Ok(LastState::Final(object)), key),
-                Ok(_) => (self.intake.transform(object).map(LastState::Final), None),
-                Err(refused) => (Err(refused.into()), None),
-            },
-            tombstone @ LastState::Tombstone(_) => (Ok(tombstone), None),
+        let last = match last {
+            LastState::Final(object) => self.taken_in(object).map(LastState::Final),
+            tombstone @ LastState::Tombstone(_) => Ok(tombstone),
         };
-        self.monitor.call(Delete { last: Some(last), key })
-    }
-
-    /// Asks whether an object has a key. Returns it if it had to be made.
-    fn made_key(&self, object: &O) -> Result<Option<K>, KeyError> {
-        if self.intake.shown(object).is_some() {
-            return Ok(None);
-        }
-        self.intake.name(object).map(Some)
+        self.monitor.call(Delete { last: Some(last) })
     }
 
     /// Queues a complete list that was read at a version.

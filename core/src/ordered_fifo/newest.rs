@@ -2,13 +2,12 @@
 
 use hashbrown::HashTable;
 
+use crate::delta_fifo::Delta;
 use crate::store::{Hashed, spread};
-
-use super::entry::Entry;
 
 /// Newest changes, in the order in which their keys first appeared.
 pub(super) struct Newest<'a, K, O> {
-    changes: Vec<(Hashed<K>, &'a Entry<K, O>)>,
+    changes: Vec<(Hashed<K>, &'a Delta<K, O>)>,
     places: HashTable<usize>,
 }
 
@@ -25,7 +24,7 @@ impl<'a, K: Eq, O> Newest<'a, K, O> {
         self.place(key).is_some()
     }
 
-    pub(super) fn insert(&mut self, key: Hashed<K>, change: &'a Entry<K, O>) {
+    pub(super) fn insert(&mut self, key: Hashed<K>, change: &'a Delta<K, O>) {
         if let Some(at) = self.place(&key) {
             self.changes[at].1 = change;
             return;
@@ -36,7 +35,7 @@ impl<'a, K: Eq, O> Newest<'a, K, O> {
         self.changes.push((key, change));
     }
 
-    pub(super) fn iter(&self) -> impl Iterator<Item = (&Hashed<K>, &'a Entry<K, O>)> {
+    pub(super) fn iter(&self) -> impl Iterator<Item = (&Hashed<K>, &'a Delta<K, O>)> {
         self.changes.iter().map(|(key, change)| (key, *change))
     }
 }

@@ -12,15 +12,12 @@ use super::{Batch, Bookmark, Event, Snapshot};
 
 /// Queues a new state of an object.
 #[derive(Clone, Debug)]
-pub struct Put<K, O> {
+pub struct Put<O> {
     /// What the caller says of it.
     pub verb: Verb,
     /// The object, or why it was refused: even then the queue counts as written to
     /// (`cache:RF-6`).
     pub object: Option<Result<O, EnqueueError>>,
-    /// Its key, if it had to be made: an object may carry it, and one that was transformed may have
-    /// lost it.
-    pub key: Option<K>,
 }
 
 /// Queues a deletion.
@@ -28,8 +25,6 @@ pub struct Put<K, O> {
 pub struct Delete<K, O> {
     /// The last state of the object, or why it was refused.
     pub last: Option<Result<LastState<K, O>, EnqueueError>>,
-    /// Its key, if it had to be made.
-    pub key: Option<K>,
 }
 
 /// Queues a complete list, object by object.
@@ -40,7 +35,7 @@ pub struct Replace<K, O> {
     /// The keys of an object that the transformer refused, and of those behind it; afterwards all
     /// of the list, to drop outside the lock.
     pub behind: Vec<Hashed<K>>,
-    /// Why it was refused: what is in front is queued, and no more (`cache:RF-9`).
+    /// Why it was refused: only the objects before the failure are queued (`cache:RF-9`).
     pub refused: Option<EnqueueError>,
 }
 
@@ -96,7 +91,7 @@ pub struct Len;
 
 crate::operations! {
     [K: Key, O: Handle, N: KnownObjects<K, O>; K: Key, O: Handle] OrderedQueue<K, O, N>: Op, Ret {
-        Put(Put<K, O>) -> Result<(), EnqueueError>,
+        Put(Put<O>) -> Result<(), EnqueueError>,
         Delete(Delete<K, O>) -> Result<(), EnqueueError>,
         Replace(Replace<K, O>) -> Result<(), EnqueueError>,
         ReplaceAll(ReplaceAll<O>) -> (),
@@ -117,10 +112,9 @@ crate::operations! {
 type Queue<K, O, N> = OrderedQueue<K, O, N>;
 type Queued = Step<Result<(), EnqueueError>>;
 
-impl<K: Key, O: Handle, N: KnownObjects<K, O>> Operation<Queue<K, O, N>> for Put<K, O> {
+impl<K: Key, O: Handle, N: KnownObjects<K, O>> Operation<Queue<K, O, N>> for Put<O> {
     #[inline(always)]
     fn step(&mut self, queue: &mut Queue<K, O, N>, cx: &mut Cx<'_>) -> Queued {
-        let mark = queue.mark_of(self.key.as_ref());
         queue.populate(&mut cx.wakes);
         Step::Done(match self.object.take() {
             None => Ok(()),
@@ -130,29 +124,22 @@ impl<K: Key, O: Handle, N: KnownObjects<K, O>> Operation<Queue<K, O, N>> for Put
                     Verb::Add => Delta::Added(object),
                     Verb::Update => Delta::Updated(object),
                 };
-                queue.push_marked(change, mark, &mut cx.wakes);
+                queue.push(change, &mut cx.wakes);
                 Ok(())
             }
         })
-    }
-
-    #[inline(always)]
-    fn leave(self) {
-        drop(self.object); // none is left, and that is known only here
-        drop(self.key);
     }
 }
 
 impl<K: Key, O: Handle, N: KnownObjects<K, O>> Operation<Queue<K, O, N>> for Delete<K, O> {
     #[inline]
     fn step(&mut self, queue: &mut Queue<K, O, N>, cx: &mut Cx<'_>) -> Queued {
-        let mark = queue.mark_of(self.key.as_ref());
         queue.populate(&mut cx.wakes);
         Step::Done(match self.last.take() {
             None => Ok(()),
             Some(Err(refused)) => Err(refused),
             Some(Ok(last)) => {
-                queue.push_marked(Delta::Deleted(last), mark, &mut cx.wakes);
+                queue.push(Delta::Deleted(last), &mut cx.wakes);
                 Ok(())
             }
         })
@@ -215,7 +202,6 @@ impl<K: Key, O: Handle, N: KnownObjects<K, O>> Operation<Queue<K, O, N>> for Pop
 
 impl<K: Key, O: Handle, N: KnownObjects<K, O>> Operation<Queue<K, O, N>> for PopBatch {
     fn step(&mut self, queue: &mut Queue<K, O, N>, _: &mut Cx<'_>) -> Step<Option<Batch<K, O>>> {
-        queue.expect_batches();
         let found = if queue.is_ready() { queue.pop_batch() } else { None };
         taken(queue, found)
     }

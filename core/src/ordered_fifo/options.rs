@@ -9,7 +9,7 @@ use crate::store::NothingKnown;
 /// How lists and resyncs go through the queue (`cache:RF-4`).
 #[derive(Clone, Copy, Debug)]
 pub enum Mode<N> {
-    /// One event per object. What a list deleted is found by looking at what is queued and at the
+    /// One event per object. Deletions are found by comparing a list with the queue and with the
     /// consumer's store, so that store must be changed under the queue's lock.
     Plain {
         /// The consumer's store.

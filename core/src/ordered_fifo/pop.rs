@@ -79,8 +79,7 @@ where
     /// As [`pop`](Self::pop), for as many events as may be processed together: changes of
     /// different objects up to the batch size, or one event of another kind (`cache:RF-19`).
     ///
-    /// Objects are told by their keys. From the first call on, the queue notes a hash of every key
-    /// that comes in; where it has none, or two are equal, it asks for keys here, under its lock.
+    /// Objects are told by their keys, which the queue asks for here, under its lock.
     ///
     /// # Errors
     /// The queue is closed and empty.

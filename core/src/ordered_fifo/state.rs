@@ -14,12 +14,11 @@
 use std::fmt;
 
 use crate::delta_fifo::Delta;
-use crate::fifo::{EnqueueError, Intake, Keyed, Mark, SyncLatch};
+use crate::fifo::{EnqueueError, Intake, Keyed, SyncLatch};
 use crate::machine::{Channel, Wakes};
+use crate::slab::Line;
 use crate::store::{Handle, Hashed, Key, KeyError, KeySet, KnownObjects, LastState, NothingKnown};
 
-use super::chunked::Chunked;
-use super::entry::Entry;
 use super::newest::Newest;
 use super::{Event, Mode};
 
@@ -31,11 +30,9 @@ pub const SYNC: Channel = 1;
 /// The state of an ordered FIFO, without its lock.
 #[derive(Clone)]
 pub struct OrderedQueue<K: Key, O: Handle, N: KnownObjects<K, O> = NothingKnown> {
-    pub(super) events: Chunked<Entry<K, O>>,
+    pub(super) events: Line<Event<K, O>>,
     mode: Mode<N>,
     pub(super) batch_size: usize,
-    /// Whether batches are taken. Who takes events one by one needs no marks.
-    pub(super) batches: bool,
     /// Names the objects of queued events, which carry no key.
     pub(super) intake: Intake<K, O>,
     pub(super) latch: SyncLatch,
@@ -68,10 +65,9 @@ impl<K: Key, O: Handle, N: KnownObjects<K, O>> OrderedQueue<K, O, N> {
     /// Makes an empty, open queue. A batch has one event at least.
     pub fn new(intake: Intake<K, O>, mode: Mode<N>, batch_size: usize) -> Self {
         Self {
-            events: Chunked::new(),
+            events: Line::new(),
             mode,
             batch_size: batch_size.max(1),
-            batches: false,
             intake,
             latch: SyncLatch::default(),
             in_process: None,
@@ -88,18 +84,7 @@ impl<K: Key, O: Handle, N: KnownObjects<K, O>> OrderedQueue<K, O, N> {
     /// Appends an event.
     #[inline]
     pub(super) fn push(&mut self, event: impl Into<Event<K, O>>, wakes: &mut Wakes) {
-        self.push_marked(event, None, wakes);
-    }
-
-    /// Appends an event with its mark, if it has one yet.
-    #[inline]
-    pub(super) fn push_marked(
-        &mut self,
-        event: impl Into<Event<K, O>>,
-        mark: Option<Mark>,
-        wakes: &mut Wakes,
-    ) {
-        self.events.push_back(Entry::new(event.into(), mark));
+        self.events.push_back(event.into());
         wakes.one(POPPERS);
     }
 
@@ -113,18 +98,12 @@ impl<K: Key, O: Handle, N: KnownObjects<K, O>> OrderedQueue<K, O, N> {
         wakes: &mut Wakes,
     ) {
         let (gone, is_whole) = (self.unlisted(&listed, behind), behind.is_empty());
-        let marked = |Keyed { key, object }| {
-            // One that was transformed may not have the key that it had.
-            let mark = self.mark_of((!self.intake.transforms()).then(|| key.key()));
-            behind.push(key);
-            (mark, object)
-        };
-        let listed: Vec<_> = listed.into_iter().map(marked).collect();
         for (key, object) in gone {
             self.push(Delta::Deleted(LastState::unknown(key.into_key(), object)), wakes);
         }
-        for (mark, object) in listed {
-            self.push_marked(Delta::Replaced(object), mark, wakes);
+        for Keyed { key, object } in listed {
+            behind.push(key);
+            self.push(Delta::Replaced(object), wakes);
         }
         if is_whole {
             self.populate_with_list(wakes);
@@ -169,14 +148,14 @@ impl<K: Key, O: Handle, N: KnownObjects<K, O>> OrderedQueue<K, O, N> {
             return Ok(());
         }
         let (idle, refused) = self.idle();
-        for (mark, object) in idle {
-            self.push_marked(Delta::Sync(object), mark, wakes);
+        for object in idle {
+            self.push(Delta::Sync(object), wakes);
         }
         refused.map_or(Ok(()), |error| Err(EnqueueError::Key(error)))
     }
 
     /// Finds the known objects of which nothing is queued, up to the first that has no key.
-    fn idle(&self) -> (Vec<(Option<Mark>, O)>, Option<KeyError>) {
+    fn idle(&self) -> (Vec<O>, Option<KeyError>) {
         let known = self.known_keys();
         let queued = self.newest();
         let mut shown = KeySet::with_capacity(known.len());
@@ -187,7 +166,7 @@ impl<K: Key, O: Handle, N: KnownObjects<K, O>> OrderedQueue<K, O, N> {
             }
             let Some(object) = self.look_up(key) else { continue };
             match self.intake.name(&object) {
-                Ok(key) => idle.push((self.mark_of(Some(&key)), object)),
+                Ok(_) => idle.push(object),
                 Err(error) => return (idle, Some(error)),
             }
         }
@@ -207,8 +186,8 @@ impl<K: Key, O: Handle, N: KnownObjects<K, O>> OrderedQueue<K, O, N> {
     /// belongs to no object that a list could name.
     fn newest(&self) -> Newest<'_, K, O> {
         let mut newest = Newest::new();
-        for change in self.events.iter() {
-            if let Some(key) = change.key(&self.intake) {
+        for change in self.events.iter().filter_map(Event::delta) {
+            if let Ok(key) = self.intake.key_of_delta(change) {
                 newest.insert(key, change);
             }
         }
@@ -229,7 +208,7 @@ impl<K: Key, O: Handle, N: KnownObjects<K, O>> OrderedQueue<K, O, N> {
     /// Takes the first event (`cache:RF-15`).
     #[inline]
     pub(super) fn pop(&mut self) -> Option<Popped<K, O>> {
-        let event = self.events.pop_front()?.into_event();
+        let event = self.events.pop_front()?;
         let initial = self.begin(1);
         Some(Popped { event, initial, left: self.events.len() })
     }
@@ -253,8 +232,10 @@ impl<K: Key, O: Handle, N: KnownObjects<K, O>> OrderedQueue<K, O, N> {
     pub(super) fn finish(&mut self, wakes: &mut Wakes) {
         let Some(in_process) = self.in_process.take() else { return };
         self.latch.finish(in_process.initial, wakes, SYNC);
-        if in_process.unlocked && !self.events.is_empty() {
-            wakes.one(POPPERS); // who came meanwhile has had to wait
+        if !self.events.is_empty() {
+            // A consumer woken while another processed unlocked sleeps again, so the wake-ups of
+            // those events are spent. Hence each end wakes one for the events left, locked or not.
+            wakes.one(POPPERS);
         }
         if self.is_drained() {
             wakes.all(POPPERS);
@@ -300,12 +281,11 @@ impl<K: Key, O: Handle, N: KnownObjects<K, O>> OrderedQueue<K, O, N> {
 
     /// Goes through copies of the events that wait, oldest first.
     pub fn iter(&self) -> impl Iterator<Item = Event<K, O>> {
-        self.events.iter().map(|event| event.clone().into_event())
+        self.events.iter().cloned()
     }
 
     /// Checks the count of the initial batch, and who may hold the lock.
     pub(super) fn check(&self) {
-        self.events.check();
         let left = self.latch.left();
         assert!(left == 0 || self.latch.is_populated(), "a batch is counted by a write");
         let taken = self.in_process.map_or(0, |in_process| in_process.initial);

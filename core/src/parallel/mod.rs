@@ -25,6 +25,7 @@ use std::panic::resume_unwind;
 use std::sync::Arc;
 
 use crate::cancel::{CancelToken, Tree};
+use crate::caught::discard;
 use crate::machine::Host;
 use crate::runtime::{Panic, Runtime};
 
@@ -114,13 +115,20 @@ impl<R: Runtime> Team<'_, R> {
     /// Waits for all threads; returns the first panic.
     fn join(&mut self) -> Option<Panic> {
         let ends = self.threads.drain(..).map(|thread| self.runtime.join(thread));
-        ends.filter_map(Result::err).fold(None, |first, panic| first.or(Some(panic)))
+        ends.filter_map(Result::err).fold(None, |first, panic| {
+            if first.is_none() {
+                return Some(panic);
+            }
+            discard(panic);
+            first
+        })
     }
 }
 
 impl<R: Runtime> Drop for Team<'_, R> {
     fn drop(&mut self) {
-        let panic = self.join();
-        drop(panic); // the calling thread has one of its own
+        if let Some(panic) = self.join() {
+            discard(panic); // the calling thread has one of its own
+        }
     }
 }

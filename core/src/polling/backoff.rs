@@ -19,7 +19,7 @@ pub fn jitter(delay: Duration, factor: f64, ambient: &dyn Ambient) -> Duration {
 pub struct Backoff {
     /// The next delay.
     pub duration: Duration,
-    /// What a delay is multiplied with to get the next; zero leaves it as it is.
+    /// The next delay is this one times the factor; zero leaves it as it is.
     pub factor: f64,
     /// How large a random part of itself is added to a delay at most; not above zero is none. It
     /// does not grow the next delay and may exceed the cap (`workqueue:WT-4`).

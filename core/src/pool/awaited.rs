@@ -23,40 +23,49 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-use super::reconcile::Held;
+use super::Source;
+use super::answer::{Action, Answer, Attempt, Failure, Fault};
+use super::reconcile::{Attempted, Held};
 use super::span::Span;
-use super::{Action, Failure, Source};
 
-/// Processes items in tasks. A function `Fn(K) -> impl Future<Output = Result<Action, E>>` is one
-/// that says nothing about failures; [`telling`](super::telling) adds that.
+/// Processes items in tasks. A function `Fn(K) -> impl Future<Output = impl Answer>` is one that
+/// says nothing about failures; see [`Reconcile`](super::Reconcile).
 pub trait ReconcileAsync<K>: Send + Sync + 'static {
     /// What goes wrong.
     type Error: Send;
 
-    /// Processes an item. An error, and a panic, means that it is tried again when the queue's
-    /// limiter says so.
+    /// Processes an item. A panic is tried again as an error is.
     ///
     /// # Errors
     /// As you like.
-    fn reconcile(&self, key: &K) -> impl Future<Output = Result<Action, Self::Error>> + Send;
+    fn reconcile(
+        &self,
+        key: &K,
+        attempt: Attempt<'_>,
+    ) -> impl Future<Output = Result<Action, Fault<Self::Error>>> + Send;
+
+    /// Returns how often a failed item is tried again at most; without a number for ever.
+    fn max_retries(&self) -> Option<u32> {
+        None
+    }
 
     /// Learns of a failure, before the item is given back: the place for your log.
-    fn failed(&self, key: &K, failure: Failure<Self::Error>) {
-        drop((key, failure));
+    fn failed(&self, key: &K, failure: &Failure<Self::Error>) {
+        let _ = (key, failure);
     }
 }
 
-impl<K, E, T, F> ReconcileAsync<K> for F
+impl<K, O, T, F> ReconcileAsync<K> for F
 where
     K: Clone + Send + Sync,
-    E: Send,
-    T: Future<Output = Result<Action, E>> + Send,
+    O: Answer<Error: Send>,
+    T: Future<Output = O> + Send,
     F: Fn(K) -> T + Send + Sync + 'static,
 {
-    type Error = E;
+    type Error = O::Error;
 
-    fn reconcile(&self, key: &K) -> impl Future<Output = Result<Action, E>> + Send {
-        self(key.clone())
+    async fn reconcile(&self, key: &K, _: Attempt<'_>) -> Result<Action, Fault<O::Error>> {
+        self(key.clone()).await.into_action()
     }
 }
 
@@ -76,12 +85,19 @@ pub(super) async fn process_next<Q: Source, F: ReconcileAsync<Q::Key>>(
     let Some((key, delivery)) = queue.next_async().await else { return false };
     let held = Held { queue, delivery: Some(delivery) };
     let span = Span::new(&key);
-    let work = Box::pin(async { reconciler.reconcile(&key).await });
+    let failures = || queue.failures(&key);
+    let attempt = Attempt(&failures);
+    let work = Box::pin(async { reconciler.reconcile(&key, attempt).await });
     let result = Caught { span: &span, work }.await;
-    held.settle(result, |failure| {
-        span.failed(&failure);
-        reconciler.failed(&key, failure);
-    });
+    held.settle(
+        result,
+        attempt,
+        || reconciler.max_retries(),
+        |failure| {
+            span.failed(failure);
+            reconciler.failed(&key, failure);
+        },
+    );
     true
 }
 
@@ -91,16 +107,15 @@ struct Caught<'a, T> {
     work: Pin<Box<dyn Future<Output = T> + Send + 'a>>,
 }
 
-impl<T, E> Future for Caught<'_, Result<T, E>> {
-    type Output = Result<T, Failure<E>>;
+impl<E> Future for Caught<'_, Result<Action, Fault<E>>> {
+    type Output = Attempted<E>;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         let Self { span, work } = &mut *self;
         let poll = || span.within(|| work.as_mut().poll(context));
         match catch_unwind(AssertUnwindSafe(poll)) {
-            Ok(Poll::Pending) => Poll::Pending,
-            Ok(Poll::Ready(result)) => Poll::Ready(result.map_err(Failure::Error)),
-            Err(panic) => Poll::Ready(Err(Failure::Panic(panic))),
+            Ok(poll) => poll.map(Ok),
+            Err(panic) => Poll::Ready(Err(panic)),
         }
     }
 }

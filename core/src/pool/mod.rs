@@ -2,15 +2,17 @@
 //!
 //! A pool takes items from a rate-limiting or a priority queue and calls your function on them, on
 //! several threads, one delivery of an item at a time. What the function answers decides what
-//! becomes of the item (`workqueue:CL-1`): it is done, comes back after a time, or - after an
-//! error or a panic - is tried again when the queue's limiter says so, later each time.
+//! becomes of the item (`workqueue:CL-1`): it is done, comes back after a time or when the queue's
+//! limiter says so ([`Action`]), or - after an error or a panic - is tried again, later each time.
+//! One that judges its errors ([`Fault`]) says that another attempt would not help, or when it
+//! might.
 //!
 //! ```
 //! use std::num::NonZeroUsize;
 //! use std::sync::Arc;
 //! use std::time::Duration;
 //! use seatrial_core::limited_queue::LimitedQueue;
-//! use seatrial_core::pool::{Action, Failure, Pool, telling};
+//! use seatrial_core::pool::{Failure, Pool, policy};
 //! use seatrial_core::runtime::System;
 //!
 //! let system = System::new();
@@ -18,17 +20,18 @@
 //! let workers = NonZeroUsize::new(2).unwrap();
 //! let reconcile = |key: &&str| {
 //!     println!("reconcile {key}");
-//!     Ok::<_, std::io::Error>(Action::Done)
+//!     Ok::<(), std::io::Error>(())
 //! };
-//! let log = |key: &&str, failure: Failure<std::io::Error>| eprintln!("{key}: {failure:?}");
-//! let pool = Pool::start(&system, &queue, workers, telling(reconcile, log));
+//! let log = |key: &&str, failure: &Failure<std::io::Error>| eprintln!("{key}: {failure}");
+//! let reconcile = policy(reconcile).at_most(10).telling(log);
+//! let pool = Pool::start(&system, &queue, workers, reconcile);
 //! queue.add("default/web");
 //! let end = pool.shut_down(Duration::from_secs(10)); // finishes what waits
 //! assert!(end.is_complete());
 //! ```
 //!
-//! A failure is tried again in silence, unless somebody is [`telling`] or the feature `tracing` is
-//! on.
+//! A failure is tried again in silence and for ever, unless a [`policy`] says otherwise or the
+//! feature `tracing` is on. [`deciding`] gives the function the number of the attempt.
 //!
 //! To stop, stop the sources of items first, then the pool (`workqueue:CL-7`). A thread cannot be
 //! stopped from outside: at the deadline the pool takes no further item and returns, and says what
@@ -40,13 +43,15 @@
 //!
 //! Left out: more than one function a pool, and a number of workers that changes.
 
+mod answer;
 pub mod awaited;
+mod deciding;
+mod policy;
 mod reconcile;
 mod source;
 mod span;
 #[cfg(feature = "tokio")]
 pub mod tasks;
-mod telling;
 #[cfg(test)]
 mod tests;
 
@@ -58,9 +63,11 @@ use std::time::Duration;
 use crate::cancel::CancelToken;
 use crate::runtime::Runtime;
 
-pub use reconcile::{Action, Failure, Reconcile};
+pub use answer::{Action, Answer, Attempt, Cause, Failure, Fate, Fault, GivenUp};
+pub use deciding::{Deciding, deciding};
+pub use policy::{Policy, Silent, Tell, policy};
+pub use reconcile::Reconcile;
 pub use source::Source;
-pub use telling::{Telling, telling};
 
 /// Threads that process the items of a queue.
 ///
@@ -74,6 +81,7 @@ pub struct Pool<Q: Source, R: Runtime> {
 /// How a pool ended.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[must_use = "it says what was left undone"]
+#[non_exhaustive]
 pub struct End {
     /// Workers that had not ended at the deadline.
     pub running: usize,
@@ -102,7 +110,7 @@ struct Crew<Q, R: Runtime> {
 }
 
 impl<Q: Source, R: Runtime> Pool<Q, R> {
-    /// Starts so many workers.
+    /// Starts a number of workers.
     pub fn start<F: Reconcile<Q::Key>>(
         runtime: &R,
         queue: &Arc<Q>,

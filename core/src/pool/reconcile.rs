@@ -1,74 +1,46 @@
 //! What workers do with an item, and what becomes of it.
 
-use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
+use crate::caught::{self, discard};
 use crate::limited_queue::Outcome;
 use crate::runtime::Panic;
 
 use super::Source;
+use super::answer::{Action, Answer, Attempt, Cause, Failure, Fate, Fault, GivenUp};
 use super::span::Span;
 
-/// What is to become of an item that was processed without an error.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Action {
-    /// Nothing: its failures are forgotten.
-    Done,
-    /// It is processed again after a time; its failures are forgotten (`workqueue:CL-9`).
-    RequeueAfter(Duration),
-}
-
-/// Why an item is tried again.
-pub enum Failure<E> {
-    /// Processing returned an error.
-    Error(E),
-    /// Processing panicked, with this.
-    Panic(Panic),
-}
-
-impl<E> Failure<E> {
-    /// Returns what a panic says, if it says anything.
-    pub fn panic_message(&self) -> Option<&str> {
-        let Self::Panic(panic) = self else { return None };
-        let text = panic.downcast_ref::<String>().map(String::as_str);
-        text.or_else(|| panic.downcast_ref::<&str>().copied())
-    }
-}
-
-impl<E: fmt::Debug> fmt::Debug for Failure<E> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Error(error) => f.debug_tuple("Error").field(error).finish(),
-            Self::Panic(_) => f.debug_tuple("Panic").field(&self.panic_message()).finish(),
-        }
-    }
-}
-
-/// Processes items on threads. A function `Fn(&K) -> Result<Action, E>` is one that says nothing
-/// about failures; [`telling`](super::telling) adds that.
+/// Processes items on threads. A function `Fn(&K) -> impl Answer`, for example one that returns a
+/// `Result<(), E>`, is one that says nothing about failures. [`deciding`](super::deciding) is for
+/// functions that want to know the attempt and judge their errors; [`policy`](super::policy) adds
+/// to any.
 pub trait Reconcile<K>: Send + Sync + 'static {
     /// What goes wrong.
     type Error;
 
-    /// Processes an item. An error, and a panic, means that it is tried again when the queue's
-    /// limiter says so.
+    /// Processes an item. A panic is tried again as an error is.
     ///
     /// # Errors
     /// As you like.
-    fn reconcile(&self, key: &K) -> Result<Action, Self::Error>;
+    fn reconcile(&self, key: &K, attempt: Attempt<'_>) -> Result<Action, Fault<Self::Error>>;
+
+    /// Returns how often a failed item is tried again at most; without a number for ever.
+    fn max_retries(&self) -> Option<u32> {
+        None
+    }
 
     /// Learns of a failure, before the item is given back: the place for your log.
-    fn failed(&self, key: &K, failure: Failure<Self::Error>) {
-        drop((key, failure));
+    fn failed(&self, key: &K, failure: &Failure<Self::Error>) {
+        let _ = (key, failure);
     }
 }
 
-impl<K, E, F: Fn(&K) -> Result<Action, E> + Send + Sync + 'static> Reconcile<K> for F {
-    type Error = E;
+impl<K, O: Answer, F: Fn(&K) -> O + Send + Sync + 'static> Reconcile<K> for F {
+    type Error = O::Error;
 
-    fn reconcile(&self, key: &K) -> Result<Action, E> {
-        self(key)
+    fn reconcile(&self, key: &K, _: Attempt<'_>) -> Result<Action, Fault<O::Error>> {
+        self(key).into_action()
     }
 }
 
@@ -81,21 +53,24 @@ pub(super) fn process<Q: Source, F: Reconcile<Q::Key>>(
 ) {
     let held = Held { queue, delivery: Some(delivery) };
     let span = Span::new(key);
-    let result = span.within(|| caught(|| reconciler.reconcile(key)));
-    held.settle(result, |failure| {
-        span.failed(&failure);
-        reconciler.failed(key, failure);
-    });
+    let failures = || queue.failures(key);
+    let attempt = Attempt(&failures);
+    let work = AssertUnwindSafe(|| reconciler.reconcile(key, attempt));
+    let result = span.within(|| catch_unwind(work));
+    held.settle(
+        result,
+        attempt,
+        || reconciler.max_retries(),
+        |failure| {
+            span.failed(failure);
+            reconciler.failed(key, failure);
+        },
+    );
 }
 
-/// Runs foreign code. It may leave broken what it shares; that is its own business, and the
-/// queue's lock is not held.
-pub(super) fn caught<T, E>(work: impl FnOnce() -> Result<T, E>) -> Result<T, Failure<E>> {
-    match catch_unwind(AssertUnwindSafe(work)) {
-        Ok(result) => result.map_err(Failure::Error),
-        Err(panic) => Err(Failure::Panic(panic)),
-    }
-}
+/// What an attempt came to, if it did not panic. It may leave broken what it shares; that is its
+/// own business, and the queue's lock is not held.
+pub(super) type Attempted<E> = Result<Result<Action, Fault<E>>, Panic>;
 
 /// A delivery that ends in any case.
 pub(super) struct Held<'q, Q: Source> {
@@ -105,24 +80,73 @@ pub(super) struct Held<'q, Q: Source> {
 }
 
 impl<Q: Source> Held<'_, Q> {
-    /// Ends the delivery as a result asks for; whoever is told of a failure may panic.
+    /// Ends the delivery as a result asks for. A listener of failures may panic, and so may
+    /// the queue that counts them: the failure counts as the first then.
     pub(super) fn settle<E>(
         mut self,
-        result: Result<Action, Failure<E>>,
-        failed: impl FnOnce(Failure<E>),
+        result: Attempted<E>,
+        attempt: Attempt<'_>,
+        max_retries: impl FnOnce() -> Option<u32>,
+        failed: impl FnOnce(&Failure<E>),
     ) {
-        let outcome = match result {
-            Ok(Action::Done) => Outcome::Success,
-            Ok(Action::RequeueAfter(delay)) => Outcome::RequeueAfter(delay),
-            Err(failure) => {
-                let told = catch_unwind(AssertUnwindSafe(|| failed(failure)));
-                drop(told);
-                Outcome::Retry
+        let (outcome, priority) = match judged(result) {
+            Ok(action) => asked_for(action),
+            Err((cause, fate)) => {
+                let asked = catch_unwind(AssertUnwindSafe(|| {
+                    let attempt = attempt.number(); // the limiter's
+                    (attempt, limited(fate, attempt, max_retries()))
+                }));
+                let (attempt, fate) = asked.unwrap_or_else(|panic| {
+                    discard(panic);
+                    (1, fate)
+                });
+                let failure = Failure { cause, attempt, fate };
+                caught::tell(|| failed(&failure));
+                caught::tell(|| drop(failure)); // foreign, too
+                (deserved(fate), None)
             }
         };
         if let Some(delivery) = self.delivery.take() {
-            self.queue.settle(delivery, outcome);
+            self.queue.settle(delivery, outcome, priority);
         }
+    }
+}
+
+fn judged<E>(result: Attempted<E>) -> Result<Action, (Cause<E>, Fate)> {
+    let (cause, fate) = match result {
+        Ok(Ok(action)) => return Ok(action),
+        Err(panic) => (Cause::Panic(panic), Fate::Retry),
+        Ok(Err(Fault::Retry(error))) => (Cause::Error(error), Fate::Retry),
+        Ok(Err(Fault::RetryAfter(error, delay))) => (Cause::Error(error), Fate::RetryAfter(delay)),
+        Ok(Err(Fault::Terminal(error))) => (Cause::Error(error), Fate::GivenUp(GivenUp::Terminal)),
+    };
+    Err((cause, fate))
+}
+
+/// Gives up what failed once more than it is tried again.
+fn limited(fate: Fate, attempt: u32, max_retries: Option<u32>) -> Fate {
+    match (fate, max_retries) {
+        (Fate::GivenUp(_), _) => fate,
+        (_, Some(max)) if attempt > max => Fate::GivenUp(GivenUp::TooOften),
+        _ => fate,
+    }
+}
+
+fn asked_for(action: Action) -> (Outcome, Option<i32>) {
+    let again = |after: Option<Duration>| after.map_or(Outcome::Retry, Outcome::RequeueAfter);
+    match action {
+        Action::Done => (Outcome::Success, None),
+        Action::RequeueAfter(delay) => (again(Some(delay)), None),
+        Action::Requeue => (again(None), None),
+        Action::Priority(priority, after) => (again(after), Some(priority)),
+    }
+}
+
+fn deserved(fate: Fate) -> Outcome {
+    match fate {
+        Fate::Retry => Outcome::Retry,
+        Fate::RetryAfter(delay) => Outcome::RetryAfter(delay),
+        Fate::GivenUp(_) => Outcome::GiveUp,
     }
 }
 

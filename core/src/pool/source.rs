@@ -26,8 +26,12 @@ pub trait Source: Send + Sync + 'static {
     /// As [`next`](Self::next), for tasks: to drop the future is to stop waiting.
     fn next_async(&self) -> impl Future<Output = Option<(Self::Key, Self::Delivery)>> + Send;
 
-    /// Does what the outcome asks for and ends the delivery.
-    fn settle(&self, delivery: Self::Delivery, outcome: Outcome);
+    /// Does what the outcome asks for and ends the delivery. An item that comes back does so with
+    /// `priority`, or without one as it was handed out; a queue without priorities ignores it.
+    fn settle(&self, delivery: Self::Delivery, outcome: Outcome, priority: Option<i32>);
+
+    /// Counts the failures of an item since they were last forgotten.
+    fn failures(&self, key: &Self::Key) -> u32;
 
     /// Ends the delivery: the item is neither tried again nor forgotten.
     fn release(&self, delivery: Self::Delivery);
@@ -59,8 +63,12 @@ where
         self.take_async().await.map(|(token, key)| (key, token))
     }
 
-    fn settle(&self, token: Token, outcome: Outcome) {
+    fn settle(&self, token: Token, outcome: Outcome, _: Option<i32>) {
         Self::settle(self, token, outcome);
+    }
+
+    fn failures(&self, key: &K) -> u32 {
+        self.num_requeues(key)
     }
 
     fn release(&self, token: Token) {
@@ -76,8 +84,8 @@ where
     }
 }
 
-/// An item that comes back does so with the priority that it was handed out with
-/// (`workqueue:PQ-42`).
+/// An item that comes back does so with the priority that it was handed out with, unless it is
+/// given another (`workqueue:PQ-42`).
 impl<K, R, L, O, B, H> Source for PriorityQueue<K, R, L, O, B, H>
 where
     K: Key + Hash + Sync,
@@ -98,8 +106,12 @@ where
         self.take_async().await.map(|(token, key, priority)| (key, (token, priority)))
     }
 
-    fn settle(&self, (token, priority): (Token, i32), outcome: Outcome) {
-        Self::settle(self, token, outcome, priority);
+    fn settle(&self, (token, taken): (Token, i32), outcome: Outcome, priority: Option<i32>) {
+        Self::settle(self, token, outcome, priority.unwrap_or(taken));
+    }
+
+    fn failures(&self, key: &K) -> u32 {
+        self.num_requeues(key)
     }
 
     fn release(&self, (token, _): (Token, i32)) {

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+#[cfg(feature = "tracing")]
+use super::Cause;
 use super::Failure;
 
 #[cfg(feature = "tracing")]
@@ -18,13 +20,14 @@ impl Span {
         self.0.in_scope(work)
     }
 
-    /// Says why the item is tried again, as far as that can be said.
+    /// Says what went wrong, as far as that can be said, and what becomes of the item.
     pub(super) fn failed<E>(&self, failure: &Failure<E>) {
-        self.within(|| match failure {
-            Failure::Error(_) => tracing::warn!("an error: to be tried again"),
-            Failure::Panic(_) => {
-                let says = failure.panic_message().unwrap_or("nothing");
-                tracing::error!(panic = says, "a panic: to be tried again");
+        let Failure { cause, attempt, fate } = failure;
+        self.within(|| match cause {
+            Cause::Error(_) => tracing::warn!(attempt, "an error: {fate}"),
+            Cause::Panic(_) => {
+                let says = cause.panic_message().unwrap_or("nothing");
+                tracing::error!(attempt, panic = says, "a panic: {fate}");
             }
         });
     }

@@ -38,7 +38,7 @@ pub struct TaskPool<Q: Source> {
 }
 
 impl<Q: Source> TaskPool<Q> {
-    /// Starts so many workers on the runtime of the caller.
+    /// Starts a number of workers on the runtime of the caller.
     ///
     /// # Panics
     /// If there is none: tokio's own panic.

@@ -4,14 +4,15 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::time::Duration;
 
+use crate::caught::kept;
 use crate::machine::Cx;
 use crate::metrics::Busy;
 use crate::runtime::Instant;
-use crate::slab::{Chunked, Slot};
+use crate::slab::{Slot, Sparse};
 
 use super::Observer;
 
-/// After so many distinct priorities all entries share one label (`workqueue:PQ-41`).
+/// How many distinct priorities get a label of their own; later ones share one (`workqueue:PQ-41`).
 const MOST_LABELS: usize = 25;
 
 /// What an entry is counted under. As text it is the value of the label `priority`.
@@ -33,7 +34,8 @@ impl fmt::Display for Label {
 }
 
 /// Where figures go: a metrics library of your choice. Called under the queue's lock, so it must
-/// not call back (`workqueue:CV-6`).
+/// not call back (`workqueue:CV-6`). A panic is dropped: the call on the queue has happened,
+/// and later figures are told.
 pub trait Figures: Send + 'static {
     /// One more entry is ready under this label. Libraries without labels count it as it is.
     fn more(&mut self, label: Label);
@@ -68,12 +70,12 @@ pub trait Figures: Send + 'static {
 pub struct Meter<F> {
     figures: F,
     seen: BTreeSet<i32>,
-    /// Under the number of a slot.
-    entries: Chunked<Entry>,
+    /// Those that are ready.
+    entries: Sparse<Entry>,
     busy: Busy,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 struct Entry {
     /// What the entry was counted under when it became ready or rose: it is counted down under the
     /// same label, whatever was seen in between.
@@ -81,16 +83,10 @@ struct Entry {
     ready: Instant,
 }
 
-impl Default for Entry {
-    fn default() -> Self {
-        Self { label: Label::Other, ready: Instant::ZERO }
-    }
-}
-
 impl<F> Meter<F> {
     /// Makes a meter that has seen nothing.
     pub const fn new(figures: F) -> Self {
-        Self { figures, seen: BTreeSet::new(), entries: Chunked::new(), busy: Busy::new() }
+        Self { figures, seen: BTreeSet::new(), entries: Sparse::new(), busy: Busy::new() }
     }
 
     /// Returns the figures.
@@ -104,47 +100,47 @@ impl<F> Meter<F> {
         }
         if self.seen.len() > MOST_LABELS { Label::Other } else { Label::Priority(priority) }
     }
-
-    fn entry(&mut self, slot: Slot) -> &mut Entry {
-        self.entries.reach(slot.0)
-    }
 }
 
 impl<F: Figures> Observer for Meter<F> {
-    fn ready(&mut self, slot: Slot, priority: i32, cx: &mut Cx<'_>) {
-        let (label, now) = (self.label(priority), cx.now());
-        let entry = self.entry(slot);
-        (entry.label, entry.ready) = (label, now);
-        self.figures.added();
-        self.figures.more(label);
+    fn ready(&mut self, slot: Slot, priority: i32, due: Option<Instant>, cx: &mut Cx<'_>) {
+        let label = self.label(priority);
+        let ready = due.unwrap_or_else(|| cx.now());
+        self.entries.set(slot, Entry { label, ready });
+        kept(&mut cx.left, || self.figures.added());
+        kept(&mut cx.left, || self.figures.more(label));
     }
 
-    fn rose(&mut self, slot: Slot, priority: i32) {
+    fn rose(&mut self, slot: Slot, priority: i32, cx: &mut Cx<'_>) {
         let label = self.label(priority);
-        let before = std::mem::replace(&mut self.entry(slot).label, label);
-        self.figures.less(before);
-        self.figures.more(label);
+        if let Some(entry) = self.entries.get_mut(slot) {
+            let before = std::mem::replace(&mut entry.label, label);
+            kept(&mut cx.left, || self.figures.less(before));
+            kept(&mut cx.left, || self.figures.more(label));
+        }
     }
 
     fn handed_out(&mut self, slot: Slot, cx: &mut Cx<'_>) {
         let now = cx.now();
         self.busy.begin(slot, now);
-        let Entry { label, ready } = *self.entry(slot);
-        self.figures.less(label);
-        self.figures.latency(now.since(ready));
+        if let Some(Entry { label, ready }) = self.entries.take(slot) {
+            kept(&mut cx.left, || self.figures.less(label));
+            kept(&mut cx.left, || self.figures.latency(now.since(ready)));
+        }
     }
 
     fn done(&mut self, slot: Slot, cx: &mut Cx<'_>) {
-        self.figures.work(self.busy.end(slot, cx.now()));
+        let took = self.busy.end(slot, cx.now());
+        kept(&mut cx.left, || self.figures.work(took));
     }
 
-    fn retried(&mut self) {
-        self.figures.retried();
+    fn retried(&mut self, cx: &mut Cx<'_>) {
+        kept(&mut cx.left, || self.figures.retried());
     }
 
-    fn unfinished(&mut self, now: Instant) {
-        let (sum, longest) = self.busy.unfinished(now);
-        self.figures.unfinished(sum, longest);
+    fn unfinished(&mut self, cx: &mut Cx<'_>) {
+        let (sum, longest) = self.busy.unfinished(cx.now());
+        kept(&mut cx.left, || self.figures.unfinished(sum, longest));
     }
 }
 

@@ -22,11 +22,10 @@
 //! Other than the rate-limiting queue, this one stops at once: after shutdown nothing is handed
 //! out any more, whatever is left (`workqueue:PQ-31`).
 
-mod lines;
 mod meter;
 mod observer;
 mod operations;
-mod order;
+mod options;
 mod places;
 mod state;
 #[cfg(test)]
@@ -52,16 +51,19 @@ use crate::slab::hasher;
 
 pub use meter::{Figures, Label, Meter};
 pub use observer::Observer;
-pub use operations::{Add, AddBatch, Get, GetBatch, Op, Ret, Retries, Settle};
-pub use state::{AddOptions, GETTERS, Prioritized};
+pub use options::AddOptions;
+
+for_harness! {
+    use operations::{Add, AddBatch, Get, GetBatch, Op, Ret, Retries, Settle};
+    use state::{Prioritized, GETTERS};
+}
 
 /// Tells a metrics library, if there is one.
 pub type Told = Option<Meter<Arc<dyn Sink>>>;
 
 /// The priority queue. Shared by reference or in an `Arc`.
 ///
-/// `K` is the item, `R` the runtime, `L` the limiter, `O` who measures, `B` the hasher, `H` what
-/// the lock holds: the rules themselves, unless a harness puts something else there.
+/// `K` is the item, `R` the runtime, `L` the limiter, `O` who measures, `B` the hasher, `H` the rules.
 pub struct PriorityQueue<
     K: Key,
     R: Runtime = System,
@@ -111,6 +113,7 @@ where
     /// # For harnesses
     /// A state with items in it must have been filled with hashes of this hasher, which nobody
     /// checks: another one finds none of them again.
+    #[cfg_attr(not(feature = "harness"), doc(hidden))]
     pub fn with_host(runtime: &R, hasher: B, host: H) -> Self {
         Self { monitor: Monitor::new(runtime, host), hasher }
     }
@@ -236,8 +239,8 @@ where
     /// As [`get_batch`](Self::get_batch), for callers that keep the tokens and call
     /// [`done_all`](Self::done_all) or [`settle`](Self::settle). Empty after shutdown.
     ///
-    /// It is what so many calls of [`take_with_priority`](Self::take_with_priority) would take,
-    /// with nobody else between them; it does not wait for more than one.
+    /// It takes what repeated calls of [`take_with_priority`](Self::take_with_priority) would take
+    /// with no other call between them. It waits for the first item only.
     #[must_use = "the deliveries last until their tokens are done"]
     pub fn take_batch(&self, most: NonZeroUsize) -> Vec<(Token, K, i32)> {
         self.monitor.call(GetBatch { most, call: Get })
@@ -262,7 +265,7 @@ where
         Some((Batch::new(self, taken)?, priorities))
     }
 
-    /// Ends deliveries in their order, as so many calls of [`done`](Self::done) would. Returns how
+    /// Ends deliveries in their order, as repeated calls of [`done`](Self::done) would. Returns how
     /// many of them had not ended before.
     pub fn done_all(&self, tokens: impl IntoIterator<Item = Token>) -> usize {
         ended(&self.monitor.call(Many(tokens.into_iter().map(Done).collect())))

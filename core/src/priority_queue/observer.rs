@@ -1,22 +1,24 @@
-//! What a priority queue tells whoever measures it.
+//! What a priority queue tells its observer.
 
 use crate::machine::Cx;
 use crate::runtime::Instant;
 use crate::slab::Slot;
 
-/// Learns what happens in a queue, under its lock: it must not call back (`workqueue:CV-6`).
+/// Learns what happens in a queue, under its lock: it must not call back (`workqueue:CV-6`). The
+/// queue goes on without it if it panics.
 ///
 /// An entry is named by its slot, which is its own from the moment it becomes ready until it is
 /// handed out, and again from there until it is done. `()` observes nothing and costs nothing.
 pub trait Observer: Send + 'static {
-    /// An entry became ready (`workqueue:PQ-19`).
-    fn ready(&mut self, entry: Slot, priority: i32, cx: &mut Cx<'_>) {
-        let _ = (entry, priority, cx);
+    /// An entry became ready (`workqueue:PQ-19`): when its time came, which may be a while ago, or
+    /// now if it did not wait for one.
+    fn ready(&mut self, entry: Slot, priority: i32, due: Option<Instant>, cx: &mut Cx<'_>) {
+        let _ = (entry, priority, due, cx);
     }
 
     /// The priority of a ready entry rose (`workqueue:PQ-38`).
-    fn rose(&mut self, entry: Slot, priority: i32) {
-        let _ = (entry, priority);
+    fn rose(&mut self, entry: Slot, priority: i32, cx: &mut Cx<'_>) {
+        let _ = (entry, priority, cx);
     }
 
     /// A ready entry was handed out (`workqueue:PQ-24`).
@@ -24,18 +26,19 @@ pub trait Observer: Send + 'static {
         let _ = (entry, cx);
     }
 
-    /// What was handed out is done (`workqueue:PQ-26`).
+    /// An item that was handed out is done (`workqueue:PQ-26`).
     fn done(&mut self, entry: Slot, cx: &mut Cx<'_>) {
         let _ = (entry, cx);
     }
 
     /// An item was given a delay (`workqueue:PQ-8`).
-    fn retried(&mut self) {}
+    fn retried(&mut self, cx: &mut Cx<'_>) {
+        let _ = cx;
+    }
 
-    /// Somebody wants to be told how much is unfinished: what was handed out and is not done
-    /// (`workqueue:MX-10`).
-    fn unfinished(&mut self, now: Instant) {
-        let _ = now;
+    /// Tells how much is unfinished: items handed out and not done (`workqueue:MX-10`).
+    fn unfinished(&mut self, cx: &mut Cx<'_>) {
+        let _ = cx;
     }
 }
 
@@ -43,15 +46,15 @@ impl Observer for () {}
 
 /// Observes if there is somebody who does.
 impl<O: Observer> Observer for Option<O> {
-    fn ready(&mut self, entry: Slot, priority: i32, cx: &mut Cx<'_>) {
+    fn ready(&mut self, entry: Slot, priority: i32, due: Option<Instant>, cx: &mut Cx<'_>) {
         if let Some(observer) = self {
-            observer.ready(entry, priority, cx);
+            observer.ready(entry, priority, due, cx);
         }
     }
 
-    fn rose(&mut self, entry: Slot, priority: i32) {
+    fn rose(&mut self, entry: Slot, priority: i32, cx: &mut Cx<'_>) {
         if let Some(observer) = self {
-            observer.rose(entry, priority);
+            observer.rose(entry, priority, cx);
         }
     }
 
@@ -67,15 +70,15 @@ impl<O: Observer> Observer for Option<O> {
         }
     }
 
-    fn retried(&mut self) {
+    fn retried(&mut self, cx: &mut Cx<'_>) {
         if let Some(observer) = self {
-            observer.retried();
+            observer.retried(cx);
         }
     }
 
-    fn unfinished(&mut self, now: Instant) {
+    fn unfinished(&mut self, cx: &mut Cx<'_>) {
         if let Some(observer) = self {
-            observer.unfinished(now);
+            observer.unfinished(cx);
         }
     }
 }

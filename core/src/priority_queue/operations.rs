@@ -1,5 +1,7 @@
 //! The calls on a priority queue.
 
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+
 use crate::limited_queue::{Forget, NumRequeues, Outcome};
 use crate::limiter::{Item, Limiter};
 use crate::machine::{Cx, Operation, Step, UpTo};
@@ -8,7 +10,8 @@ use crate::queue::{ShuttingDown, Token, UPDATERS};
 use crate::runtime::Instant;
 
 use super::observer::Observer;
-use super::state::{AddOptions, GETTERS, Prioritized};
+use super::options::AddOptions;
+use super::state::{GETTERS, Prioritized};
 
 /// Adds an item; the hash is computed by the caller, outside the lock.
 #[derive(Clone, Debug)]
@@ -93,11 +96,6 @@ impl<K: Key, L: Limiter<K>, O: Observer> Operation<Prioritized<K, L, O>> for Add
         queue.add(item, &self.options, self.called, cx);
         Step::Done(())
     }
-
-    #[inline(always)]
-    fn leave(self) {
-        drop(self.key);
-    }
 }
 
 impl<K: Key, L: Limiter<K>, O: Observer> Operation<Prioritized<K, L, O>> for AddBatch<K> {
@@ -109,6 +107,8 @@ impl<K: Key, L: Limiter<K>, O: Observer> Operation<Prioritized<K, L, O>> for Add
 }
 
 impl<K: Key, L: Limiter<K>, O: Observer> Operation<Prioritized<K, L, O>> for Get {
+    const SHARES_TIME: bool = true;
+
     #[inline(always)]
     fn step(
         &mut self,
@@ -119,11 +119,14 @@ impl<K: Key, L: Limiter<K>, O: Observer> Operation<Prioritized<K, L, O>> for Get
             return Step::Done(None); // whatever is ready (PQ-31)
         }
         queue.move_due(cx);
+        if queue.is_behind(cx) {
+            return Step::again(GETTERS); // a higher priority may be among the rest
+        }
         match queue.hand_out(cx) {
             None => Step::Wait { on: GETTERS, until: queue.earliest() },
             taken => {
                 // One of the entries that just became ready needs nobody else: this caller is here.
-                cx.wakes.one_less(GETTERS);
+                cx.takes_one(GETTERS);
                 Step::Done(taken)
             }
         }
@@ -133,6 +136,7 @@ impl<K: Key, L: Limiter<K>, O: Observer> Operation<Prioritized<K, L, O>> for Get
 impl<K: Key, L: Limiter<K>, O: Observer> Operation<Prioritized<K, L, O>> for Done {
     #[inline(always)]
     fn step(&mut self, queue: &mut Prioritized<K, L, O>, cx: &mut Cx<'_>) -> Step<Finished<K>> {
+        queue.move_due(cx);
         Step::Done(match queue.items.in_processing(self.0) {
             Some(slot) => Finished::Ended(queue.finish(slot, cx)),
             None => Finished::NotInProcessing,
@@ -142,6 +146,7 @@ impl<K: Key, L: Limiter<K>, O: Observer> Operation<Prioritized<K, L, O>> for Don
 
 impl<K: Key, L: Limiter<K>, O: Observer> Operation<Prioritized<K, L, O>> for DoneKey<K> {
     fn step(&mut self, queue: &mut Prioritized<K, L, O>, cx: &mut Cx<'_>) -> Step<Finished<K>> {
+        queue.move_due(cx);
         Step::Done(match queue.items.find_in_processing(&self.key, self.hash) {
             Some(slot) => Finished::Ended(queue.finish(slot, cx)),
             None => Finished::NotInProcessing,
@@ -152,28 +157,38 @@ impl<K: Key, L: Limiter<K>, O: Observer> Operation<Prioritized<K, L, O>> for Don
 impl<K: Key, L: Limiter<K>, O: Observer> Operation<Prioritized<K, L, O>> for Settle<K> {
     #[inline(always)]
     fn step(&mut self, queue: &mut Prioritized<K, L, O>, cx: &mut Cx<'_>) -> Step<Finished<K>> {
+        queue.move_due(cx);
         let Some(slot) = queue.items.in_processing(self.token) else {
             return Step::Done(Finished::NotInProcessing);
         };
-        if self.outcome != Outcome::Retry {
-            queue.limiter.forget(queue.items.item(slot), &mut self.left);
-        }
-        let priority = self.priority;
-        match self.outcome {
-            Outcome::Success | Outcome::GiveUp => {}
+        let (priority, left) = (self.priority, &mut self.left);
+        let (after, rate_limited) = match self.outcome {
+            Outcome::Success | Outcome::GiveUp => (None, false),
+            Outcome::Retry => (None, true),
+            Outcome::RetryAfter(delay) | Outcome::RequeueAfter(delay) => (Some(delay), false),
+        };
+        // The limiter is foreign code: if it panics the item does without, and the delivery ends.
+        let limited = catch_unwind(AssertUnwindSafe(|| match self.outcome {
             Outcome::Retry => {
-                queue.add_again(
-                    slot,
-                    &AddOptions { after: None, rate_limited: true, priority },
-                    cx,
-                );
+                queue.add_again(slot, &AddOptions { after, rate_limited, priority }, cx);
             }
-            Outcome::RequeueAfter(delay) => {
-                let after = Some(delay);
-                queue.add_again(slot, &AddOptions { after, rate_limited: false, priority }, cx);
+            Outcome::RetryAfter(_) if queue.is_shutting_down() => {} // as `Retry` (PQ-2)
+            Outcome::RetryAfter(_) => {
+                queue.limiter.when(queue.items.item(slot), cx.now()); // the failure counts
+            }
+            _ => queue.limiter.forget(queue.items.item(slot), left),
+        }));
+        if after.is_some() || (rate_limited && limited.is_err()) {
+            queue.add_again(slot, &AddOptions { after, rate_limited: false, priority }, cx);
+        }
+        let ended = queue.finish(slot, cx);
+        match limited {
+            Ok(()) => Step::Done(Finished::Ended(ended)),
+            Err(panic) => {
+                self.left.extend(ended);
+                resume_unwind(panic)
             }
         }
-        Step::Done(Finished::Ended(queue.finish(slot, cx)))
     }
 }
 
@@ -192,7 +207,7 @@ impl<K: Key, L: Limiter<K>, O: Observer> Operation<Prioritized<K, L, O>> for Num
 
 impl<K: Key, L: Limiter<K>, O: Observer> Operation<Prioritized<K, L, O>> for ShutDown {
     fn step(&mut self, queue: &mut Prioritized<K, L, O>, cx: &mut Cx<'_>) -> Step<()> {
-        queue.move_due(cx); // what was due before counts as ready
+        queue.move_due(cx); // items due by now count as ready; of very many, only a part
         queue.begin_shutdown(cx);
         Step::Done(())
     }
@@ -203,9 +218,13 @@ impl<K: Key, L: Limiter<K>, O: Observer> Operation<Prioritized<K, L, O>> for Ref
         if queue.is_shutting_down() {
             return Step::Done(()); // the gauges keep what they said last (MX-12)
         }
+        queue.move_due(cx); // the depth is right at every tick, also if nobody else calls
+        if queue.is_behind(cx) {
+            return Step::again(UPDATERS);
+        }
         let now = cx.now();
         if self.ticks(now) {
-            queue.observer.unfinished(now);
+            queue.tell(cx, O::unfinished);
         }
         Step::Wait { on: UPDATERS, until: self.next }
     }
@@ -214,6 +233,9 @@ impl<K: Key, L: Limiter<K>, O: Observer> Operation<Prioritized<K, L, O>> for Ref
 impl<K: Key, L: Limiter<K>, O: Observer> Operation<Prioritized<K, L, O>> for Len {
     fn step(&mut self, queue: &mut Prioritized<K, L, O>, cx: &mut Cx<'_>) -> Step<usize> {
         queue.move_due(cx);
+        if queue.is_behind(cx) {
+            return Step::again(UPDATERS);
+        }
         Step::Done(queue.len())
     }
 }

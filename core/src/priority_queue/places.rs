@@ -1,4 +1,4 @@
-//! Where an item stands among those that are ready and among those that wait for their time.
+//! The place of an item among those that are ready and among those that wait for their time.
 
 use std::cmp::Reverse;
 

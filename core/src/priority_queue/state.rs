@@ -11,9 +11,10 @@
 
 use std::cmp::Reverse;
 use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::time::Duration;
 
-use crate::limiter::Limiter;
+use crate::limiter::{Item, Limiter};
 use crate::machine::{Channel, Cx};
 use crate::queue::items::{DELAYED, DIRTY, Items, PROCESSING, is_held};
 use crate::queue::{Key, Token, UPDATERS};
@@ -21,46 +22,31 @@ use crate::runtime::Instant;
 use crate::slab::{Slot, SlotHeap};
 
 use super::observer::Observer;
-use super::order::Order;
+use super::options::{AddOptions, delay};
 use super::places::{Ready, Waiting};
+
+/// How many entries one step makes ready because their time has come: what others wait for the lock
+/// must not depend on how many there are.
+pub(super) const AT_ONCE: usize = 64;
 
 /// Where callers of `get` sleep.
 pub const GETTERS: Channel = 0;
 
-/// How an item is added.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
-pub struct AddOptions {
-    /// How long it waits before it is ready. Given together with a limiter, the shorter counts
-    /// (`workqueue:PQ-6`).
-    pub after: Option<Duration>,
-    /// Whether it failed, and the limiter says how long it waits.
-    pub rate_limited: bool,
-    /// Larger comes first.
-    pub priority: i32,
-}
-
-impl AddOptions {
-    /// Tells whether an item may have to wait.
-    pub(super) fn may_delay(&self) -> bool {
-        self.after.is_some() || self.rate_limited
-    }
-}
-
 /// The state of a priority queue, without its lock.
 ///
 /// The reference collects what is added in a buffer that a thread of its own applies, and hands
-/// items out in another one. Here whoever adds applies, and whoever gets takes, so what has been
-/// added is seen by every later call (`workqueue:PQ-3`).
+/// items out in another one. Here the caller of an add applies it and the caller of a get takes the
+/// item, so every later call sees what was added (`workqueue:PQ-3`).
 #[derive(Clone)]
 pub struct Prioritized<K: Key, L: Limiter<K>, O: Observer = ()> {
     /// Every item that has an entry or is locked. The bits say which: `DIRTY` ready,
     /// `DELAYED` waiting, `PROCESSING` locked.
     pub(super) items: Items<K>,
     /// The entries that can be handed out.
-    ready: Order,
+    ready: SlotHeap<Ready>,
     /// The ready entries of locked items, as many as there are consumers at most. They are set
     /// aside so that nobody has to skip them (`workqueue:PQ-25`).
-    parked: Vec<Ready>,
+    parked: SlotHeap<Ready>,
     waiting: SlotHeap<Waiting>,
     sequence: u64,
     locked: usize,
@@ -75,8 +61,8 @@ impl<K: Key, L: Limiter<K>, O: Observer> Prioritized<K, L, O> {
     pub fn new(limiter: L, observer: O) -> Self {
         Self {
             items: Items::new(),
-            ready: Order::new(),
-            parked: Vec::new(),
+            ready: SlotHeap::new(),
+            parked: SlotHeap::new(),
             waiting: SlotHeap::new(),
             sequence: 0,
             locked: 0,
@@ -87,7 +73,8 @@ impl<K: Key, L: Limiter<K>, O: Observer> Prioritized<K, L, O> {
         }
     }
 
-    /// Adds items (`workqueue:PQ-6` to `PQ-13`), after those whose time has come.
+    /// Adds items (`workqueue:PQ-6` to `PQ-13`), after those whose time has come. If the limiter
+    /// panics, its item and those behind it are not added.
     #[inline]
     pub(super) fn add<'k>(
         &mut self,
@@ -101,13 +88,17 @@ impl<K: Key, L: Limiter<K>, O: Observer> Prioritized<K, L, O> {
         }
         let called = self.begin_add(options, called, cx);
         for (key, hash) in items {
+            let Some(known) = key else { continue };
+            // Foreign code runs before the slot is taken, since every slot must have an entry.
+            let delay = delay(&mut self.limiter, Item::new(known, hash), options, called);
             let Some((slot, _, mark)) = self.items.intern(key, hash) else { continue };
-            if is_held(*mark) || options.may_delay() {
-                cx.lend(|cx| self.add_slot(slot, options, called, cx));
+            if is_held(*mark) || !delay.is_zero() {
+                self.add_slot(slot, options.priority, called, delay, cx);
             } else {
                 *mark |= DIRTY;
                 let sequence = self.next();
-                self.stand(Ready { priority: Reverse(options.priority), sequence, slot }, cx);
+                let place = Ready { priority: Reverse(options.priority), sequence, slot };
+                self.stand(place, None, cx);
             }
         }
     }
@@ -116,7 +107,8 @@ impl<K: Key, L: Limiter<K>, O: Observer> Prioritized<K, L, O> {
     pub(super) fn add_again(&mut self, slot: Slot, options: &AddOptions, cx: &mut Cx<'_>) {
         if !self.shutting_down {
             let called = self.begin_add(options, None, cx);
-            self.add_slot(slot, options, called, cx);
+            let delay = delay(&mut self.limiter, self.items.item(slot), options, called);
+            self.add_slot(slot, options.priority, called, delay, cx);
         }
     }
 
@@ -129,54 +121,50 @@ impl<K: Key, L: Limiter<K>, O: Observer> Prioritized<K, L, O> {
         called: Option<Instant>,
         cx: &mut Cx<'_>,
     ) -> Instant {
-        let needed = options.may_delay() || !self.waiting.is_empty();
-        let now = called.unwrap_or_else(|| if needed { cx.now() } else { Instant::ZERO });
-        if !self.waiting.is_empty() {
-            cx.lend(|cx| self.move_due_at(now, cx));
+        self.move_due(cx);
+        match called {
+            Some(called) => called,
+            None if options.may_delay() => cx.now(),
+            None => Instant::ZERO,
         }
-        now
     }
 
     #[inline]
-    fn add_slot(&mut self, slot: Slot, options: &AddOptions, called: Instant, cx: &mut Cx<'_>) {
-        if !options.may_delay() {
-            return self.add_ready(slot, options.priority, cx);
-        }
-        let delay = self.delay(slot, options, called);
+    fn add_slot(
+        &mut self,
+        slot: Slot,
+        priority: i32,
+        called: Instant,
+        delay: Duration,
+        cx: &mut Cx<'_>,
+    ) {
         if delay.is_zero() {
-            return self.add_ready(slot, options.priority, cx);
+            return self.add_ready(slot, priority, cx);
         }
         self.retries += 1;
-        self.observer.retried();
-        self.add_waiting(slot, options.priority, called + delay, cx);
-    }
-
-    /// Returns how long an item waits. Computed for every item anew: what the limiter says of one
-    /// must not leak to the next of a batch (`workqueue:PQ-6`).
-    fn delay(&mut self, slot: Slot, options: &AddOptions, now: Instant) -> Duration {
-        let limited = options.rate_limited.then(|| self.limiter.when(self.items.item(slot), now));
-        match (options.after, limited) {
-            (Some(after), Some(limited)) => after.min(limited),
-            (after, limited) => after.or(limited).unwrap_or_default(),
-        }
+        self.tell(cx, O::retried);
+        self.add_waiting(slot, priority, called + delay, cx);
     }
 
     #[inline]
     fn add_ready(&mut self, slot: Slot, priority: i32, cx: &mut Cx<'_>) {
         let state = self.items.state(slot);
         if state & DIRTY != 0 {
-            return self.raise_ready(slot, priority);
+            return self.raise_ready(slot, priority, cx);
         }
         let new = Ready { priority: Reverse(priority), sequence: self.next(), slot };
         // A waiting entry keeps its sequence, unless its priority rises (PQ-12, PQ-13).
         let waited = if state & DELAYED != 0 { self.waiting.remove(slot) } else { None };
-        self.make_ready(waited.map_or(new, |old| first_of(old.ready, new)), cx);
+        // One whose time has come was only not moved yet: it has been ready since then.
+        let due = waited.map(|old| old.until).filter(|due| *due != Instant::NEVER);
+        let due = due.filter(|due| *due <= cx.now());
+        self.make_ready(waited.map_or(new, |old| first_of(old.ready, new)), due, cx);
     }
 
     fn add_waiting(&mut self, slot: Slot, priority: i32, until: Instant, cx: &mut Cx<'_>) {
         let (_, mark) = self.items.marked(slot);
         if *mark & DIRTY != 0 {
-            return self.raise_ready(slot, priority); // ready is earliest of all (PQ-10)
+            return self.raise_ready(slot, priority, cx); // ready is earliest of all (PQ-10)
         }
         *mark |= DELAYED;
         let new = Ready { priority: Reverse(priority), sequence: self.next(), slot };
@@ -195,97 +183,102 @@ impl<K: Key, L: Limiter<K>, O: Observer> Prioritized<K, L, O> {
         }
     }
 
-    /// Every sleeper must learn of an earlier time (`workqueue:PQ-21`).
+    /// Sleepers must learn of an earlier time (`workqueue:PQ-21`).
     fn wake_for_earlier(&self, slot: Slot, cx: &mut Cx<'_>) {
         if self.waiting.first().is_some_and(|first| first.ready.slot == slot) {
-            cx.wakes.all(GETTERS);
+            cx.wakes.earlier(GETTERS);
         }
     }
 
     /// Gives a ready entry a higher priority and a place behind its new equals
     /// (`workqueue:PQ-11`, `PQ-12`).
-    fn raise_ready(&mut self, slot: Slot, priority: i32) {
+    fn raise_ready(&mut self, slot: Slot, priority: i32, cx: &mut Cx<'_>) {
         let new = Ready { priority: Reverse(priority), sequence: self.next(), slot };
-        let rises = if self.items.state(slot) & PROCESSING != 0 {
-            let parked = self.parked.iter_mut().find(|place| place.slot == slot);
-            let place = parked.expect("the ready entry of a locked item is parked");
-            let rises = new.priority < place.priority;
-            *place = first_of(*place, new);
-            rises
-        } else {
-            let place = *self.ready.get(slot).expect("the ready entry of an item has a place");
-            self.ready.replace(first_of(place, new));
-            new.priority < place.priority
-        };
-        if rises {
-            self.observer.rose(slot, priority);
+        let locked = self.items.state(slot) & PROCESSING != 0;
+        let places = if locked { &mut self.parked } else { &mut self.ready };
+        let place = *places.get(slot).expect("the ready entry of an item has a place");
+        places.replace(first_of(place, new));
+        if new.priority < place.priority {
+            self.tell(cx, |observer, cx| observer.rose(slot, priority, cx));
         }
     }
 
-    /// Puts an entry among the ready, aside if its item is locked.
+    /// Puts an entry among the ready, aside if its item is locked: now, or when its time came.
     #[inline(always)]
-    fn make_ready(&mut self, place: Ready, cx: &mut Cx<'_>) {
+    fn make_ready(&mut self, place: Ready, due: Option<Instant>, cx: &mut Cx<'_>) {
         let (_, mark) = self.items.marked(place.slot);
         *mark = *mark & !DELAYED | DIRTY;
         if *mark & PROCESSING != 0 {
-            self.observer.ready(place.slot, place.priority.0, cx);
+            self.tell_ready(place, due, cx);
             self.parked.push(place);
         } else {
-            self.stand(place, cx);
+            self.stand(place, due, cx);
         }
     }
 
     /// Puts an entry among those that are handed out.
     #[inline(always)]
-    fn stand(&mut self, place: Ready, cx: &mut Cx<'_>) {
-        self.observer.ready(place.slot, place.priority.0, cx);
+    fn stand(&mut self, place: Ready, due: Option<Instant>, cx: &mut Cx<'_>) {
+        self.tell_ready(place, due, cx);
         self.ready.push(place);
         cx.wakes.one(GETTERS);
     }
 
     /// Makes ready the entries whose time has come, in the order of their times and with new
-    /// sequences (`workqueue:PQ-18`). Nothing becomes ready after shutdown (`PQ-31`).
+    /// sequences (`workqueue:PQ-18`). Nothing becomes ready after shutdown (`PQ-31`). Every call
+    /// does so first, so that what is told of the queue is right whenever somebody calls.
+    ///
+    /// A step makes no more than [`AT_ONCE`] ready, so that one call does not keep the lock while a
+    /// large number become ready. Calls that must know all ask [`is_behind`](Self::is_behind).
     #[inline]
     pub(super) fn move_due(&mut self, cx: &mut Cx<'_>) {
         if !self.waiting.is_empty() {
-            cx.lend(|cx| self.move_due_at(cx.now(), cx));
+            self.move_some(cx);
         }
     }
 
-    #[inline]
-    pub(super) fn move_due_at(&mut self, now: Instant, cx: &mut Cx<'_>) {
-        while let Some(first) = self.waiting.first() {
-            if first.until > now || first.until == Instant::NEVER || self.shutting_down {
-                break;
+    fn move_some(&mut self, cx: &mut Cx<'_>) {
+        for _ in 0..AT_ONCE {
+            if !self.is_behind(cx) {
+                return;
             }
             if let Some(due) = self.waiting.pop() {
                 let sequence = self.next();
-                self.make_ready(Ready { sequence, ..due.ready }, cx);
+                self.make_ready(Ready { sequence, ..due.ready }, Some(due.until), cx);
             }
         }
     }
 
-    /// Hands out the first of the ready, with its priority (`workqueue:PQ-22`, `PQ-24`).
+    /// Tells whether there are entries whose time has come and that were not made ready yet.
+    pub(super) fn is_behind(&self, cx: &mut Cx<'_>) -> bool {
+        let Some(Waiting { until, .. }) = self.waiting.first() else { return false };
+        !self.shutting_down && *until != Instant::NEVER && *until <= cx.now()
+    }
+
+    /// Hands out the first of the ready, with its priority (`workqueue:PQ-22`, `PQ-24`). One that
+    /// cannot be copied is ready again, behind its equals.
     #[inline(always)]
     pub(super) fn hand_out(&mut self, cx: &mut Cx<'_>) -> Option<(Token, K, i32)> {
-        self.items.take_ahead(self.ready.len(), || self.ready.upcoming());
         let place = self.ready.pop()?;
+        let key = self.items.copy(place.slot).unwrap_or_else(|panic| {
+            let sequence = self.next();
+            self.ready.push(Ready { sequence, ..place });
+            resume_unwind(panic)
+        });
         self.locked += 1;
-        self.observer.handed_out(place.slot, cx);
-        let (token, key) = self.items.hand_out(place.slot);
-        Some((token, key, place.priority.0))
+        self.tell(cx, |observer, cx| observer.handed_out(place.slot, cx));
+        Some((self.items.hand_out(place.slot), key, place.priority.0))
     }
 
     /// Unlocks an item (`workqueue:PQ-26`). Returns it if it left the queue.
     #[inline(always)]
     pub(super) fn finish(&mut self, slot: Slot, cx: &mut Cx<'_>) -> Option<K> {
         self.locked -= 1;
-        self.observer.done(slot, cx);
+        self.tell(cx, |observer, cx| observer.done(slot, cx));
         self.items.leave(slot, |_, mark| {
             *mark &= !PROCESSING;
             if *mark & DIRTY != 0 {
-                let at = self.parked.iter().position(|place| place.slot == slot);
-                let place = self.parked.swap_remove(at.expect("a ready entry has a place"));
+                let place = self.parked.remove(slot).expect("a ready entry has a place");
                 self.ready.push(place);
                 cx.wakes.one(GETTERS);
             }
@@ -296,6 +289,21 @@ impl<K: Key, L: Limiter<K>, O: Observer> Prioritized<K, L, O> {
         self.shutting_down = true;
         cx.wakes.all(GETTERS);
         cx.wakes.all(UPDATERS);
+    }
+
+    #[inline(always)]
+    fn tell_ready(&mut self, place: Ready, due: Option<Instant>, cx: &mut Cx<'_>) {
+        self.tell(cx, |observer, cx| observer.ready(place.slot, place.priority.0, due, cx));
+    }
+
+    /// Tells the observer, which is foreign code: if it panics it misses something, and nobody else
+    /// does.
+    #[inline(always)]
+    pub(super) fn tell(&mut self, cx: &mut Cx<'_>, what: impl FnOnce(&mut O, &mut Cx<'_>)) {
+        let observer = &mut self.observer;
+        if let Err(panic) = catch_unwind(AssertUnwindSafe(|| what(observer, cx))) {
+            cx.left.push(panic);
+        }
     }
 
     #[inline]
@@ -357,6 +365,7 @@ impl<K: Key, L: Limiter<K>, O: Observer> Prioritized<K, L, O> {
             }
         }
         assert_eq!(ready, self.ready.len(), "the ready entries are those of unlocked items");
+        self.parked.check();
         assert_eq!(parked, self.parked.len(), "the parked entries are those of locked items");
         assert_eq!(waiting, self.waiting.len(), "a waiting entry has a time");
         assert_eq!(locked, self.locked, "locked counts the deliveries that have not ended");

@@ -4,9 +4,10 @@
 //! (`workqueue:DQ-12`). When its time comes is the delaying queue's business.
 
 use crate::machine::Cx;
+use crate::runtime::Instant;
 use crate::slab::{Item, Slot};
 
-use super::items::{DELAYED, DIRTY, Token};
+use super::items::{DELAYED, Token};
 use super::state::{Key, Queue};
 use super::storage::Storage;
 
@@ -25,24 +26,18 @@ impl<K: Key, S: Storage<K>> Queue<K, S> {
         *self.items.marked(slot).1 |= DELAYED;
     }
 
-    /// Adds a kept item whose time has come (`workqueue:DQ-10`).
+    /// Adds a kept item whose time has come (`workqueue:DQ-10`). It has waited since then, however
+    /// late somebody looks.
     #[inline]
-    pub(crate) fn ripen(&mut self, slot: Slot, cx: &mut Cx<'_>) {
+    pub(crate) fn ripen(&mut self, slot: Slot, due: Instant, cx: &mut Cx<'_>) {
         *self.items.marked(slot).1 &= !DELAYED;
-        self.make_dirty(slot, cx);
+        self.make_dirty(slot, Some(due), cx);
     }
 
     /// Ends the waiting of a kept item without adding it (`workqueue:DQ-19`). Returns the item if
     /// it left the queue.
     pub(crate) fn let_go(&mut self, slot: Slot) -> Option<K> {
         self.items.leave(slot, |_, mark| *mark &= !DELAYED)
-    }
-
-    /// Tells whether ending this delivery puts its item behind others that wait, so that those
-    /// whose time has come must be there first.
-    #[inline]
-    pub(crate) fn done_depends_on_time(&self, slot: Slot) -> bool {
-        self.items.state(slot) & (DIRTY | DELAYED) != 0
     }
 
     /// Returns the item of a delivery that has not ended.

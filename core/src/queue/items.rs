@@ -4,8 +4,9 @@
 //! five times. Here an item is hashed once and its slot holds one bit per set; a token is a slot
 //! number, so `done` does not hash.
 
-use std::hash::Hash;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
+use crate::runtime::Panic;
 use crate::slab::{Item, Slab, Slot};
 
 /// The item needs (another) processing.
@@ -34,7 +35,7 @@ pub struct Token {
 }
 
 impl Token {
-    /// Makes a token, for a machine of your own that stands in for [`Queue`](super::Queue).
+    /// Makes a token, for a machine of your own that stands in for the queue.
     #[must_use]
     pub const fn new(slot: u32, delivery: u32) -> Self {
         Self { slot, delivery }
@@ -68,7 +69,7 @@ impl<K: Clone> Clone for Items<K> {
 }
 
 impl<K: Eq> Items<K> {
-    pub(crate) const fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self(Slab::new())
     }
 
@@ -109,16 +110,16 @@ impl<K: Eq> Items<K> {
         self.0.both(slot)
     }
 
-    /// Says that an item is about to be handed out.
-    #[inline(always)]
-    pub(crate) fn take_ahead<I: Iterator<Item = Slot>>(
-        &mut self,
-        waiting: usize,
-        upcoming: impl FnOnce() -> I,
-    ) where
-        K: Hash,
+    /// Copies an item for its consumer.
+    ///
+    /// # Errors
+    /// To copy is foreign code, and that panicked: the item is not handed out.
+    #[inline]
+    pub(crate) fn copy(&self, slot: Slot) -> Result<K, Panic>
+    where
+        K: Clone,
     {
-        self.0.take_ahead(waiting, upcoming);
+        catch_unwind(AssertUnwindSafe(|| self.item(slot).key().clone()))
     }
 
     /// Moves an item from dirty to processing and names the delivery that begins.
@@ -126,15 +127,12 @@ impl<K: Eq> Items<K> {
     /// # Panics
     /// If the item does not wait: an order handed out what it did not hold (`workqueue:ST-4`).
     #[inline]
-    pub(crate) fn hand_out(&mut self, slot: Slot) -> (Token, K)
-    where
-        K: Clone,
-    {
-        let (key, mark) = self.0.both(slot);
+    pub(crate) fn hand_out(&mut self, slot: Slot) -> Token {
+        let mark = self.0.value_mut(slot);
         let waits = *mark & (DIRTY | PROCESSING) == DIRTY;
         assert!(waits, "an order hands out what it holds (ST-4)");
         *mark = (*mark ^ DIRTY ^ PROCESSING).wrapping_add(ONE_DELIVERY);
-        (Token { slot: slot.0, delivery: *mark / ONE_DELIVERY }, key.clone())
+        Token { slot: slot.0, delivery: *mark / ONE_DELIVERY }
     }
 
     /// Returns the slot that a token names, if its delivery has not ended.

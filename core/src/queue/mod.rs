@@ -82,16 +82,21 @@ pub(crate) use batch::batch_calls;
 #[cfg(test)]
 pub(crate) use batch::pair::Pair;
 pub use items::Token;
+pub use operations::Finished;
 pub(crate) use operations::ended;
-pub use operations::{
-    Add, AddAll, Done, DoneAll, DoneKey, Drain, Finished, Get, GetBatch, Len, Op, Refresh, Ret,
-    ShutDown, ShuttingDown,
-};
-pub use state::{DRAINS, DrainUntil, GETTERS, Key, Queue, UPDATERS};
+pub use state::{DrainUntil, Key};
 pub use storage::{Fifo, Storage};
 #[cfg(feature = "stream")]
 pub(crate) use stream::Repeated;
 pub use work::{Deliver, Work};
+
+for_harness! {
+    use operations::{
+        Add, AddAll, Done, DoneAll, DoneKey, Drain, Get, GetBatch, Len, Op, Refresh, Ret, ShutDown,
+        ShuttingDown,
+    };
+    use state::{Queue, DRAINS, GETTERS, UPDATERS};
+}
 
 /// The de-duplicating work queue. Shared by reference or in an `Arc`.
 ///
@@ -142,6 +147,7 @@ where
     /// # For harnesses
     /// A state with items in it must have been filled with hashes of this hasher, which nobody
     /// checks: another one finds none of them again.
+    #[cfg_attr(not(feature = "harness"), doc(hidden))]
     pub fn with_host(runtime: &R, hasher: B, host: H) -> Self {
         Self { monitor: Monitor::new(runtime, host), hasher }
     }

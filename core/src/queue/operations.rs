@@ -127,11 +127,6 @@ impl<K: Key, S: Storage<K>> Operation<Queue<K, S>> for Add<K> {
         queue.add(&mut self.key, self.hash, cx);
         Step::Done(())
     }
-
-    #[inline(always)]
-    fn leave(self) {
-        drop(self.key);
-    }
 }
 
 impl<K: Key, S: Storage<K>> Operation<Queue<K, S>> for Get {
@@ -192,7 +187,7 @@ impl<K: Key, S: Storage<K>> Operation<Queue<K, S>> for Refresh {
         }
         let now = cx.now();
         if self.ticks(now) {
-            queue.tell_unfinished(now);
+            queue.tell_unfinished(cx);
         }
         Step::Wait { on: UPDATERS, until: self.next }
     }

@@ -10,6 +10,7 @@
 
 use std::fmt;
 use std::hash::Hash;
+use std::panic::resume_unwind;
 
 use crate::machine::{Channel, Cx, Wakes};
 use crate::metrics::{Meter, Metrics};
@@ -28,8 +29,8 @@ pub const DRAINS: Channel = 1;
 /// Where those sleep who tell the metrics what is unfinished.
 pub const UPDATERS: Channel = 2;
 
-/// What the queue can hold: equal values are the same item (`workqueue:CV-2`). Items are compared,
-/// copied and, in a long queue, hashed under the lock, which must not call back into the queue.
+/// What the queue can hold: equal values are the same item (`workqueue:CV-2`). Items are compared
+/// and copied under the lock, which must not call back into the queue.
 pub trait Key: Eq + Hash + Clone + Send + fmt::Debug + 'static {}
 impl<T: Eq + Hash + Clone + Send + fmt::Debug + 'static> Key for T {}
 
@@ -71,7 +72,7 @@ impl<K: Key, S: Storage<K> + Clone> Clone for Queue<K, S> {
         }
     }
 
-    /// Copies into the memory that is there: whoever looks at every state makes many copies.
+    /// Copies into the memory that is there: a search of all states makes many copies.
     fn clone_from(&mut self, source: &Self) {
         let Self { items, waiting, in_flight, reprocess, shutting_down, shutdowns, meter } = self;
         items.clone_from(&source.items);
@@ -117,31 +118,36 @@ impl<K: Key, S: Storage<K>> Queue<K, S> {
         }
         if let Some((slot, key, mark)) = self.items.intern(key, hash) {
             let Self { waiting, reprocess, meter, .. } = self;
-            dirty((slot, key, mark), waiting, reprocess, meter, cx);
+            dirty((slot, key, mark), None, (waiting, reprocess, meter), cx);
         }
     }
 
-    /// Adds an item that is held already.
+    /// Adds an item that is held already: now, or when its time came (`workqueue:MX-5`).
     #[inline(always)]
-    pub(crate) fn make_dirty(&mut self, slot: Slot, cx: &mut Cx<'_>) {
+    pub(crate) fn make_dirty(&mut self, slot: Slot, due: Option<Instant>, cx: &mut Cx<'_>) {
         let Self { items, waiting, reprocess, meter, .. } = self;
         let (key, mark) = items.marked(slot);
-        dirty((slot, key, mark), waiting, reprocess, meter, cx);
+        dirty((slot, key, mark), due, (waiting, reprocess, meter), cx);
     }
 
-    /// Hands out the next waiting item. It leaves the dirty set here, not at done (`WQ-11`).
+    /// Hands out the next waiting item. It leaves the dirty set here, not at done (`WQ-11`). One
+    /// that cannot be copied waits again, behind the others.
     #[inline(always)]
     pub(super) fn pop(&mut self, cx: &mut Cx<'_>) -> Option<(Token, K)> {
         if self.waiting.is_empty() {
             return None;
         }
-        self.items.take_ahead(self.waiting.len(), || self.waiting.upcoming());
         let slot = self.waiting.pop().expect("a storage that holds items hands one out (ST-4)");
+        let key = self.items.copy(slot).unwrap_or_else(|panic| {
+            self.waiting.push(slot, self.items.item(slot).key());
+            resume_unwind(panic)
+        });
         self.in_flight += 1;
         if let Some(meter) = &mut self.meter {
-            meter.handed_out(slot, cx.now());
+            let now = cx.now();
+            meter.handed_out(slot, now, &mut cx.left);
         }
-        Some(self.items.hand_out(slot))
+        Some((self.items.hand_out(slot), key))
     }
 
     /// Ends a delivery. Returns the item if it left the queue, so that it drops outside the lock.
@@ -149,9 +155,10 @@ impl<K: Key, S: Storage<K>> Queue<K, S> {
     pub(super) fn finish(&mut self, slot: Slot, cx: &mut Cx<'_>) -> Option<K> {
         self.in_flight -= 1;
         let left = self.items.leave(slot, |key, mark| {
-            // In here, where the item is at hand: with a call before, it would be looked up again.
+            // In here the item has been looked up; a call before this one would look it up again.
             if let Some(meter) = &mut self.meter {
-                meter.done(slot, cx.now());
+                let now = cx.now();
+                meter.done(slot, now, &mut cx.left);
             }
             *mark &= !PROCESSING;
             if *mark & DIRTY != 0 {
@@ -166,7 +173,7 @@ impl<K: Key, S: Storage<K>> Queue<K, S> {
         left
     }
 
-    pub(super) fn begin_shutdown(&mut self, wakes: &mut Wakes) {
+    pub(crate) fn begin_shutdown(&mut self, wakes: &mut Wakes) {
         self.shutting_down = true;
         wakes.all(GETTERS);
         wakes.all(DRAINS);
@@ -174,16 +181,17 @@ impl<K: Key, S: Storage<K>> Queue<K, S> {
     }
 
     /// Counts that an item was given a delay.
-    pub(crate) fn count_retry(&self) {
+    pub(crate) fn count_retry(&self, cx: &mut Cx<'_>) {
         if let Some(meter) = &self.meter {
-            meter.retried();
+            meter.retried(&mut cx.left);
         }
     }
 
     /// Tells the metrics how long what is in processing has been there.
-    pub(super) fn tell_unfinished(&self, now: Instant) {
+    pub(super) fn tell_unfinished(&self, cx: &mut Cx<'_>) {
         if let Some(meter) = &self.meter {
-            meter.tell_unfinished(now);
+            let now = cx.now();
+            meter.tell_unfinished(now, &mut cx.left);
         }
     }
 
@@ -255,13 +263,12 @@ impl<K: Key, S: Storage<K>> Queue<K, S> {
     }
 }
 
-/// Adds an item, of which the slot, the key and the mark are at hand.
+/// Adds an item, of which the slot, the key and the mark are known: now, or when its time came.
 #[inline(always)]
 fn dirty<K: Key, S: Storage<K>>(
     (slot, key, mark): (Slot, &K, &mut u32),
-    waiting: &mut S,
-    reprocess: &mut usize,
-    meter: &mut Option<Box<Meter>>,
+    due: Option<Instant>,
+    (waiting, reprocess, meter): (&mut S, &mut usize, &mut Option<Box<Meter>>),
     cx: &mut Cx<'_>,
 ) {
     let was = std::mem::replace(mark, *mark | DIRTY);
@@ -277,7 +284,8 @@ fn dirty<K: Key, S: Storage<K>>(
         return; // one that is dirty and in processing stays what it is (WQ-5)
     }
     if let Some(meter) = meter {
-        meter.added(slot, cx.now());
+        let since = due.unwrap_or_else(|| cx.now());
+        meter.added(slot, since, &mut cx.left);
     }
 }
 
@@ -311,7 +319,6 @@ mod tests {
     use crate::machine::by_hand::{ByHand, each_is_noticed};
     use crate::queue::items::DELAYED;
     use crate::queue::{Add, Get};
-    use crate::slab::ahead::tests::{Seen, looks_ahead};
 
     /// One item waits, one waits for its time, two are in processing, one of them added meanwhile.
     fn queue() -> Queue<u8> {
@@ -350,13 +357,5 @@ mod tests {
         let mut processing: Vec<_> = queue.processing().collect();
         processing.sort_unstable();
         assert_eq!(processing, [(&1, false), (&2, true)], "not what waits, for whatever");
-    }
-    #[test]
-    fn a_long_queue_looks_ahead() {
-        let mut queue = ByHand::new(Queue::<Seen>::default());
-        for key in 0..80 {
-            queue.call(Add { key: Some(Seen(key)), hash: key.into() });
-        }
-        looks_ahead(|| assert!(queue.call(Get).is_some()));
     }
 }

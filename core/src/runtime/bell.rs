@@ -1,4 +1,4 @@
-//! A waker that counts, and a way to poll a future with it.
+//! Wakers for tests: one that counts, one that panics; and a way to poll a future with the first.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -19,6 +19,21 @@ impl Wake for Bell {
 impl Bell {
     pub(crate) fn rings(&self) -> usize {
         self.0.load(Ordering::SeqCst)
+    }
+}
+
+/// Panics with a text when it is woken.
+pub(crate) struct Breaks(&'static str);
+
+impl Wake for Breaks {
+    fn wake(self: Arc<Self>) {
+        std::panic::panic_any(self.0);
+    }
+}
+
+impl Breaks {
+    pub(crate) fn waker(with: &'static str) -> Waker {
+        Arc::new(Self(with)).into()
     }
 }
 

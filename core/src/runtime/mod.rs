@@ -14,8 +14,12 @@ mod manual;
 pub(crate) mod peeking;
 #[cfg(test)]
 pub(crate) mod probe;
+mod sequence;
 mod system;
+mod through_system;
 mod time;
+#[cfg(feature = "tokio")]
+mod tokio;
 
 #[cfg(test)]
 mod tests;
@@ -30,8 +34,10 @@ pub use atomic::Atomic;
 pub use manual::{Manual, ManualCondvar, ManualTimer};
 pub use system::System;
 pub use time::{Instant, WallTime};
+#[cfg(feature = "tokio")]
+pub use tokio::{Tokio, TokioTimer};
 
-/// What a pure machine may ask of its surroundings; object-safe.
+/// The surroundings of a pure machine: clocks, random numbers and choices. Object-safe.
 pub trait Ambient: Send + Sync {
     /// Reads the monotonic clock, which alone decides (`election:ENV-1`).
     fn now(&self) -> Instant;
@@ -71,8 +77,8 @@ pub type Panic = Box<dyn Any + Send>;
 ///   `notify_one` wakes at least one of the threads that wait at that moment, `notify_all` all.
 /// * `wait_until` and `sleep_until` return no earlier than the deadline unless notified.
 /// * A read-write lock has one guard that writes, or any number that read, at a time; it is not
-///   poisoned either. Whoever reads must not lock it a second time: a writer in between would make
-///   that a deadlock.
+///   poisoned either. A reader must not lock it a second time: a writer in between would make that
+///   a deadlock.
 /// * A timer dropped before it fired wakes nobody.
 pub trait Runtime: Ambient + Clone + 'static {
     /// Mutual exclusion around a value.
@@ -152,7 +158,9 @@ pub trait Runtime: Ambient + Clone + 'static {
     /// Returns the newest published value.
     fn load<T: Send + Sync + 'static>(&self, cell: &Self::Published<T>) -> Arc<T>;
 
-    /// Wakes `waker` at `deadline`, from a thread of the runtime.
+    /// Wakes `waker` at `deadline`, from a thread of the runtime. Wakers that are due together run
+    /// one after the other: a slow one delays the others by its own turn, and a panic of one keeps
+    /// no other from being woken, now or later.
     fn wake_at(&self, deadline: Instant, waker: Waker) -> Self::Timer;
     /// Sleeps until the monotonic clock reads `deadline` or later.
     fn sleep_until(&self, deadline: Instant);
@@ -165,7 +173,7 @@ pub trait Runtime: Ambient + Clone + 'static {
     /// Waits for a thread to end.
     ///
     /// # Errors
-    /// The thread panicked; what it panicked with is returned.
+    /// The thread panicked; the payload is returned.
     fn join<T: Send + 'static>(&self, thread: Self::Join<T>) -> Result<T, Panic>;
     /// Runs a future to its end on this thread.
     fn block_on<F: Future>(&self, future: F) -> F::Output {

@@ -1,4 +1,4 @@
-//! A runtime that looks around whenever a lock has been released: whoever waits for it there sees
+//! A runtime that looks around whenever a lock has been released: a thread that waits for it sees
 //! what was left behind.
 
 use std::fmt;

@@ -12,22 +12,25 @@ use arc_swap::ArcSwap;
 use parking_lot::{Condvar, Mutex, MutexGuard, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use super::{Ambient, Instant, Panic, Runtime, WallTime};
+use crate::caught::{discard, each};
 
 // The only file of this crate that may name the machine's clocks and threads: it is the seam.
 #[expect(clippy::disallowed_types, reason = "this is where the seam meets the machine")]
 type MachineInstant = std::time::Instant;
 
-/// Real threads, real time. Cheap to copy; all copies share one epoch.
+/// Real threads, real time. Cheap to copy. The epoch is the process's: an [`Instant`] that one of
+/// them read means the same to all others.
 #[derive(Clone, Copy)]
 pub struct System {
     epoch: MachineInstant,
 }
 
 impl System {
-    /// Makes a runtime whose epoch is now.
+    /// Makes a runtime. The epoch is the moment when the process made its first.
     #[must_use]
     pub fn new() -> Self {
-        Self { epoch: MachineInstant::now() }
+        static EPOCH: OnceLock<MachineInstant> = OnceLock::new();
+        Self { epoch: *EPOCH.get_or_init(MachineInstant::now) }
     }
 
     /// Returns the machine's instant for one of ours, `None` for one that is never reached.
@@ -230,6 +233,9 @@ impl Drop for SystemTimer {
 }
 
 /// All armed wakers of the process, served by one thread that the first of them starts.
+///
+/// That thread wakes them one by one. One that panics is reported by the panic hook, and the thread
+/// goes on; one that is slow delays those that are due by the time that it takes itself.
 struct Alarms {
     armed: Mutex<Armed>,
     earlier: Condvar,
@@ -282,8 +288,8 @@ impl Alarms {
                 Some(id) if id.0 <= MachineInstant::now() => {
                     let waker = armed.wakers.remove(&id);
                     MutexGuard::unlocked(&mut armed, || {
-                        if let Some(waker) = waker {
-                            waker.wake();
+                        if let Some(panic) = each(waker, Waker::wake) {
+                            discard(panic);
                         }
                     });
                 }

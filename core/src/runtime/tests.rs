@@ -1,10 +1,10 @@
 //! The seam over real threads and clocks, and the random numbers of every seam.
 
 use std::sync::Arc;
-use std::task::Waker;
+use std::task::{Wake, Waker};
 use std::time::Duration;
 
-use super::bell::Bell;
+use super::bell::{Bell, Breaks};
 use super::probe::Probe;
 use super::*;
 
@@ -50,6 +50,15 @@ fn the_clocks_of_the_machine_move_on() {
     system.sleep_until(began); // returns, being past
     assert_eq!(format!("{system:?}"), "System");
     assert!(format!("{:?}", Manual::new()).starts_with("Manual("));
+}
+
+#[test]
+fn an_instant_means_the_same_to_every_runtime_of_the_process() {
+    let first = System::new();
+    first.sleep_until(first.now() + ms(20));
+    let before = first.now();
+    let second = System::new().now();
+    assert!(before <= second && second <= first.now(), "{before:?}, {second:?}");
 }
 
 #[test]
@@ -109,7 +118,7 @@ fn alarms_wake_at_their_times_whichever_was_armed_first() {
     let began = system.now();
     let arm = |by, bell: &Arc<Bell>| system.wake_at(began + by, Waker::from(Arc::clone(bell)));
     let far = arm(PATIENCE, &late);
-    system.sleep_until(began + ms(5)); // whoever serves them sleeps until then by now
+    system.sleep_until(began + ms(5)); // by now the thread that serves them sleeps until then
     let near = arm(ms(20), &early);
     assert!(until(|| early.rings() == 1));
     assert!(system.now() >= began + ms(20));
@@ -131,6 +140,37 @@ fn an_alarm_rings_without_a_lock() {
     assert!(until(|| Arc::strong_count(&probe) == 1), "its waker has run and is gone");
     assert_eq!(probe.ends(), (1, 1));
     drop(timer);
+}
+
+#[test]
+fn an_alarm_that_panics_stops_no_other() {
+    let (system, bell) = (System::new(), Arc::<Bell>::default());
+    let soon = system.now() + ms(20);
+    let ring = |at| system.wake_at(at, Waker::from(Arc::clone(&bell)));
+    let breaks = || system.wake_at(soon, Breaks::waker("a waker of a test"));
+    let together = [ring(soon), breaks(), ring(soon), breaks(), ring(soon + ms(20))];
+    assert!(until(|| bell.rings() == 3), "{} of 3", bell.rings());
+    let later = ring(system.now() + ms(1));
+    assert!(until(|| bell.rings() == 4), "the thread is dead");
+    drop((together, later));
+}
+
+#[test]
+fn a_slow_alarm_delays_others_by_its_own_turn() {
+    struct Sleeps;
+    impl Wake for Sleeps {
+        fn wake(self: Arc<Self>) {
+            let system = System::new();
+            system.sleep_until(system.now() + ms(300));
+        }
+    }
+    let (system, bell) = (System::new(), Arc::<Bell>::default());
+    let soon = system.now() + ms(20);
+    let slow = system.wake_at(soon, Waker::from(Arc::new(Sleeps)));
+    let behind = system.wake_at(soon + ms(1), Waker::from(Arc::clone(&bell)));
+    assert!(until(|| bell.rings() == 1));
+    assert!(system.now() >= soon + ms(300), "it had its turn first");
+    drop((slow, behind));
 }
 
 #[test]

@@ -24,11 +24,6 @@ impl<T: Default> Chunked<T> {
         self.len
     }
 
-    pub(crate) fn push(&mut self, value: T) {
-        let at = self.extend_by_one();
-        self[at] = value;
-    }
-
     /// Appends a default, which lies there already unless it is the first of its chunk, and
     /// returns where.
     #[inline(always)]
@@ -99,7 +94,12 @@ impl<T: Default> Chunked<T> {
 }
 
 #[cfg(test)]
-impl<T> Chunked<T> {
+impl<T: Default> Chunked<T> {
+    pub(crate) fn push(&mut self, value: T) {
+        let at = self.extend_by_one();
+        self[at] = value;
+    }
+
     /// How many elements there is memory for.
     pub(crate) fn room(&self) -> usize {
         self.chunks.len() * CHUNK

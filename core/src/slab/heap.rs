@@ -1,27 +1,27 @@
-//! A heap: the least of many nodes, at hand.
+//! A heap, which finds the least of many nodes at once.
 
 use super::Chunked;
 
 /// Children of a node. Four lie in one or two cache lines and make the heap half as deep as two.
 const CHILDREN: usize = 4;
 
-/// Where the first node stands: what lies before it makes siblings lie in one chunk, side by side.
+/// The position of the first node. The gap before it keeps siblings side by side in one chunk.
 pub(crate) const FIRST: u32 = CHILDREN as u32 - 1;
 
 /// Nodes, of which none comes before its parent.
 ///
-/// Whoever wants to find a node again has itself told where nodes stand: `stands` hears of every
-/// node that was put somewhere. Nobody is told of one that was taken out.
+/// To track positions, pass `moved`: it is called whenever a node gets a position, not when one is
+/// taken out.
 #[derive(Clone, Debug)]
 pub(crate) struct Heap<P>(Chunked<P>);
 
-/// Returns where the parent of a node stands that is not the first.
+/// Returns the position of the parent of a node, which is not the first.
 #[inline(always)]
 fn parent(at: u32) -> u32 {
     at / CHILDREN as u32 + (FIRST - 1)
 }
 
-/// Returns where the first child of a node stands, if it may have any; the others follow.
+/// Returns the position of the first child of a node, if it may have any; the others follow.
 #[inline(always)]
 fn first_child(at: u32) -> Option<u32> {
     (at - (FIRST - 1)).checked_mul(CHILDREN as u32)
@@ -47,104 +47,74 @@ impl<P: Ord + Copy + Default> Heap<P> {
         self.get(FIRST)
     }
 
-    /// Returns the node that stands somewhere.
+    /// Returns the node at a position.
     #[inline]
     pub(crate) fn get(&self, at: u32) -> Option<&P> {
-        debug_assert!(at >= FIRST, "nothing stands before the first");
+        debug_assert!(at >= FIRST, "there is no node before the first");
         self.0.get(at).filter(|_| (at as usize) < self.0.len())
     }
 
-    /// Goes through the nodes: where they stand, and themselves.
+    /// Goes through the positions and their nodes.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (u32, &P)> {
         (0..).zip(self.0.iter()).skip(FIRST as usize)
     }
 
     #[inline(always)]
-    pub(crate) fn push(&mut self, node: P, mut stands: impl FnMut(&P, u32)) {
+    pub(crate) fn push(&mut self, node: P, mut moved: impl FnMut(&P, u32)) {
         if self.0.len() == 0 {
             self.0.reach(FIRST - 1);
         }
         let at = self.0.extend_by_one();
-        self.rise(at, node, &mut stands);
-    }
-
-    /// Takes out the least.
-    pub(crate) fn pop(&mut self, stands: impl FnMut(&P, u32)) -> Option<P> {
-        self.take(FIRST, stands)
+        self.rise(at, node, &mut moved);
     }
 
     /// Takes out a node.
-    pub(crate) fn take(&mut self, at: u32, stands: impl FnMut(&P, u32)) -> Option<P> {
+    pub(crate) fn take(&mut self, at: u32, moved: impl FnMut(&P, u32)) -> Option<P> {
         let taken = *self.get(at)?;
         let last = self.0.pop()?;
         if (at as usize) < self.0.len() {
-            self.set(at, last, stands);
+            self.set(at, last, moved);
         }
         Some(taken)
     }
 
-    /// Puts a node where another stands, and moves it to where it belongs.
-    pub(crate) fn set(&mut self, at: u32, node: P, mut stands: impl FnMut(&P, u32)) {
-        let at = self.rise(at, node, &mut stands);
-        self.sink(at, node, &mut stands);
-    }
-
-    /// Takes out all nodes, in no order.
-    pub(crate) fn drain(&mut self) -> impl Iterator<Item = P> + use<P> {
-        let mut nodes = std::mem::replace(&mut self.0, Chunked::new());
-        let count = nodes.len().saturating_sub(FIRST as usize);
-        (0..count).map_while(move |_| nodes.pop())
-    }
-
-    /// Takes out all nodes but some.
-    pub(crate) fn retain(&mut self, mut keep: impl FnMut(&P) -> bool) {
-        let mut kept = FIRST;
-        for at in FIRST..self.0.len() as u32 {
-            let node = self.0[at];
-            if keep(&node) {
-                self.0[kept] = node;
-                kept += 1;
-            }
-        }
-        while self.0.len() > kept as usize {
-            self.0.pop();
-        }
-        for at in (FIRST..kept / CHILDREN as u32 + FIRST).rev() {
-            self.sink(at, self.0[at], &mut |_, _| ());
-        }
+    /// Puts a node in the place of another, and moves it to where it belongs.
+    pub(crate) fn set(&mut self, at: u32, node: P, mut moved: impl FnMut(&P, u32)) {
+        let at = self.rise(at, node, &mut moved);
+        self.sink(at, node, &mut moved);
     }
 
     #[inline(always)]
-    fn rise(&mut self, mut at: u32, node: P, stands: &mut impl FnMut(&P, u32)) -> u32 {
+    fn rise(&mut self, mut at: u32, node: P, moved: &mut impl FnMut(&P, u32)) -> u32 {
         while at > FIRST {
             let above = self.0[parent(at)];
             if above <= node {
                 break;
             }
             self.0[at] = above;
-            stands(&above, at);
+            moved(&above, at);
             at = parent(at);
         }
         self.0[at] = node;
-        stands(&node, at);
+        moved(&node, at);
         at
     }
 
     #[inline(always)]
-    fn sink(&mut self, mut at: u32, node: P, stands: &mut impl FnMut(&P, u32)) {
+    fn sink(&mut self, mut at: u32, node: P, moved: &mut impl FnMut(&P, u32)) {
         while let Some((below, least)) = self.least_child(at) {
             if least >= node {
                 break;
             }
             self.0[at] = least;
-            stands(&least, at);
+            moved(&least, at);
             at = below;
         }
         self.0[at] = node;
-        stands(&node, at);
+        moved(&node, at);
     }
 
-    /// Returns the child of a node that comes first, and where it stands.
+    /// Returns the child of a node that comes first, with its position.
     #[inline(always)]
     fn least_child(&self, at: u32) -> Option<(u32, P)> {
         let first = first_child(at)?;
@@ -171,7 +141,11 @@ impl<P: Ord + Copy + Default> Heap<P> {
 }
 
 #[cfg(test)]
-impl<P: Default> Heap<P> {
+impl<P: Ord + Copy + Default> Heap<P> {
+    fn pop(&mut self, moved: impl FnMut(&P, u32)) -> Option<P> {
+        self.take(FIRST, moved)
+    }
+
     /// A node that stands there, the first with number zero, to be broken.
     pub(crate) fn node_mut(&mut self, number: u32) -> &mut P {
         &mut self.0[FIRST + number]
@@ -188,16 +162,11 @@ mod tests {
     use crate::machine::by_hand::each_is_noticed;
 
     quickcheck! {
-        fn nodes_come_out_in_their_order(nodes: Vec<u8>, odd: bool) -> bool {
+        fn nodes_come_out_in_their_order(nodes: Vec<u8>) -> bool {
             let mut heap = Heap::new();
             nodes.iter().for_each(|node| heap.push(*node, |_, _| ()));
             heap.check();
             let mut left = nodes;
-            if odd {
-                heap.retain(|node| node % 2 == 1);
-                heap.check();
-                left.retain(|node| node % 2 == 1);
-            }
             left.sort_unstable();
             let out = std::iter::from_fn(|| {
                 heap.check();
@@ -208,21 +177,21 @@ mod tests {
         }
 
         /// Nodes are a number below and a rank above, so each is found by its number.
-        fn whoever_listens_knows_where_nodes_stand(calls: Vec<(u8, u8)>) -> bool {
+        fn moved_tells_the_position_of_every_node(calls: Vec<(u8, u8)>) -> bool {
             let (mut heap, mut places) = (Heap::new(), BTreeMap::new());
             for (number, (rank, call)) in (0_u32..).zip(calls) {
                 let node = u32::from(rank) << 16 | number;
-                let mut stands = |node: &u32, at| _ = places.insert(*node, at);
+                let mut moved = |node: &u32, at| _ = places.insert(*node, at);
                 let at = FIRST + u32::from(call) % (heap.len() as u32 + 1);
                 let gone = match call % 3 {
-                    0 => heap.take(at, &mut stands),
+                    0 => heap.take(at, &mut moved),
                     1 if heap.get(at).is_some() => {
                         let gone = heap.get(at).copied();
-                        heap.set(at, node, &mut stands);
+                        heap.set(at, node, &mut moved);
                         gone
                     }
                     _ => {
-                        heap.push(node, &mut stands);
+                        heap.push(node, &mut moved);
                         None
                     }
                 };

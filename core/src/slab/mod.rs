@@ -4,10 +4,12 @@
 //! with a small value: the queues' state bits, a limiter's count. The slot's number stands for
 //! the item everywhere else, so orders and heaps hold plain numbers and need no hashing.
 
-pub(crate) mod ahead;
+mod chunk;
 mod chunked;
 mod heap;
+mod line;
 mod slot_heap;
+mod sparse;
 mod table;
 #[cfg(test)]
 mod tests;
@@ -17,12 +19,15 @@ use foldhash::fast::SeedableRandomState;
 
 use crate::runtime::Runtime;
 
+use chunk::{CHUNK, Chunk, Entry, split};
+
+pub(crate) use chunk::Value;
 pub(crate) use chunked::Chunked;
-#[cfg(test)]
-pub(crate) use heap::FIRST;
 pub(crate) use heap::Heap;
+pub(crate) use line::Line;
 pub(crate) use slot_heap::{Ranked, SlotHeap};
-pub(crate) use table::Table;
+pub(crate) use sparse::Sparse;
+pub(crate) use table::{Stands, Table};
 
 const NONE: u32 = u32::MAX;
 
@@ -76,39 +81,40 @@ impl<'a, K> Item<'a, K> {
 /// Where an item would be found that is not there; good until the next change.
 #[derive(Debug)]
 pub(crate) struct Vacancy {
-    place: usize,
     hash: u32,
 }
 
-/// Items, each with a value.
+/// Items, each with a value. They lie in chunks, and a chunk whose items are all gone is given back,
+/// but for one that is kept for those that come next.
 #[derive(Debug)]
 pub(crate) struct Slab<K, V> {
     table: Table,
-    entries: Chunked<Entry<K, V>>,
-    free: u32,
-    /// How many of the next items to be taken were looked at.
-    ahead: u32,
+    chunks: Vec<Chunk<K, V>>,
+    /// The first chunk with a free entry; others follow it.
+    open: u32,
+    /// The chunk that was emptied last.
+    emptied: u32,
+    /// What was kept in the chunks that were given back.
+    noted: V,
 }
 
-#[derive(Clone, Debug)]
-struct Entry<K, V> {
-    /// `None` in a free entry, as in one that was never filled.
-    key: Option<K>,
-    /// The item's hash; in a free entry the number of the next free one, if there is any.
-    hash: u32,
-    /// Kept while the entry is free: what counts in it goes on counting for the next item.
-    value: V,
-}
-
-impl<K, V: Default> Default for Entry<K, V> {
-    fn default() -> Self {
-        Self { key: None, hash: NONE, value: V::default() }
+impl<K: Eq, V: Value> Slab<K, V> {
+    pub(crate) fn new() -> Self {
+        let (open, emptied) = (NONE, NONE);
+        Self { table: Table::new(), chunks: Vec::new(), open, emptied, noted: V::default() }
     }
-}
 
-impl<K: Eq, V: Default> Slab<K, V> {
-    pub(crate) const fn new() -> Self {
-        Self { table: Table::new(), entries: Chunked::new(), free: NONE, ahead: 0 }
+    /// Returns an entry of a chunk that was not given back.
+    #[inline(always)]
+    fn entry(&self, slot: u32) -> &Entry<K, V> {
+        let (chunk, place) = split(slot);
+        &self.chunks[chunk].entries.as_ref().expect("a slot in use has memory")[place]
+    }
+
+    #[inline(always)]
+    fn entry_mut(&mut self, slot: u32) -> &mut Entry<K, V> {
+        let (chunk, place) = split(slot);
+        &mut self.chunks[chunk].entries.as_mut().expect("a slot in use has memory")[place]
     }
 
     #[inline]
@@ -153,9 +159,9 @@ impl<K: Eq, V: Default> Slab<K, V> {
     /// Looks an item up: one search tells where it is or where it would be.
     #[inline(always)]
     pub(crate) fn seek(&self, item: Item<'_, K>) -> Result<Slot, Vacancy> {
-        let same = |at| self.entries[at].key.as_ref() == Some(item.key);
-        let place = self.table.find(item.hash, same);
-        place.map(Slot).map_err(|place| Vacancy { place, hash: item.hash })
+        let same = |&(_, at): &_| self.entry(at).key.as_ref() == Some(item.key);
+        let found = self.table.find(item.hash, same);
+        found.map(|&(_, at)| Slot(at)).ok_or(Vacancy { hash: item.hash })
     }
 
     /// Puts a new item into a free entry; its value is what was left there.
@@ -167,13 +173,37 @@ impl<K: Eq, V: Default> Slab<K, V> {
     /// As [`fill`](Self::fill), and returns the item and its value as well.
     #[inline(always)]
     pub(crate) fn fill_both(&mut self, vacancy: Vacancy, key: K) -> (Slot, &K, &mut V) {
-        let Vacancy { place, hash } = vacancy;
-        let at = if self.free == NONE { self.entries.extend_by_one() } else { self.free };
-        let entry = &mut self.entries[at];
-        self.free = entry.hash;
-        entry.hash = hash;
-        self.table.insert(place, hash, at, ());
-        (Slot(at), entry.key.insert(key), &mut entry.value)
+        if self.open == NONE {
+            self.push_chunk();
+        }
+        let number = self.open;
+        let chunk = &mut self.chunks[number as usize];
+        let place = chunk.free.trailing_zeros();
+        let entry = &mut chunk.entries_mut(&self.noted)[place as usize];
+        entry.hash = vacancy.hash;
+        let at = number * CHUNK as u32 + place;
+        self.table.insert((vacancy.hash, at));
+        chunk.free &= chunk.free - 1;
+        if chunk.free == 0 {
+            self.open = chunk.next;
+        }
+        let (key, value) = self.put_key(at, key);
+        (Slot(at), key, value)
+    }
+
+    #[inline(always)]
+    fn put_key(&mut self, at: u32, key: K) -> (&K, &mut V) {
+        let entry = self.entry_mut(at);
+        (entry.key.insert(key), &mut entry.value)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn push_chunk(&mut self) {
+        let most = u32::MAX as usize / CHUNK;
+        assert!(self.chunks.len() < most, "fewer than 2^32 items are alive");
+        self.open = self.chunks.len() as u32;
+        self.chunks.push(Chunk::new());
     }
 
     /// Removes an item; returns its key, to drop outside the lock. Its value stays in the slot.
@@ -190,74 +220,109 @@ impl<K: Eq, V: Default> Slab<K, V> {
         slot: Slot,
         stays: impl FnOnce(&K, &mut V) -> bool,
     ) -> Option<K> {
-        let entry = &mut self.entries[slot.0];
+        let entry = self.entry_mut(slot.0);
         if stays(entry.key.as_ref().expect("a slot in use has a key"), &mut entry.value) {
             return None;
         }
-        let hash = std::mem::replace(&mut entry.hash, self.free);
-        let key = entry.key.take();
-        self.free = slot.0;
-        self.table.remove(hash, slot.0);
+        let (key, hash) = (entry.key.take(), entry.hash);
+        let found = self.table.remove(hash, |place| place.1 == slot.0);
+        debug_assert!(found.is_some(), "an item in use is in the table");
+        let (number, place) = split(slot.0);
+        let chunk = &mut self.chunks[number];
+        if chunk.free == 0 {
+            chunk.next = std::mem::replace(&mut self.open, number as u32);
+        }
+        chunk.free |= 1 << place;
+        if chunk.is_empty() {
+            self.give_back_other(number as u32);
+        }
         key
+    }
+
+    /// Keeps a chunk that was emptied, and gives back the one that was emptied before it.
+    #[cold]
+    fn give_back_other(&mut self, emptied: u32) {
+        let before = std::mem::replace(&mut self.emptied, emptied);
+        if before != emptied
+            && let Some(chunk) = self.chunks.get_mut(before as usize)
+            && chunk.is_empty()
+            && let Some(entries) = chunk.entries.take()
+        {
+            entries.iter().for_each(|entry| self.noted.note(&entry.value));
+        }
     }
 
     #[inline]
     pub(crate) fn item(&self, slot: Slot) -> Item<'_, K> {
-        let entry = &self.entries[slot.0];
+        let entry = self.entry(slot.0);
         Item { key: entry.key.as_ref().expect("a slot in use has a key"), hash: entry.hash }
     }
 
     #[inline]
     pub(crate) fn value(&self, slot: Slot) -> &V {
-        &self.entries[slot.0].value
+        &self.entry(slot.0).value
     }
 
     #[inline]
     pub(crate) fn value_mut(&mut self, slot: Slot) -> &mut V {
-        &mut self.entries[slot.0].value
+        &mut self.entry_mut(slot.0).value
     }
 
     /// Returns an item and its value with one look at the slab.
     #[inline]
     pub(crate) fn both(&mut self, slot: Slot) -> (&K, &mut V) {
-        let entry = &mut self.entries[slot.0];
+        let entry = self.entry_mut(slot.0);
         (entry.key.as_ref().expect("a slot in use has a key"), &mut entry.value)
     }
 
     /// Returns the value under a number that came from outside.
     #[inline]
     pub(crate) fn at(&self, number: u32) -> Option<&V> {
-        self.entries.get(number).map(|entry| &entry.value)
+        let (chunk, place) = split(number);
+        Some(&self.chunks.get(chunk)?.entries.as_ref()?[place].value)
+    }
+
+    /// Visits every entry that has memory.
+    fn entries(&self) -> impl Iterator<Item = (u32, &Entry<K, V>)> {
+        let entries_of = |chunk| self.chunks[chunk as usize].entries.iter().flat_map(|all| &**all);
+        let first = |chunk| chunk * CHUNK as u32;
+        (0..self.chunks.len() as u32).flat_map(move |chunk| (first(chunk)..).zip(entries_of(chunk)))
     }
 
     /// Visits every item: its slot and its value, in the order of the slots.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (Slot, &V)> {
-        (0..).zip(self.entries.iter()).filter_map(|(at, entry)| {
-            entry.key.as_ref()?;
-            Some((Slot(at), &entry.value))
-        })
+        let used = self.entries().filter(|(_, entry)| entry.key.is_some());
+        used.map(|(at, entry)| (Slot(at), &entry.value))
     }
 
     /// Visits what free slots keep.
     pub(crate) fn spare(&self) -> impl Iterator<Item = &V> {
-        self.entries.iter().filter(|entry| entry.key.is_none()).map(|entry| &entry.value)
+        let free = self.entries().filter(|(_, entry)| entry.key.is_none());
+        free.map(|(_, entry)| &entry.value)
     }
 
     pub(crate) fn len(&self) -> usize {
         self.table.len()
     }
+
+    /// Returns a number that no slot has, nor any behind it.
+    pub(crate) fn end(&self) -> usize {
+        self.chunks.len() * CHUNK
+    }
 }
 
 impl<K: Clone, V: Clone> Clone for Slab<K, V> {
     fn clone(&self) -> Self {
-        Self { table: self.table.clone(), entries: self.entries.clone(), ..*self }
+        let Self { table, chunks, open, emptied, noted } = self;
+        let (table, chunks, noted) = (table.clone(), chunks.clone(), noted.clone());
+        Self { table, chunks, open: *open, emptied: *emptied, noted }
     }
 
     fn clone_from(&mut self, source: &Self) {
-        let Self { table, entries, free, ahead } = self;
-        table.clone_from(&source.table);
-        entries.clone_from(&source.entries);
-        (*free, *ahead) = (source.free, source.ahead);
+        self.table.clone_from(&source.table);
+        self.chunks.clone_from(&source.chunks);
+        self.noted.clone_from(&source.noted);
+        (self.open, self.emptied) = (source.open, source.emptied);
     }
 }
 

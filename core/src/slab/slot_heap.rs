@@ -1,7 +1,9 @@
 //! A heap of slots in which every slot can be found, moved and taken out.
 
+use std::num::NonZeroU32;
+
 use super::heap::FIRST;
-use super::{Chunked, Heap, Slot};
+use super::{Heap, Slot, Sparse};
 
 /// A slot and its place in an order; the least comes first. A slot is in a heap at most once.
 pub(crate) trait Ranked: Ord + Copy + Default {
@@ -9,23 +11,23 @@ pub(crate) trait Ranked: Ord + Copy + Default {
     fn slot(&self) -> Slot;
 }
 
-/// The least of many slots, at hand.
+/// A heap of slots, which finds the least at once.
 #[derive(Clone, Debug)]
 pub(crate) struct SlotHeap<P> {
     heap: Heap<P>,
-    /// Under the number of a slot, where its node stands; zero, where none does, if it has none.
-    positions: Chunked<u32>,
+    /// The position of the node of a slot; never zero.
+    positions: Sparse<NonZeroU32>,
 }
 
-/// Notes where the node of a slot stands.
+/// Notes the position of the node of a slot.
 #[inline(always)]
-fn note<P: Ranked>(positions: &mut Chunked<u32>) -> impl FnMut(&P, u32) {
-    |node, at| positions[node.slot().0] = at
+fn note<P: Ranked>(positions: &mut Sparse<NonZeroU32>) -> impl FnMut(&P, u32) {
+    |node, at| positions.set(node.slot(), NonZeroU32::new(at).expect("a position is never zero"))
 }
 
 impl<P: Ranked> SlotHeap<P> {
     pub(crate) const fn new() -> Self {
-        Self { heap: Heap::new(), positions: Chunked::new() }
+        Self { heap: Heap::new(), positions: Sparse::new() }
     }
 
     #[inline]
@@ -49,14 +51,19 @@ impl<P: Ranked> SlotHeap<P> {
 
     /// Takes in a slot that is not there.
     pub(crate) fn push(&mut self, place: P) {
-        let position = *self.positions.reach(place.slot().0);
-        debug_assert_eq!(position, 0, "a slot is in a heap once");
+        debug_assert_eq!(self.position(place.slot()), None, "a slot is in a heap once");
         self.heap.push(place, note(&mut self.positions));
     }
 
     /// Takes out the least.
     pub(crate) fn pop(&mut self) -> Option<P> {
         self.take(FIRST)
+    }
+
+    /// Takes out one for which no other has to move.
+    pub(crate) fn pop_last(&mut self) -> Option<P> {
+        let before = (self.len() as u32).checked_sub(1)?;
+        self.take(FIRST + before)
     }
 
     /// Takes out a slot.
@@ -73,12 +80,12 @@ impl<P: Ranked> SlotHeap<P> {
 
     #[inline]
     fn position(&self, slot: Slot) -> Option<u32> {
-        self.positions.get(slot.0).copied().filter(|at| *at > 0)
+        self.positions.get(slot).map(|at| at.get())
     }
 
     fn take(&mut self, at: u32) -> Option<P> {
         let taken = self.heap.take(at, note(&mut self.positions))?;
-        self.positions[taken.slot().0] = 0;
+        self.positions.take(taken.slot());
         Some(taken)
     }
 
@@ -89,8 +96,7 @@ impl<P: Ranked> SlotHeap<P> {
         for (at, place) in self.heap.iter() {
             assert_eq!(self.position(place.slot()), Some(at), "a position names its node");
         }
-        let known = self.positions.iter().filter(|position| **position > 0).count();
-        assert_eq!(known, self.heap.len(), "positions name nodes only");
+        assert_eq!(self.positions.len(), self.heap.len(), "positions name nodes only");
     }
 }
 
@@ -127,6 +133,11 @@ mod tests {
                         assert_eq!(place, least(&map));
                         place.map(|Place(_, slot)| map.remove(&slot));
                     }
+                    2 if slot == 7 => {
+                        let last = heap.pop_last();
+                        assert_eq!(last.is_none(), map.is_empty());
+                        last.map(|Place(_, slot)| map.remove(&slot));
+                    }
                     1 => assert_eq!(
                         heap.remove(Slot(slot)),
                         map.remove(&slot).map(|rank| Place(rank, slot))
@@ -157,10 +168,19 @@ mod tests {
         };
         let breaks: [fn(&mut SlotHeap<Place>); 3] = [
             |heap| heap.heap.node_mut(5).0 = 0,
-            |heap| heap.positions[2] = 1,
-            |heap| heap.positions.push(1),
+            |heap| heap.positions.set(Slot(2), NonZeroU32::MIN),
+            |heap| heap.positions.set(Slot(9), NonZeroU32::MIN),
         ];
         each_is_noticed(full, breaks, |heap| heap.check());
+    }
+
+    #[test]
+    fn a_heap_that_was_emptied_keeps_little() {
+        let mut heap = SlotHeap::new();
+        (0..100_000).for_each(|slot| heap.push(Place(slot as u16, slot)));
+        (0..50_000).for_each(|_| assert!(heap.pop().is_some()));
+        while heap.pop_last().is_some() {}
+        assert!(heap.positions.room() < 200, "{}", heap.positions.room());
     }
 
     #[test]

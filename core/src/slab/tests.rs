@@ -107,5 +107,46 @@ fn all_freed_slots_are_used_again_before_a_new_one_is() {
         slab.remove(*slot);
     }
     let again: Vec<_> = (5..9).filter_map(|key| intern(&mut slab, key)).collect();
-    assert_eq!(again, [slots[3], slots[2], slots[1], Slot(5)]);
+    assert_eq!(again, [slots[1], slots[2], slots[3], Slot(5)]);
+}
+
+/// How many chunks have memory.
+fn chunks<K: Eq, V: Value>(slab: &Slab<K, V>) -> usize {
+    slab.chunks.iter().filter(|chunk| chunk.entries.is_some()).count()
+}
+
+#[test]
+fn what_a_burst_took_is_given_back_as_it_drains() {
+    const ITEMS: u32 = 10_000;
+    let mut slab = Slab::<u32, ()>::new();
+    for round in 0..2 {
+        let slots: Vec<_> =
+            (0..ITEMS).filter_map(|key| slab.intern(&mut Some(key), key.into())).collect();
+        assert_eq!(chunks(&slab), ITEMS.div_ceil(CHUNK as u32) as usize, "round {round}");
+        for (left, slot) in (0..slots.len()).rev().zip(slots) {
+            slab.remove(slot);
+            assert!(chunks(&slab) <= left.div_ceil(CHUNK) + 2, "{left} are left");
+        }
+        assert_eq!((slab.len(), chunks(&slab)), (0, 1), "one is kept for the next");
+    }
+}
+
+#[test]
+fn a_count_goes_on_where_the_memory_of_its_slot_was_given_back() {
+    let mut slab = Slab::<u32, u32>::new();
+    let fill = |slab: &mut Slab<u32, u32>| {
+        let intern = |key: u32| slab.intern(&mut Some(key), key.into());
+        (0..1_000).filter_map(intern).collect::<Vec<_>>()
+    };
+    let slots = fill(&mut slab);
+    let mut counts = std::collections::BTreeMap::new();
+    for (slot, count) in slots.into_iter().zip(10..) {
+        *slab.value_mut(slot) = count;
+        counts.insert(slot, count);
+        slab.remove(slot);
+    }
+    assert_eq!(slab.at(0), None, "nobody finds what is gone");
+    for slot in fill(&mut slab) {
+        assert!(counts.get(&slot).is_none_or(|count| slab.value(slot) >= count));
+    }
 }

@@ -37,11 +37,6 @@ impl KeyHasher {
         Hashed { key, hash }
     }
 
-    /// Returns one of the numbers that nobody can tell who does not know the hash function.
-    pub(crate) fn secret(&self, number: u64) -> u64 {
-        self.0.hash_one(number)
-    }
-
     /// Hashes a key. Half of a full hash is kept: it is stored beside every entry.
     #[inline]
     pub(crate) fn hash<K: Hash + ?Sized>(&self, key: &K) -> u32 {

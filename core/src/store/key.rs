@@ -63,7 +63,7 @@ pub(crate) fn join(namespace: &str, name: &str) -> String {
     if namespace.is_empty() { name.to_owned() } else { format!("{namespace}/{name}") }
 }
 
-/// A key that stands for its object, where only the key is at hand (`cache:KY-2`).
+/// A key in the place of its object, where only the key is known (`cache:KY-2`).
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct ExplicitKey(pub String);
 

@@ -35,7 +35,7 @@ struct Entry<V> {
 }
 
 impl<K: Key, V> LruCache<K, V> {
-    /// Makes an empty cache for so many entries, one at least.
+    /// Makes an empty cache for `capacity` entries, one at least.
     pub fn new(capacity: usize) -> Self {
         Self { items: Slab::new(), capacity: capacity.max(1), newest: NONE, oldest: NONE }
     }
@@ -46,7 +46,7 @@ impl<K: Key, V> LruCache<K, V> {
         self.look(key, now).ok()?
     }
 
-    /// As [`get`](Self::get); what is removed is returned, to drop outside the lock.
+    /// As [`get`](Self::get); a removed entry is returned, to drop outside the lock.
     pub(super) fn look(&mut self, key: &Hashed<K>, now: Instant) -> Result<Option<&V>, Left<K, V>> {
         let Some(slot) = self.items.find(key.item()) else { return Ok(None) };
         if self.entry(slot).expires < now {
@@ -92,7 +92,7 @@ impl<K: Key, V> LruCache<K, V> {
         self.pull(key).1
     }
 
-    /// As [`remove`](Self::remove); what is removed is returned with its key.
+    /// As [`remove`](Self::remove); a removed entry is returned with its key.
     pub(super) fn pull(&mut self, key: &Hashed<K>) -> Left<K, V> {
         self.items.find(key.item()).map_or((None, None), |slot| self.take_out(slot))
     }

@@ -8,8 +8,8 @@ use crate::runtime::{Runtime, System};
 use super::indexed::StoreError;
 use super::{Handle, IndexedStore, Key, Snapshot};
 
-/// Is shown the content after a change. It is called by whoever wrote, maybe by several at a time
-/// and not in the order of their writes; each sees its own change at least (`cache:UD-2`).
+/// Receives the content after a change. Writers call it, maybe several at a time and not in the
+/// order of their writes; each passes at least its own change (`cache:UD-2`).
 pub type Push<K, O> = Arc<dyn Fn(Snapshot<K, O>) + Send + Sync>;
 
 /// A store that shows its whole content after every change. Reads go to the store itself.

@@ -7,20 +7,18 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use reconciler::{Cluster, reconcile, reconcile_too_early};
-use seatrial_core::queue::{Queue, WorkQueue};
-use seatrial_core::runtime::Runtime;
-use seatrial_models::catalogue::Catalogue;
-use seatrial_models::trial::{
+use seatrial::catalogue::Catalogue;
+use seatrial::trial::{
     Component, DynScenario, HistoryOf, Invariant, MachineOf, Scenario, Violation, World, subject,
 };
+use seatrial_core::queue::{Queue, WorkQueue};
+use seatrial_core::runtime::Runtime;
 
-const CATALOGUE: Catalogue = Catalogue {
-    program: "cargo test --test check --",
-    subjects: &[subject::<Reconciler>(), subject::<Hasty>()],
-};
+const CATALOGUE: Catalogue =
+    Catalogue::new("cargo test --test check --", &[subject::<Reconciler>(), subject::<Hasty>()]);
 
 fn main() -> ExitCode {
-    seatrial_models::cli::main(&CATALOGUE)
+    seatrial::cli::main(&CATALOGUE)
 }
 
 /// The reconciler as it should be.
@@ -125,8 +123,8 @@ impl Scenario<Hasty> for TwoChanges {
     fn reaches(history: &HistoryOf<Hasty>) -> bool {
         history.finished()
     }
-    fn cannot_run_on(engine: seatrial_models::engine::Engine) -> Option<&'static str> {
-        let threads = engine == seatrial_models::engine::Engine::Threads;
+    fn cannot_run_on(engine: seatrial::engine::Engine) -> Option<&'static str> {
+        let threads = engine == seatrial::engine::Engine::Threads;
         threads.then_some("real threads rarely meet in so short a window")
     }
 }

@@ -61,7 +61,7 @@ fn sarif_names_each_bug_once_with_a_flow_per_thread() {
         assert!(rules.iter().any(|rule| rule["id"] == result["ruleId"]), "{result}");
         assert!(result["message"]["text"].as_str().is_some_and(|text| text.contains("replay")));
         let place = &result["locations"][0]["physicalLocation"];
-        assert_eq!(place["artifactLocation"]["uri"], "models/src/canary/mod.rs", "{place}");
+        assert_eq!(place["artifactLocation"]["uri"], "models/harness/src/canary/mod.rs", "{place}");
         assert!(place["region"]["startLine"].as_u64().is_some_and(|line| line > 1));
         fingerprints.push(result["partialFingerprints"]["seatrial/v1"].clone());
         let threads = list(&result["codeFlows"][0]["threadFlows"]);
@@ -164,7 +164,7 @@ fn annotations_are_one_line_each() {
     let lines: Vec<_> = annotations.lines().collect();
     assert!(lines.len() >= 6, "{annotations}");
     for line in lines {
-        assert!(line.starts_with("::error file=models/src/canary/mod.rs,line="), "{line}");
+        assert!(line.starts_with("::error file=models/harness/src/canary/mod.rs,line="), "{line}");
         let (_, message) = line.split_once("::").expect("a command");
         let (_, message) = message.split_once("::").expect("a message");
         // Real threads leave no way back.

@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 
 use seatrial_models::engine::Engine;
 use seatrial_models::report::{
-    Colour, ConformanceRow, Fate, Kill, MutantRow, NOT_HELD, Part, Report, Row, Severity, Shard,
-    Summary, Verdict, github, html, junit, markdown, mutants_text, rows_text, sarif, summary,
+    Colour, ConformanceRow, Detail, Fate, Kill, MutantRow, NOT_HELD, Part, Report, Row, Severity,
+    Shard, Summary, Verdict, github, html, junit, markdown, mutants_text, report_text, rows_text,
+    sarif, summary,
 };
 use seatrial_models::trial::Expect;
 use serde_json::{Value, json};
@@ -168,7 +169,7 @@ fn tables_call_things_by_their_names() {
         "{text}"
     );
     assert!(text.contains("see it again: mine replay way:back"));
-    let text = mutants_text(&report.mutants, &[Engine::Trace], Colour(false));
+    let text = mutants_text(&report.mutants, Colour(false));
     let of = |name: &str| {
         let line = text.lines().find(|line| line.trim_start().starts_with(name)).expect(name);
         line.split_whitespace().rev().take(2).collect::<Vec<_>>().join(" ")
@@ -183,6 +184,51 @@ fn tables_call_things_by_their_names() {
     ] {
         assert!(says.contains(part), "{says}");
     }
+}
+
+#[test]
+fn a_person_sees_a_table_then_what_is_wrong_then_one_line() {
+    let report = Report { program: "mine".to_owned(), ..everything() };
+    let text = report_text(&report, Detail::Brief, Colour(false));
+    let (tables, rest) = text.split_once("\nnot as expected\n").expect(&text);
+    let of_parts: Vec<_> = tables.lines().filter(|line| line.starts_with("parts")).collect();
+    let [verdicts, kills] = of_parts[..] else { panic!("{text}") };
+    let words = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words(verdicts).starts_with("parts trace 5 28 "), "{verdicts}");
+    let counts = "1 holds, 1 VIOLATED, 1 BLIND, 2 UNDECIDED, 1 not run";
+    assert!(verdicts.ends_with(counts), "{verdicts}");
+    assert_eq!(words(kills), "parts 3 1/1 2 3 not as expected");
+    assert_eq!(tables.lines().count(), 4, "two heads, two lines: {tables}");
+    for line in [
+        "parts/long on trace: UNDECIDED: too long",
+        "parts/worked on trace: VIOLATED: one_at_a_time",
+        "    one_at_a_time: two at once",
+        "    see it again: mine replay way:back",
+        "parts/known on trace: BLIND: holds was expected to break and held",
+        "parts/missed: SURVIVED: it should break holds (made up)",
+        "parts/innocent: CONVICTED although listed as equivalent",
+    ] {
+        assert!(rest.lines().any(|known| known == line), "{line} is not in\n{rest}");
+    }
+    assert!(!text.contains("parts/good"), "what is as expected is counted alone: {text}");
+    let last = text.lines().last().expect("a line");
+    assert!(last.starts_with("violated: 1 case holds"), "{last}");
+    let verbose = report_text(&report, Detail::Verbose, Colour(false));
+    assert!(verbose.contains(&rows_text(&report.rows, "mine", Colour(false))), "{verbose}");
+}
+
+#[test]
+fn only_the_first_violation_of_a_promise_is_drawn() {
+    let line =
+        json!({"thread": 0, "name": "main", "at_nanos": 0, "text": "adds 1", "sleeps": false});
+    let violated = |scenario| Row {
+        history: serde_json::from_value(json!([line])).expect("a history"),
+        ..row(scenario, "one_at_a_time", Expect::Holds, Verdict::Violated)
+    };
+    let report = concluded(|report| report.rows = vec![violated("one"), violated("two")]);
+    let text = report_text(&report, Detail::Brief, Colour(false));
+    assert_eq!(text.matches("adds 1").count(), 1, "{text}");
+    assert_eq!(text.matches("VIOLATED: one_at_a_time").count(), 2, "{text}");
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use seatrial_models::trial::{Expect, Subject};
 
-use crate::tree::File;
+use crate::tree::{File, ungrouped};
 
 /// The files that a component must have, by what it claims to have.
 pub(crate) struct Wants {
@@ -61,7 +61,8 @@ pub(crate) fn missing_files(component: &Wants, paths: &BTreeSet<&str>) -> Vec<St
 /// Complains about a component that is tried by the command line alone: its page emits no tests.
 pub(crate) fn untested(component: &Wants, files: &[File]) -> Option<String> {
     let page = format!("models/src/{}/mod.rs", component.name);
-    let emits = |file: &File| file.path == page && file.text.contains("\ncomponent_tests! {\n");
+    let emits =
+        |file: &File| ungrouped(&file.path) == page && file.text.contains("\ncomponent_tests! {\n");
     let is_tested = !component.is_tried || files.iter().any(emits);
     (!is_tested).then(|| format!("{page}: component_tests! is not called"))
 }
@@ -75,7 +76,8 @@ pub(crate) fn unfuzzed(
 ) -> Vec<String> {
     let mut complaints = Vec::new();
     for file in files.iter().filter(|file| file.text.contains("pub fn decode(bytes: &[u8])")) {
-        let Some(name) = file.path.strip_prefix("models/src/").and_then(|path| {
+        let path = ungrouped(&file.path);
+        let Some(name) = path.strip_prefix("models/src/").and_then(|path| {
             path.strip_suffix("/op.rs").filter(|component| !component.contains('/'))
         }) else {
             continue;
@@ -136,7 +138,7 @@ fn is_root(path: &str) -> bool {
     // A folder of that name inside `src` is an ordinary module, but for `src/bin`.
     let in_sources = parts.iter().rev().skip(2).any(|part| *part == "src");
     match parts.as_slice() {
-        [.., "src", "lib.rs" | "main.rs"] | [_, "build.rs"] => true,
+        [.., "src", "lib.rs" | "main.rs"] | [.., "build.rs"] => !in_sources,
         [.., "src", "bin", _] | [.., "src", "bin", _, "main.rs"] => true,
         [.., folder, _] if found_in(folder) => !in_sources,
         [.., folder, _, "main.rs"] if found_in(folder) => !in_sources,

@@ -78,6 +78,7 @@ fn cargo_finds_the_roots() {
         ("models/tests/tidy/main.rs", "mod size;"),
         ("models/tests/tidy/size.rs", ""),
         ("models/build.rs", ""),
+        ("models/harness/build.rs", ""),
         ("core/benches/table.rs", ""),
         ("core/examples/worker.rs", ""),
         ("fuzz/fuzz_targets/queue.rs", ""),

@@ -4,10 +4,12 @@
 //! |---|---|
 //! | `size` | files of 400 lines, functions of 70 |
 //! | `words` | no mark of unfinished work, no path of one machine |
-//! | `rules` | rules are cited by ids that exist |
+//! | `rules` | rules are cited by ids that exist, and each has an entry on the page of its prefix |
 //! | `requirements` | promises, scenarios, invariants, mutants and tests name each other |
 //! | `museum` | real defects and the mutants that put them back name each other |
 //! | `fleet` | the jobs of other machines agree with the exit codes |
+//! | `harness` | it knows nothing of our components, and no module of it uses one above |
+//! | `links` | links between pages lead somewhere, and the book lists its pages |
 //! | `components` | every component has its files, every file its place |
 //!
 //! Each check is a function that returns complaints, and is shown to complain.
@@ -15,6 +17,8 @@
 mod components;
 mod components_doubts;
 mod fleet;
+mod harness;
+mod links;
 mod museum;
 mod museum_doubts;
 mod requirements;
@@ -62,6 +66,23 @@ fn every_cited_rule_exists() {
 }
 
 #[test]
+fn every_cited_rule_is_told_on_the_page_of_its_prefix() {
+    let (pages, files): (Vec<_>, Vec<_>) =
+        tree::written().into_iter().partition(|file| file.path.starts_with("docs/rules/"));
+    assert!(pages.len() > 60, "only {} pages of rules were found", pages.len());
+    let ours = files.into_iter().filter(|file| !file.path.starts_with("models/tests/tidy/"));
+    assert_none(&rules::unexplained(&pages, &ours.collect::<Vec<_>>()));
+}
+
+#[test]
+fn every_link_leads_somewhere_and_every_page_is_in_the_contents() {
+    let files = tree::written();
+    let exists = |path: &str| tree::root().join(path).exists();
+    assert_none(&links::broken(&files, &exists));
+    assert_none(&links::unlisted(&files));
+}
+
+#[test]
 fn every_source_is_compiled() {
     assert_none(&components::orphans(&tree::sources()));
 }
@@ -74,14 +95,56 @@ fn every_package_takes_the_lints_of_the_workspace() {
     assert!(!members.is_empty());
     for member in members {
         let path = format!("{}/Cargo.toml", member.as_str().expect("a folder"));
-        assert_none(&components::manifest(&path, &read(&path)));
+        if path != UNSAFE {
+            assert_none(&components::manifest(&path, &read(&path)));
+        }
     }
+}
+
+/// The one package that may not be without unsafe code.
+const UNSAFE: &str = "models/sim/libc/Cargo.toml";
+
+#[test]
+fn the_package_with_unsafe_code_has_all_other_lints_of_the_workspace() {
+    let lints = |path: &str, of: &[&str]| {
+        let text = fs::read_to_string(tree::root().join(path)).expect("a manifest");
+        let mut table: toml::Value = toml::Value::Table(text.parse().expect("a manifest"));
+        for name in of {
+            table = table[*name].clone();
+        }
+        let rust = table["rust"].as_table_mut().expect("lints");
+        let code = rust.remove("unsafe_code").expect("a word on unsafe code");
+        (table, code.as_str().map(str::to_owned))
+    };
+    let (workspace, forbidden) = lints("Cargo.toml", &["workspace", "lints"]);
+    let (its_own, denied) = lints(UNSAFE, &["lints"]);
+    assert_eq!((forbidden.as_deref(), denied.as_deref()), (Some("forbid"), Some("deny")));
+    assert_eq!(workspace, its_own);
+}
+
+#[test]
+fn the_harness_knows_nothing_of_our_components() {
+    let read = |path: &str| fs::read_to_string(tree::root().join(path)).expect("a manifest");
+    let workspace: toml::Table = read("Cargo.toml").parse().expect("the workspace's manifest");
+    let known = workspace["workspace"]["dependencies"].as_table().expect("what members share");
+    let mut ours: BTreeSet<String> =
+        known.iter().filter(|(_, it)| it.get("path").is_some()).map(|it| it.0.clone()).collect();
+    ours.insert("seatrial-models".to_owned());
+    assert!(ours.len() > 2, "only {ours:?}");
+    let manifest = read(&format!("{}Cargo.toml", harness::FOLDER));
+    assert_none(&harness::dependencies(&manifest, &ours));
+    let sources = tree::sources();
+    let its = sources.iter().filter(|file| file.path.starts_with(harness::FOLDER));
+    assert!(its.clone().count() > 100, "the harness has more sources");
+    assert_none(&its.clone().flat_map(harness::parts_used).collect::<Vec<_>>());
+    assert_none(&its.flat_map(harness::upward).collect::<Vec<_>>());
 }
 
 #[test]
 fn every_component_has_its_files() {
     let files = tree::written();
-    let paths: BTreeSet<&str> = files.iter().map(|file| file.path.as_str()).collect();
+    let pages: Vec<String> = files.iter().map(|file| tree::ungrouped(&file.path)).collect();
+    let paths: BTreeSet<&str> = pages.iter().map(String::as_str).collect();
     for subject in CATALOGUE.subjects {
         let wants = Wants::of(*subject);
         let mut complaints = components::missing_files(&wants, &paths);
@@ -115,7 +178,7 @@ fn requirement_complaints(known: &Known) -> Vec<String> {
     let sources = tree::sources();
     let mut complaints =
         requirements::differences(&stated, known, &|test| has_test(&sources, test));
-    complaints.extend(requirements::kill_matrix(known));
+    complaints.extend(requirements::kill_matrix(&stated, known));
     complaints
 }
 
@@ -126,11 +189,12 @@ fn has_test(sources: &[tree::File], address: &str) -> bool {
     let Some((module, name)) = path.rsplit_once("::") else { return false };
     let module = format!("{package}/src/{}", module.replace("::", "/"));
     sources.iter().any(|file| {
-        let Some(holds) = file.path.strip_suffix(".rs") else { return false };
+        let path = tree::ungrouped(&file.path);
+        let Some(holds) = path.strip_suffix(".rs") else { return false };
         let holds = holds.strip_suffix("/mod").unwrap_or(holds);
         let inside =
             module.strip_prefix(holds).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
-        let is_emitted = holds == "models/src/trial/component_tests" && package == "models";
+        let is_emitted = holds == "models/harness/src/component_tests" && package == "models";
         (inside || is_emitted) && is_test(&file.text, name)
     })
 }
@@ -139,9 +203,10 @@ fn has_test(sources: &[tree::File], address: &str) -> bool {
 /// quickcheck tries.
 fn is_test(text: &str, name: &str) -> bool {
     let (defined, mut above, mut tries) = (format!("fn {name}("), "", false);
+    let defines = |line: &str| line.strip_prefix("async ").unwrap_or(line).starts_with(&defined);
     for line in text.lines().map(str::trim).filter(|line| !line.starts_with("///")) {
         tries |= line.starts_with("quickcheck! {");
-        if line.starts_with(&defined) && (tries || above.starts_with("#[")) {
+        if defines(line) && (tries || above.starts_with("#[")) {
             return true;
         }
         above = line;
@@ -203,6 +268,8 @@ fn every_file_of_requirements_is_about_a_component() {
 fn a_test_is_found_by_its_address() {
     let sources = tree::sources();
     assert!(has_test(&sources, "core:queue::tests::done_requeues_an_item_added_while_processing"));
+    assert_eq!(tree::ungrouped("models/src/queues/queue/mod.rs"), "models/src/queue/mod.rs");
+    assert_eq!(tree::ungrouped("models/src/catalogue.rs"), "models/src/catalogue.rs");
     assert!(has_test(&sources, "models:queue::conformance_replays_every_trace"));
     for wrong in [
         "core:queue::tests::nothing",
@@ -216,4 +283,5 @@ fn a_test_is_found_by_its_address() {
     }
     assert!(is_test("quickcheck! {\n    /// A law.\n    fn holds(a: u8) -> bool {", "holds"));
     assert!(!is_test("#[test]\nfn one() {}\n\nfn holds(a: u8) -> bool {", "holds"));
+    assert!(is_test("#[tokio::test]\nasync fn waits() {", "waits"));
 }

@@ -79,6 +79,8 @@ pub(crate) struct Known {
     pub(crate) scenarios: Vec<String>,
     pub(crate) invariants: Vec<InvariantInfo>,
     pub(crate) mutants: Vec<MutantInfo>,
+    /// Invariants of which the component says why they have no mutant of their own.
+    pub(crate) never_alone: Vec<&'static str>,
 }
 
 impl Known {
@@ -89,6 +91,7 @@ impl Known {
             scenarios: scenarios.iter().map(|scenario| scenario.name.to_owned()).collect(),
             invariants: subject.invariants(),
             mutants: subject.mutants(),
+            never_alone: subject.never_alone().iter().map(|(name, _)| *name).collect(),
         }
     }
 
@@ -250,8 +253,14 @@ fn forgotten(stated: &Requirements, known: &Known) -> Vec<String> {
     complaints
 }
 
-/// Complains about mutants that break nothing known, and about invariants that no mutant breaks.
-pub(crate) fn kill_matrix(known: &Known) -> Vec<String> {
+/// Complains about mutants that break nothing known, and about invariants that no mutant breaks. Only
+/// a shell around the rules can break some of these: then the component says so, and the promise names
+/// a test that sees the invariant convict.
+pub(crate) fn kill_matrix(stated: &Requirements, known: &Known) -> Vec<String> {
+    let is_of_a_shell = |name: &str| {
+        let shown = |it: &Promise| it.invariant.iter().any(|it| it == name) && !it.tests.is_empty();
+        known.never_alone.contains(&name) && stated.promise.iter().any(shown)
+    };
     let mut complaints = Vec::new();
     for mutant in &known.mutants {
         let is_equivalent = matches!(mutant.kind, MutantKind::Equivalent(_));
@@ -264,7 +273,8 @@ pub(crate) fn kill_matrix(known: &Known) -> Vec<String> {
     }
     let held = known.invariants.iter().filter(|invariant| invariant.expect == Expect::Holds);
     for invariant in held {
-        if !known.mutants.iter().any(|mutant| mutant.breaks.contains(&invariant.name)) {
+        let is_broken = known.mutants.iter().any(|mutant| mutant.breaks.contains(&invariant.name));
+        if !is_broken && !is_of_a_shell(invariant.name) {
             complaints.push(format!("no mutant breaks `{}`", invariant.name));
         }
     }

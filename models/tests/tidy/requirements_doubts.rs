@@ -22,6 +22,7 @@ fn known() -> Known {
             mutant("last_in_first_out", &["fair"], MutantKind::Seeded),
             mutant("woken_for_nothing", &[], MutantKind::Equivalent("it looks again")),
         ],
+        never_alone: vec![],
     }
 }
 
@@ -53,10 +54,14 @@ fn complaints(text: &str) -> Vec<String> {
     differences(&stated, &known(), &|test| test == "core:queue::tests::in_order")
 }
 
+fn holes(text: &str, known: &Known) -> Vec<String> {
+    kill_matrix(&read(text).expect("it can be read"), known)
+}
+
 #[test]
 fn what_agrees_is_without_complaint() {
     assert_eq!(complaints(GOOD), [""; 0]);
-    assert_eq!(kill_matrix(&known()), [""; 0]);
+    assert_eq!(holes(GOOD, &known()), [""; 0]);
 }
 
 #[test]
@@ -114,10 +119,21 @@ fn a_field_that_nobody_reads_is_an_error() {
 #[test]
 fn a_kill_matrix_with_a_hole_is_noticed() {
     let without = Known { mutants: vec![], ..known() };
-    assert_eq!(kill_matrix(&without), ["queue: no mutant breaks `fair`"]);
+    assert_eq!(holes(GOOD, &without), ["queue: no mutant breaks `fair`"]);
     let mut strange = known();
     strange.mutants[0].breaks = &["fair", "tidy"];
-    assert_eq!(kill_matrix(&strange), ["queue: `last_in_first_out` breaks `tidy`, which is none"]);
+    assert_eq!(holes(GOOD, &strange), ["queue: `last_in_first_out` breaks `tidy`, which is none"]);
     strange.mutants[0].breaks = &[];
-    assert!(kill_matrix(&strange).contains(&"queue: `last_in_first_out` breaks []".to_owned()));
+    assert!(holes(GOOD, &strange).contains(&"queue: `last_in_first_out` breaks []".to_owned()));
+}
+
+#[test]
+fn an_invariant_without_a_mutant_has_a_reason_and_a_test() {
+    let hole = ["queue: no mutant breaks `fair`"];
+    let explained = Known { mutants: vec![], never_alone: vec!["fair"], ..known() };
+    assert_eq!(holes(GOOD, &explained), [""; 0]);
+    let other = Known { mutants: vec![], never_alone: vec!["unfair"], ..known() };
+    assert_eq!(holes(GOOD, &other), hole);
+    let untested = GOOD.replace("tests = [\"core:queue::tests::in_order\"]", "");
+    assert_eq!(holes(&untested, &explained), hole);
 }

@@ -4,7 +4,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::tree::File;
+use crate::harness;
+use crate::tree::{File, ungrouped};
 
 /// Every file of rules: its sections, each with the number of its last rule.
 const FILES: &[(&str, &[(&str, u32)])] = &[
@@ -91,7 +92,7 @@ const FILES: &[(&str, &[(&str, u32)])] = &[
 ];
 
 /// One citation in a text.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) struct Citation<'a> {
     /// The file of rules, where it is named.
     pub(crate) file: Option<&'a str>,
@@ -137,13 +138,16 @@ fn is_section(word: &str) -> bool {
     (2..=4).contains(&word.len()) && word.bytes().all(|byte| byte.is_ascii_uppercase())
 }
 
-/// Returns the folder whose texts share their citations: a part of `core/src` or `models/src`.
+/// Returns the folder whose texts share their citations: a part of `core/src`, of `models/src` or of
+/// the harness.
 fn part(path: &str) -> String {
-    path.split('/').take(3).collect::<Vec<_>>().join("/")
+    let depth = if path.starts_with(harness::FOLDER) { 4 } else { 3 };
+    ungrouped(path).split('/').take(depth).collect::<Vec<_>>().join("/")
 }
 
-/// Complains about citations of rules that do not exist or cannot be told apart.
-pub(crate) fn doubtful(files: &[File]) -> Vec<String> {
+/// Returns every citation with its text. One that leaves its file out gets the file that its part names
+/// for the prefix, if that is one.
+fn resolved(files: &[File]) -> Vec<(&File, Citation<'_>)> {
     let mut named: BTreeMap<(String, &str), BTreeSet<&str>> = BTreeMap::new();
     for file in files {
         for citation in citations(&file.text) {
@@ -152,33 +156,131 @@ pub(crate) fn doubtful(files: &[File]) -> Vec<String> {
             }
         }
     }
-    let mut complaints = Vec::new();
+    let meant = |file: &File, citation: &Citation<'_>| {
+        let known = named.get(&(part(&file.path), citation.prefix))?;
+        if known.len() == 1 { known.first().copied() } else { None }
+    };
+    let mut found = Vec::new();
     for file in files {
-        for citation in citations(&file.text) {
-            let Citation { file: rules, prefix, number } = citation;
-            let known = named.get(&(part(&file.path), prefix));
-            let meant = rules.or_else(|| match known {
-                Some(files) if files.len() == 1 => files.first().copied(),
-                _ => None,
-            });
-            let because = match meant {
-                None => "says nowhere which file of rules it means",
-                Some(rules) if !exists(rules, prefix, number) => "is no rule",
-                Some(_) => continue,
+        for mut citation in citations(&file.text) {
+            citation.file = citation.file.or_else(|| meant(file, &citation));
+            found.push((file, citation));
+        }
+    }
+    found
+}
+
+/// Complains about citations of rules that do not exist or cannot be told apart.
+pub(crate) fn doubtful(files: &[File]) -> Vec<String> {
+    let mut complaints = Vec::new();
+    for (file, Citation { file: rules, prefix, number }) in resolved(files) {
+        let because = match rules {
+            None => "says nowhere which file of rules it means",
+            Some(rules) if !exists(rules, prefix, number) => "is no rule",
+            Some(_) => continue,
+        };
+        let rules = rules.map_or(String::new(), |rules| format!("{rules}:"));
+        complaints.push(format!("{}: {rules}{prefix}-{number} {because}", file.path));
+    }
+    complaints
+}
+
+/// Complains about the pages of `docs/rules`, `FILE-PREFIX.md` each: an entry of another prefix, of no
+/// rule, one that is there twice or says nothing, a rule that is cited and has no entry, a page that
+/// the overview does not list.
+pub(crate) fn unexplained(pages: &[File], files: &[File]) -> Vec<String> {
+    let (overview, pages): (Vec<_>, Vec<_>) =
+        pages.iter().partition(|page| page.path.ends_with("/README.md"));
+    let mut complaints = Vec::new();
+    let mut entries = BTreeSet::new();
+    for page in pages {
+        let name = page.path.rsplit('/').next().unwrap_or_default();
+        if !overview.iter().any(|overview| overview.text.contains(&format!("({name})"))) {
+            complaints.push(format!("{}: the overview does not list it", page.path));
+        }
+        let (rules, prefix) = name.trim_end_matches(".md").split_once('-').unwrap_or_default();
+        let prefix = prefix.to_ascii_uppercase();
+        for (id, says) in page.text.lines().filter_map(entry) {
+            let number = id.strip_prefix(&format!("{rules}:{prefix}-")).map(str::parse::<u32>);
+            let because = match number {
+                Some(Ok(number)) if !exists(rules, &prefix, number) => "is no rule",
+                Some(Ok(_)) if says.len() < 10 => "says nothing",
+                Some(Ok(_)) if !entries.insert(id) => "is there twice",
+                Some(Ok(_)) => continue,
+                _ => "belongs elsewhere",
             };
-            let rules = rules.map_or(String::new(), |rules| format!("{rules}:"));
-            complaints.push(format!("{}: {rules}{prefix}-{number} {because}", file.path));
+            complaints.push(format!("{}: {id} {because}", page.path));
+        }
+    }
+    let cited: BTreeSet<_> = resolved(files).into_iter().map(|(_, citation)| citation).collect();
+    for Citation { file, prefix, number } in cited {
+        let Some(rules) = file.filter(|rules| exists(rules, prefix, number)) else { continue };
+        let id = format!("{rules}:{prefix}-{number}");
+        if !entries.contains(id.as_str()) {
+            let page = format!("docs/rules/{rules}-{}.md", prefix.to_ascii_lowercase());
+            complaints.push(format!("{page}: {id} is cited and has no entry"));
         }
     }
     complaints
+}
+
+/// Returns the id and the sentence of a line of a page's table.
+fn entry(line: &str) -> Option<(&str, &str)> {
+    let (id, says) = line.strip_prefix("| `")?.split_once("` | ")?;
+    Some((id, says.strip_suffix(" |")?))
 }
 
 #[cfg(test)]
 mod doubts {
     use super::*;
 
+    fn file(path: &str, text: &str) -> File {
+        File { path: path.to_owned(), text: text.to_owned() }
+    }
+
+    /// Complaints about the page of the work queue, while `cites` is written in a source.
+    fn told(page: &str, cites: &str) -> Vec<String> {
+        let overview = file("docs/rules/README.md", "[workqueue:WQ](workqueue-wq.md)");
+        let pages = [overview, file("docs/rules/workqueue-wq.md", page)];
+        unexplained(&pages, &[file("core/src/a/mod.rs", cites)])
+    }
+
+    #[test]
+    fn a_cited_rule_without_an_entry_is_noticed_in_short_too() {
+        let entry = "| `workqueue:WQ-2` | It is empty at first. |\n";
+        assert_eq!(told(entry, "see `workqueue:WQ-2`"), [""; 0]);
+        let says = "docs/rules/workqueue-wq.md: workqueue:WQ-2 is cited and has no entry";
+        assert_eq!(told("| rule | says |\n", "see `workqueue:WQ-2`"), [says]);
+        let says = "docs/rules/workqueue-wq.md: workqueue:WQ-3 is cited and has no entry";
+        assert_eq!(told(entry, "(`workqueue:WQ-2`, `WQ-3`)"), [says]);
+    }
+
+    #[test]
+    fn a_cited_prefix_without_a_page_is_noticed() {
+        let says = "docs/rules/cache-df.md: cache:DF-1 is cited and has no entry";
+        assert_eq!(told("", "see `cache:DF-1`"), [says]);
+    }
+
+    #[test]
+    fn a_page_that_the_overview_does_not_list_is_noticed() {
+        let says = "docs/rules/workqueue-wq.md: the overview does not list it";
+        assert_eq!(unexplained(&[file("docs/rules/workqueue-wq.md", "")], &[]), [says]);
+    }
+
+    #[test]
+    fn an_entry_that_is_wrong_is_noticed() {
+        for (entries, because) in [
+            ("| `workqueue:WQ-2` | It is empty. |\n".repeat(2), "workqueue:WQ-2 is there twice"),
+            ("| `workqueue:WQ-2` | - |\n".to_owned(), "workqueue:WQ-2 says nothing"),
+            ("| `workqueue:DQ-2` | It waits. |\n".to_owned(), "workqueue:DQ-2 belongs elsewhere"),
+            ("| `workqueue:WQ-41` | It is new. |\n".to_owned(), "workqueue:WQ-41 is no rule"),
+        ] {
+            assert_eq!(told(&entries, ""), [format!("docs/rules/workqueue-wq.md: {because}")]);
+        }
+    }
+
     fn complaints(text: &str) -> Vec<String> {
-        doubtful(&[File { path: "core/src/a/mod.rs".to_owned(), text: text.to_owned() }])
+        doubtful(&[file("core/src/a/mod.rs", text)])
     }
 
     #[test]

@@ -16,6 +16,18 @@ const FOREIGN: &[&str] = &["target", ".git", "corpus", "artifacts", "mutants.out
 /// Endings of the files that people write.
 const WRITTEN: &[&str] = &["rs", "toml", "md", "sh", "yaml", "yml", "txt"];
 
+/// Folders of `models/src` that hold the components of a kind.
+const GROUPS: &[&str] = &["election", "events", "limiters", "queues", "stores"];
+
+/// Returns a path without the folder of the group: a component is addressed by its own name.
+pub(crate) fn ungrouped(path: &str) -> String {
+    let inside = path.strip_prefix("models/src/").and_then(|rest| rest.split_once('/'));
+    match inside {
+        Some((group, rest)) if GROUPS.contains(&group) => format!("models/src/{rest}"),
+        _ => path.to_owned(),
+    }
+}
+
 /// Returns the root of the repository.
 pub(crate) fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")

@@ -74,15 +74,3 @@ fn an_entry_with_one_change_takes_two_words() {
     assert_eq!(size_of::<Deltas<String, Arc<u8>>>(), 16);
     assert_eq!(size_of::<Delta<String, Arc<u8>>>(), 16);
 }
-
-#[test]
-fn changes_begin_where_there_are_none_and_drop_what_should_not_be_there() {
-    let (first, second) = (Arc::new(1), Arc::new(2));
-    let of = |object: &Arc<u32>| -> Deltas<(), _> { Delta::Added(Arc::clone(object)).into() };
-    let mut deltas = Deltas::new();
-    deltas.begin(of(&first));
-    assert_eq!(deltas.to_vec(), [Delta::Added(Arc::clone(&first))]);
-    deltas.begin(of(&second));
-    assert_eq!(deltas.to_vec(), [Delta::Added(second)]);
-    assert_eq!(Arc::strong_count(&first), 1);
-}

@@ -84,7 +84,7 @@ fn a_later_list_changes_nothing() {
 }
 
 #[test]
-fn whoever_waits_for_sync_finds_every_object_in_the_store() {
+fn a_waiter_for_sync_finds_every_object_in_the_store() {
     let store = Store::of(&[]);
     let queue = Arc::new(with_store(&store));
     let runtime = System::new();

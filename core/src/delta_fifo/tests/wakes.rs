@@ -55,7 +55,7 @@ fn a_list_and_a_resync_wake_one_popper_per_new_entry() {
     assert_eq!(woken(&mut machine, list(&["a", "b", "a", "known"])), (2, 0));
     let refused = EnqueueError::Transform(Arc::new(NoMetadata));
     let broken = Replace { refused: Some(refused), ..list(&["a", "c"]) };
-    assert_eq!(woken(&mut machine, broken), (1, 0), "also for what stands in front of a refusal");
+    assert_eq!(woken(&mut machine, broken), (1, 0), "also for the objects before a refusal");
 }
 
 #[test]
@@ -110,7 +110,7 @@ fn pop_and_wait_for_sync_sleep_apart() {
 }
 
 #[test]
-fn whoever_waits_in_vain_waits_until_what_is_in_process_is_done() {
+fn a_waiter_in_vain_waits_until_the_entry_in_process_is_done() {
     let mut machine = machine(&[]);
     let refused = EnqueueError::Transform(Arc::new(NoMetadata));
     woken(&mut machine, Replace { refused: Some(refused), ..list(&["a"]) }); // no first list

@@ -6,6 +6,7 @@
 //! same identity renews the lease once the server has named it
 //! ([`Config::coordinated`](super::Config::coordinated)).
 
+mod awaited;
 mod spec;
 mod strategy;
 
@@ -18,12 +19,14 @@ use std::task::Wake;
 use std::time::Duration;
 
 use crate::cancel::CancelToken;
+use crate::caught;
 use crate::limited_queue::{LimitedQueue, Outcome};
 use crate::runtime::{Runtime, System};
 
 use super::lock::{Call, Meta, Object, ObjectName, ObjectStore, StoreError};
 use super::record::Timestamp;
 
+pub use awaited::AsyncWatchCandidate;
 pub use spec::CandidateSpec;
 pub use strategy::{Applicant, OLDEST_EMULATION_VERSION, nominate, oldest_emulation_version};
 
@@ -65,7 +68,7 @@ struct Inside<S, R: Runtime> {
     failed: Box<dyn Fn(&StoreError) + Send + Sync>,
 }
 
-impl<S: ObjectStore<CandidateSpec> + Sync, R: Runtime> Candidate<S, R> {
+impl<S: Send + Sync + 'static, R: Runtime> Candidate<S, R> {
     /// Makes the candidate whose object has that name; its times are filled in as it renews.
     pub fn new(runtime: &R, store: S, namespace: &str, name: &str, spec: CandidateSpec) -> Self {
         Self::reporting(runtime, store, namespace, name, spec, |_| {})
@@ -92,24 +95,28 @@ impl<S: ObjectStore<CandidateSpec> + Sync, R: Runtime> Candidate<S, R> {
         Self { inside: Arc::new(inside) }
     }
 
+    /// Returns who takes note of what a watch sees.
+    fn seen(&self) -> Seen {
+        let inside = Arc::clone(&self.inside);
+        Arc::new(move |object| inside.see(object))
+    }
+}
+
+impl<S: ObjectStore<CandidateSpec> + Sync, R: Runtime> Candidate<S, R> {
     /// Publishes and renews the candidate's object until the token ends (`election:LC-4`). Runs
     /// once: a candidate that was ended is not started again.
     pub fn run(&self, token: &CancelToken<R>, watch: &impl WatchCandidate<R>) {
         let inside = &self.inside;
-        let seen: Seen = {
-            let inside = Arc::clone(inside);
-            Arc::new(move |object| inside.see(object))
-        };
-        let Some(watching) = watch.watch(&inside.name, seen, token) else { return };
+        let Some(watching) = watch.watch(&inside.name, self.seen(), token) else { return };
         let end = token.on_end(Arc::new(EndWork(Arc::clone(inside))).into());
         inside.queue.add(());
-        inside.queue.work(|()| inside.work());
+        inside.queue.work(|()| inside.came_to(inside.ensure()));
         drop(end);
         drop(watching);
     }
 }
 
-impl<S: ObjectStore<CandidateSpec>, R: Runtime> Inside<S, R> {
+impl<S: Send + Sync + 'static, R: Runtime> Inside<S, R> {
     /// Takes note of what the watch sees, and answers a ping (`election:LC-7`).
     fn see(&self, object: Option<Object<CandidateSpec>>) {
         let pinged = object.as_ref().is_some_and(|object| object.content.is_pinged());
@@ -120,35 +127,50 @@ impl<S: ObjectStore<CandidateSpec>, R: Runtime> Inside<S, R> {
         }
     }
 
-    fn work(&self) -> Outcome {
-        match self.ensure() {
+    fn came_to(&self, result: Result<(), StoreError>) -> Outcome {
+        match result {
             Ok(()) => {
                 self.queue.add_after((), RENEW_EVERY);
                 Outcome::Success
             }
             Err(error) => {
-                (self.failed)(&error);
+                caught::tell(|| (self.failed)(&error));
                 Outcome::Retry
             }
         }
     }
 
-    /// Creates or renews the object (`election:LC-6`). One that the watch has not seen change yet
-    /// gives a conflict, and is retried.
-    fn ensure(&self) -> Result<(), StoreError> {
+    /// Returns what to send: the object as the watch last saw it, renewed, or a new one.
+    fn renewed(&self) -> Renewed {
         let renew_time = Some(Timestamp::from(self.runtime.wall()));
         let cached = self.runtime.lock(&self.cached).clone();
         match cached {
             None => {
                 let content = CandidateSpec { renew_time, ..self.spec.clone() };
-                let object = Object { meta: Meta::new(self.name.clone()), content };
-                self.store.create(&object, Call::default())?;
+                Renewed::New(Object { meta: Meta::new(self.name.clone()), content })
             }
             Some(mut object) => {
                 object.content.renew_time = renew_time;
-                self.store.update(&object, Call::default())?;
+                Renewed::Seen(object)
             }
         }
+    }
+}
+
+/// What is to be sent.
+enum Renewed {
+    New(Object<CandidateSpec>),
+    Seen(Object<CandidateSpec>),
+}
+
+impl<S: ObjectStore<CandidateSpec> + Sync, R: Runtime> Inside<S, R> {
+    /// Creates or renews the object (`election:LC-6`). One that the watch has not seen change yet
+    /// gives a conflict, and is retried.
+    fn ensure(&self) -> Result<(), StoreError> {
+        match self.renewed() {
+            Renewed::New(object) => self.store.create(&object, Call::default())?,
+            Renewed::Seen(object) => self.store.update(&object, Call::default())?,
+        };
         Ok(())
     }
 }
@@ -156,7 +178,7 @@ impl<S: ObjectStore<CandidateSpec>, R: Runtime> Inside<S, R> {
 /// Ends the worker when the token ends.
 struct EndWork<S, R: Runtime>(Arc<Inside<S, R>>);
 
-impl<S: ObjectStore<CandidateSpec> + Sync, R: Runtime> Wake for EndWork<S, R> {
+impl<S: Send + Sync + 'static, R: Runtime> Wake for EndWork<S, R> {
     fn wake(self: Arc<Self>) {
         self.0.queue.shut_down();
     }

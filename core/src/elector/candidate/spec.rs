@@ -5,6 +5,7 @@ use crate::elector::record::{Name, Timestamp};
 
 /// The spec of a LeaseCandidate (`election:LC-2`).
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[non_exhaustive]
 pub struct CandidateSpec {
     /// `leaseName`: the lease that it wants.
     pub lease: Name,
@@ -19,6 +20,17 @@ pub struct CandidateSpec {
     pub emulation_version: Name,
     /// `strategy`: how it wants the holder to be chosen.
     pub strategy: Name,
+}
+
+setters! {
+    CandidateSpec {
+        lease: Name,
+        ping_time: Option<Timestamp>,
+        renew_time: Option<Timestamp>,
+        binary_version: Name,
+        emulation_version: Name,
+        strategy: Name,
+    }
 }
 
 impl CandidateSpec {

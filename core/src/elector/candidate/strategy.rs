@@ -43,7 +43,7 @@ fn by_version(a: &Name, b: &Name) -> Ordering {
     }
 }
 
-/// Reads up to three numbers with points between them; what is missing is zero.
+/// Reads up to three numbers with points between them; a missing number is zero.
 fn version(text: &str) -> Option<[u64; 3]> {
     let mut numbers = [0; 3];
     for (index, part) in text.strip_prefix('v').unwrap_or(text).split('.').enumerate() {

@@ -82,6 +82,7 @@ impl fmt::Display for LockKind {
 
 /// Why a lock kind is refused.
 #[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub enum LockKindError {
     /// It is retired.
     Retired {

@@ -12,6 +12,7 @@ use super::{
 
 /// The spec of a Lease. Every field is optional; an absent one reads as empty (`election:LK-11`).
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[non_exhaustive]
 pub struct LeaseSpec {
     /// `holderIdentity`.
     pub holder: Option<Name>,
@@ -27,6 +28,18 @@ pub struct LeaseSpec {
     pub strategy: Option<Name>,
     /// `preferredHolder`.
     pub preferred_holder: Option<Name>,
+}
+
+setters! {
+    LeaseSpec {
+        holder: Option<Name>,
+        duration_seconds: Option<i32>,
+        acquire_time: Option<Timestamp>,
+        renew_time: Option<Timestamp>,
+        transitions: Option<i32>,
+        strategy: Option<Name>,
+        preferred_holder: Option<Name>,
+    }
 }
 
 impl LeaseSpec {

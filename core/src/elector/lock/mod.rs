@@ -39,6 +39,7 @@ pub use version::Version;
 
 /// What a store says when it does not do what it was asked.
 #[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub enum StoreError {
     /// The object does not exist.
     NotFound,
@@ -86,6 +87,7 @@ impl std::error::Error for StoreError {}
 
 /// What a store holds, as the elector sees it.
 #[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub struct Stored {
     /// The record.
     pub record: Record,
@@ -98,8 +100,17 @@ pub struct Stored {
     pub text: Option<Arc<str>>,
 }
 
+impl Stored {
+    /// Makes what a lock answers that keeps a record and no text.
+    #[must_use]
+    pub const fn new(record: Record, version: Version, uid: Name) -> Self {
+        Self { record, version, uid, text: None }
+    }
+}
+
 /// How long a call may take.
 #[derive(Clone, Copy, Default)]
+#[non_exhaustive]
 pub struct Call<'a> {
     /// When to give up and answer [`StoreError::Timeout`]; `None` for the client's own limit.
     pub deadline: Option<Instant>,

@@ -41,6 +41,7 @@ impl fmt::Display for ObjectName {
 
 /// The part that all objects have.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Meta {
     /// Which object.
     pub name: ObjectName,
@@ -74,11 +75,20 @@ impl Meta {
 
 /// An object: its metadata and the content of its kind.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Object<C> {
     /// Name, version and the like.
     pub meta: Meta,
     /// The content, for example a [`LeaseSpec`](super::LeaseSpec).
     pub content: C,
+}
+
+impl<C> Object<C> {
+    /// Makes an object.
+    #[must_use]
+    pub const fn new(meta: Meta, content: C) -> Self {
+        Self { meta, content }
+    }
 }
 
 /// A store of versioned objects of one kind (`election:ENV-3`); blocking.

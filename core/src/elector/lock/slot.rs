@@ -17,6 +17,7 @@ pub trait Kind: Clone + Default + Send + 'static {
 
 /// Something that happened to a participant, for people to read (`election:LK-16`).
 #[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub struct LockEvent {
     /// The kind of the lock object.
     pub kind: &'static str,

@@ -15,6 +15,7 @@ use json::{Reader, write_string};
 
 /// The election record (`election:LK-7`).
 #[derive(Clone, PartialEq, Eq, Debug, Default, Hash)]
+#[non_exhaustive]
 pub struct Record {
     /// Who holds the lease; nobody if it is free.
     pub holder: Name,
@@ -31,6 +32,18 @@ pub struct Record {
     pub strategy: Name,
     /// Who shall hold the lease next in a coordinated election.
     pub preferred_holder: Name,
+}
+
+setters! {
+    Record {
+        holder: Name,
+        duration_seconds: i64,
+        acquire_time: Option<Timestamp>,
+        renew_time: Option<Timestamp>,
+        transitions: i64,
+        strategy: Name,
+        preferred_holder: Name,
+    }
 }
 
 /// Which fields the JSON of a record has.

@@ -17,7 +17,7 @@ fn held(holder: &str, transitions: i64, version: u64) -> Stored {
 }
 
 /// Creates the lease in a run; the callback is to be started.
-fn leads(mut bench: Bench) -> Bench {
+pub(super) fn leads(mut bench: Bench) -> Bench {
     bench.io(BEGIN);
     let create = bench.reply_io(Err(StoreError::NotFound));
     assert!(matches!(bench.accept(create, 1), Next::Lead { .. }));
@@ -106,7 +106,7 @@ fn the_count_alone_makes_no_record_the_own() {
 
     let mut bench = leads(releasing());
     bench.call(CANCEL);
-    bench.call(WorkEnded { term: 1 });
+    bench.call(WorkEnded { term: 1, panicked: false });
     assert_eq!(bench.rest_io(), Io::Get);
     assert_eq!(bench.reply(Ok(held("other", 0, 9))), Next::Ended { led: true }, "LE-42");
 }
@@ -160,7 +160,7 @@ fn a_release_is_refused_while_a_run_is_under_way() {
 fn a_conflict_is_tried_again_only_after_a_write() {
     let mut bench = leads(releasing());
     bench.call(CANCEL);
-    bench.call(WorkEnded { term: 1 });
+    bench.call(WorkEnded { term: 1, panicked: false });
     bench.rest_io();
     assert_eq!(bench.reply(Err(StoreError::Conflict)), Next::Ended { led: true });
 }
@@ -177,7 +177,7 @@ fn classic_remembers_what_a_release_read() {
 fn a_pause_of_a_release_ends_with_its_deadline() {
     let mut bench = leads(releasing());
     bench.call(CANCEL);
-    bench.call(WorkEnded { term: 1 });
+    bench.call(WorkEnded { term: 1, panicked: false });
     bench.rest_io();
     bench.reply_io(Ok(held("me", 0, 1)));
     bench.pass(s(9.95));

@@ -53,7 +53,7 @@ impl AsyncCallbacks<System> for Again {
 }
 
 #[test]
-fn whoever_learns_that_a_run_is_over_can_use_the_elector() {
+fn an_elector_can_be_used_once_its_run_is_known_to_be_over() {
     let (again, token) = (Arc::new(Again::default()), token());
     let elector = again.0.get_or_init(|| elector(&store(), config("a")));
     token.cancel();
@@ -101,7 +101,7 @@ fn a_run_that_moved_to_another_task_is_woken_there() {
     assert_eq!(poll(run.as_mut(), &bell), Poll::Ready(Ok(false)));
 }
 
-/// A store that refuses whoever would go on leading, and writes down when a lease is freed.
+/// A store that refuses renewals, and writes down when a lease is freed.
 struct Stubborn(MemoryStore<Manual>, Lines);
 
 impl AsyncObjectStore<LeaseSpec> for Stubborn {

@@ -75,6 +75,7 @@ fn a_new_elector_is_off_and_has_called_nobody() {
     let make = || {
         let lock = Refuses(LeaseLock::new(Arc::clone(&store), "ns", "lease"), Arc::clone(&log));
         let named = Config { name: "metered".into(), release_on_cancel: false, ..config("a") };
+        let named = Config { work_ends_term: false, ..named };
         Elector::new(&System::new(), lock, named).unwrap()
     };
     let made_before = make();
@@ -97,5 +98,36 @@ fn a_new_elector_is_off_and_has_called_nobody() {
     }
     assert!(seen_slow_path, "a leader had to read");
     assert_eq!(last[0], "off");
+    assert_eq!(elector.attempt(), Ok(false));
+}
+
+/// Metrics that panic.
+struct Broken;
+
+impl LeaderMetrics for Broken {
+    fn on(&self, _: &str) {
+        panic!("a bug of the metrics");
+    }
+    fn off(&self, _: &str) {
+        panic!("a bug of the metrics");
+    }
+    fn slow_path(&self, _: &str) {
+        panic!("a bug of the metrics");
+    }
+}
+
+#[test]
+fn metrics_that_panic_end_no_term_and_keep_nobody_from_the_word() {
+    let log = Log::new();
+    let store: Store = Arc::new(MemoryStore::new(&System::new()));
+    let lock = Refuses(LeaseLock::new(store, "ns", "lease"), Arc::clone(&log));
+    let quick = Config { release_on_cancel: false, work_ends_term: false, ..config("a") };
+    let mut elector = Elector::new(&System::new(), lock, quick).unwrap();
+    elector.metrics = Some(Arc::new(Broken));
+    assert_eq!(elector.run(&token(), &Arc::new(Idle)), Ok(true), "its renewals are refused");
+    for expected in ["get", "create", "became leader"] {
+        assert_eq!(log.next(), expected);
+    }
+    while log.next() != "stopped leading" {}
     assert_eq!(elector.attempt(), Ok(false));
 }

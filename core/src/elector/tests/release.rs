@@ -26,7 +26,7 @@ fn a_released_record_names_nobody_and_keeps_its_transitions() {
     for config in [Config::classic("me"), Config::new("me")] {
         let (mut bench, held) = renewed(releasing(config));
         bench.call(CANCEL);
-        bench.call(WorkEnded { term: 1 });
+        bench.call(WorkEnded { term: 1, panicked: false });
         assert_eq!(bench.rest(), call(Io::Get, &bench));
         let Io::Update(record, version) = bench.reply_io(Ok(held.clone())) else {
             panic!("update")
@@ -51,7 +51,7 @@ fn classic_blanks_the_lease_of_another_and_strict_does_not() {
     for (config, blanks) in [(Config::classic("me"), true), (Config::new("me"), false)] {
         let (mut bench, _) = renewed(releasing(config));
         bench.call(CANCEL);
-        bench.call(WorkEnded { term: 1 });
+        bench.call(WorkEnded { term: 1, panicked: false });
         bench.rest();
         let next = bench.reply(Ok(stored("other", 3.0, 9)));
         assert_eq!(matches!(next, Next::Call { .. }), blanks, "CX-3");
@@ -87,13 +87,13 @@ fn strict_waits_for_the_work_before_it_releases_but_not_for_ever() {
     assert_eq!(bench.turn(Rest), Next::Rest, "draining");
     assert!(bench.notes.metric_off);
     assert_eq!(bench.sleeps(), s(0.9));
-    bench.call(WorkEnded { term: 1 });
+    bench.call(WorkEnded { term: 1, panicked: false });
     assert_eq!(bench.turn(Rest), call(Io::Get, &bench));
 
     let (mut bench, _) = renewed(releasing(Config::new("me")));
     bench.call(CANCEL);
     bench.turn(Rest);
-    bench.call(WorkEnded { term: 7 }); // not this term's
+    bench.call(WorkEnded { term: 7, panicked: false }); // not this term's
     assert_eq!(bench.sleeps(), s(0.9));
     let began = bench.now();
     bench.rest_io();
@@ -105,7 +105,7 @@ fn a_conflict_is_tried_again_at_once_by_classic_and_after_a_pause_by_strict() {
     for (config, pause) in [(Config::classic("me"), None), (Config::new("me"), Some(s(0.1)))] {
         let (mut bench, held) = renewed(releasing(config));
         bench.call(CANCEL);
-        bench.call(WorkEnded { term: 1 });
+        bench.call(WorkEnded { term: 1, panicked: false });
         bench.rest();
         bench.reply_io(Ok(held.clone()));
         let next = bench.reply(Err(StoreError::Conflict));
@@ -126,7 +126,7 @@ fn a_release_gives_up_at_its_deadline() {
     for config in [Config::classic("me"), Config::new("me")] {
         let (mut bench, held) = renewed(releasing(config));
         bench.call(CANCEL);
-        bench.call(WorkEnded { term: 1 });
+        bench.call(WorkEnded { term: 1, panicked: false });
         bench.rest();
         bench.reply_io(Ok(held));
         bench.pass(s(10.0));
@@ -144,7 +144,7 @@ fn a_read_that_fails_ends_the_release() {
         for config in [Config::classic("me"), Config::new("me")] {
             let (mut bench, _) = renewed(releasing(config));
             bench.call(CANCEL);
-            bench.call(WorkEnded { term: 1 });
+            bench.call(WorkEnded { term: 1, panicked: false });
             bench.rest();
             assert_eq!(bench.reply(Err(error.clone())), Next::Ended { led: true });
         }

@@ -303,7 +303,7 @@ fn a_run_that_breaks_down_says_what_it_leaves() {
 #[test]
 fn a_release_that_breaks_down_ends_the_term_once() {
     let mut bench = renewed(Bench::new(Config { release_on_cancel: true, ..Config::new("me") }));
-    bench.call(WorkEnded { term: 1 });
+    bench.call(WorkEnded { term: 1, panicked: false });
     bench.call(CANCEL);
     assert_eq!(bench.rest_io(), Io::Get);
     assert!(bench.notes.metric_off);
@@ -334,5 +334,6 @@ fn a_lease_that_is_won_back_within_a_round_is_the_same_classic_term() {
 #[test]
 fn the_profiles_differ_by_configuration_alone() {
     assert_eq!(Config::new("me").profile, Profile::default());
-    assert_eq!(Config { profile: Profile::Classic, ..Config::new("me") }, Config::classic("me"));
+    let classic = Config { profile: Profile::Classic, work_ends_term: false, ..Config::new("me") };
+    assert_eq!(classic, Config::classic("me"));
 }

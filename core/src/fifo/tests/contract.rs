@@ -47,7 +47,7 @@ fn awaited<Q: Queue<&'static str, Object>>(queue: &Q) {
     assert!(poll(one.as_mut(), &first).is_pending() && poll(other.as_mut(), &second).is_pending());
     assert!(poll(synced.as_mut(), &third).is_pending());
     queue.replace(vec![("a", 1)], "1").unwrap();
-    assert_eq!(rings(), [1, 0, 0], "QU-7: whoever has slept longest");
+    assert_eq!(rings(), [1, 0, 0], "QU-7: the one that has slept longest");
     drop(one);
     assert_eq!(rings(), [1, 1, 0], "it passes its wake-up on");
     assert!(matches!(poll(other.as_mut(), &second), Poll::Ready(Ok((_, 8)))));

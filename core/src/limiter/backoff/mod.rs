@@ -24,7 +24,7 @@ use std::fmt;
 use std::time::Duration;
 
 use crate::runtime::Instant;
-use crate::slab::{Item, Slab};
+use crate::slab::{Item, Slab, Value};
 
 use super::nanos::{between, duration, nanos};
 
@@ -50,6 +50,8 @@ struct Entry {
     last_update: Instant,
 }
 
+impl Value for Entry {}
+
 impl<K: Eq + Clone> BackoffTable<K> {
     /// Makes an empty table. The first back-off of a key is `initial`, also if that is more than
     /// `max` (`workqueue:BO-3`).
@@ -66,8 +68,8 @@ impl<K: Eq + Clone> BackoffTable<K> {
         Self { jitter: factor, ..self }
     }
 
-    /// Replaces the rule by which a key starts over. It runs under the lock of whoever shares the
-    /// table and must not call back into it (`workqueue:BO-13`).
+    /// Replaces the rule by which a key starts over. In a shared table it runs under the lock and
+    /// must not call back into the table (`workqueue:BO-13`).
     #[must_use]
     pub fn with_expiry(self, expired: Box<Expired>) -> Self {
         Self { expired: Some(expired), ..self }

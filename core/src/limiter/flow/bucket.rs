@@ -1,13 +1,15 @@
 //! Flow control by a token bucket.
 
 use std::fmt;
+use std::future::poll_fn;
+use std::task::Poll;
 
-use crate::cancel::{CancelToken, Tree};
+use crate::cancel::{CancelToken, Reason, Tree};
 use crate::limiter::{FOREVER, Rate, Reservation, TokenBucket};
 use crate::machine::Host;
-use crate::runtime::{Instant, Runtime};
+use crate::runtime::Runtime;
 
-use super::{FlowLimiter, WaitError};
+use super::{FlowLimiter, WaitError, Waits};
 
 /// A token bucket under a lock, with the runtime's clock: callers take one token each.
 pub struct TokenBucketFlow<R: Runtime> {
@@ -33,6 +35,43 @@ impl<R: Runtime> TokenBucketFlow<R> {
         token: &CancelToken<R, H>,
         n: u64,
     ) -> Result<(), WaitError> {
+        let taken = self.take(token, n)?;
+        let act = taken.reservation.act();
+        let ended = act > self.runtime.now() && token.wait_until(act);
+        taken.settle(if ended { token.reason() } else { None })
+    }
+
+    /// As [`wait_for`](Self::wait_for), without a thread. To drop the future is to give up: what it
+    /// would have taken is given back.
+    ///
+    /// # Errors
+    /// As [`wait_for`](Self::wait_for).
+    pub async fn wait_for_async<H: Host<Tree>>(
+        &self,
+        token: &CancelToken<R, H>,
+        n: u64,
+    ) -> Result<(), WaitError> {
+        let taken = self.take(token, n)?;
+        let act = taken.reservation.act();
+        let mut alarms = None;
+        let ended = poll_fn(|context| {
+            let reason = token.reason();
+            if reason.is_some() || act <= self.runtime.now() {
+                return Poll::Ready(reason);
+            }
+            let waker = context.waker();
+            alarms = Some((token.on_end(waker.clone()), self.runtime.wake_at(act, waker.clone())));
+            Poll::Pending
+        })
+        .await;
+        taken.settle(ended)
+    }
+
+    fn take<H: Host<Tree>>(
+        &self,
+        token: &CancelToken<R, H>,
+        n: u64,
+    ) -> Result<Taken<'_, R>, WaitError> {
         if self.lock().never_grants(n) {
             return Err(WaitError::ExceedsBurst); // also if the token has ended
         }
@@ -45,32 +84,37 @@ impl<R: Runtime> TokenBucketFlow<R> {
         if !reservation.is_granted() {
             return Err(WaitError::WouldExceedDeadline);
         }
-        self.sleep(token, &reservation, now)
-    }
-
-    fn sleep<H: Host<Tree>>(
-        &self,
-        token: &CancelToken<R, H>,
-        reservation: &Reservation,
-        now: Instant,
-    ) -> Result<(), WaitError> {
-        let act = reservation.act();
-        if act <= now || !token.wait_until(act) {
-            return Ok(());
-        }
-        let now = self.runtime.now();
-        match token.reason() {
-            // The token ended before its turn came, not at that very moment.
-            Some(reason) if now < act => {
-                self.lock().cancel(now, reservation);
-                Err(WaitError::Ended(reason))
-            }
-            _ => Ok(()),
-        }
+        Ok(Taken { flow: self, reservation, is_settled: false })
     }
 
     fn lock(&self) -> R::Guard<'_, TokenBucket> {
         self.runtime.lock(&self.bucket)
+    }
+}
+
+/// A caller's reservation. When dropped, it gives back the unused part.
+struct Taken<'a, R: Runtime> {
+    flow: &'a TokenBucketFlow<R>,
+    reservation: Reservation,
+    is_settled: bool,
+}
+
+impl<R: Runtime> Taken<'_, R> {
+    /// The wait is over, with its turn or with the end of its token; its turn counts if both came
+    /// at that very moment.
+    fn settle(mut self, ended: Option<Reason>) -> Result<(), WaitError> {
+        let early = self.flow.runtime.now() < self.reservation.act();
+        self.is_settled = !early || ended.is_none();
+        ended.filter(|_| early).map_or(Ok(()), |reason| Err(WaitError::Ended(reason)))
+    }
+}
+
+impl<R: Runtime> Drop for Taken<'_, R> {
+    fn drop(&mut self) {
+        if !self.is_settled {
+            let now = self.flow.runtime.now();
+            self.flow.lock().cancel(now, &self.reservation);
+        }
     }
 }
 
@@ -88,6 +132,10 @@ impl<R: Runtime> FlowLimiter<R> for TokenBucketFlow<R> {
 
     fn wait(&self, token: &CancelToken<R>) -> Result<(), WaitError> {
         self.wait_for(token, 1)
+    }
+
+    fn wait_async<'a>(&'a self, token: &'a CancelToken<R>) -> Waits<'a> {
+        Box::pin(self.wait_for_async(token, 1))
     }
 
     fn qps(&self) -> f32 {

@@ -1,13 +1,14 @@
 //! Flow control for tests and for those who want none: everybody may go on, or nobody.
 
 use std::fmt;
+use std::future::ready;
 
 use crate::cancel::CancelToken;
 use crate::machine::{Channel, Cx, Host, Operation, Step};
 use crate::monitor::Monitor;
 use crate::runtime::Runtime;
 
-use super::{FlowLimiter, WaitError};
+use super::{FlowLimiter, WaitError, Waits};
 
 /// Lets everybody go on at once (`workqueue:FC-10`).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -22,6 +23,10 @@ impl<R: Runtime> FlowLimiter<R> for AlwaysAccept {
 
     fn wait(&self, _: &CancelToken<R>) -> Result<(), WaitError> {
         Ok(())
+    }
+
+    fn wait_async<'a>(&'a self, _: &'a CancelToken<R>) -> Waits<'a> {
+        Box::pin(ready(Ok(())))
     }
 
     fn qps(&self) -> f32 {
@@ -43,6 +48,7 @@ impl<R: Runtime> NeverAccept<R> {
 
 impl<R: Runtime, H: Host<Gate>> NeverAccept<R, H> {
     /// Makes a limiter around a given state.
+    #[cfg_attr(not(feature = "harness"), doc(hidden))]
     pub fn with_host(runtime: &R, host: H) -> Self {
         Self { gate: Monitor::new(runtime, host) }
     }
@@ -59,6 +65,10 @@ impl<R: Runtime, H: Host<Gate>> FlowLimiter<R> for NeverAccept<R, H> {
 
     fn wait(&self, _: &CancelToken<R>) -> Result<(), WaitError> {
         Err(WaitError::Closed)
+    }
+
+    fn wait_async<'a>(&'a self, _: &'a CancelToken<R>) -> Waits<'a> {
+        Box::pin(ready(Err(WaitError::Closed)))
     }
 
     fn qps(&self) -> f32 {

@@ -14,17 +14,27 @@
 //! ```
 
 mod bucket;
+#[cfg(test)]
+mod crowd;
 mod fakes;
 #[cfg(test)]
 mod tests;
 
 use std::fmt;
+use std::pin::Pin;
 
 use crate::cancel::{CancelToken, Reason};
 use crate::runtime::Runtime;
 
 pub use bucket::TokenBucketFlow;
-pub use fakes::{AlwaysAccept, Gate, GateOp, GateRet, NeverAccept, Pass, Stop};
+pub use fakes::{AlwaysAccept, NeverAccept};
+
+for_harness! {
+    use fakes::{Gate, GateOp, GateRet, Pass, Stop};
+}
+
+/// What [`FlowLimiter::wait_async`] returns.
+pub type Waits<'a> = Pin<Box<dyn Future<Output = Result<(), WaitError>> + Send + 'a>>;
 
 /// Decides whether, or when, callers may go on; object-safe, so that requests can share one
 /// whatever it is.
@@ -38,8 +48,12 @@ pub trait FlowLimiter<R: Runtime>: Send + Sync {
     /// Sleeps until the caller may go on or the token has ended (`workqueue:FC-7`).
     ///
     /// # Errors
-    /// The caller may not go on: why. What it would have taken is given back.
+    /// Why the caller may not go on. Its tokens are given back.
     fn wait(&self, token: &CancelToken<R>) -> Result<(), WaitError>;
+
+    /// As [`wait`](Self::wait), without a thread. To drop the future is to give up: what it would
+    /// have taken is given back.
+    fn wait_async<'a>(&'a self, token: &'a CancelToken<R>) -> Waits<'a>;
 
     /// Returns how many callers a second may go on, as configured (`workqueue:FC-6`).
     fn qps(&self) -> f32;
@@ -48,8 +62,10 @@ pub trait FlowLimiter<R: Runtime>: Send + Sync {
     fn stop(&self) {}
 }
 
-/// Why a caller may not go on (`workqueue:TB-15`).
+/// Why a caller may not go on (`workqueue:TB-15`). That its token has ended it says in the words of
+/// the token.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[non_exhaustive]
 pub enum WaitError {
     /// It asked for more than ever fits.
     ExceedsBurst,

@@ -1,10 +1,11 @@
 //! Flow control on a clock that is moved by hand.
 
 use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use super::*;
-use crate::cancel::{Cancel, CancelToken, Reason, TokenId, Tree, Wait};
+use crate::cancel::{Cancel, CancelToken, Reason, Tree, Wait};
 use crate::limiter::FOREVER;
 use crate::machine::{Cx, Host, Operation, Step};
 use crate::runtime::{Ambient, Instant, Manual};
@@ -225,7 +226,7 @@ impl Host<Tree> for Late {
         }
         clock.advance(Duration::from_secs(10));
         let mut cx = Cx::new(&*clock);
-        drop(Cancel(TokenId::ROOT).step(tree, &mut cx));
+        drop(Cancel.step(tree, &mut cx));
         op.step(tree, &mut cx)
     }
 
@@ -239,8 +240,78 @@ fn a_turn_that_has_come_is_taken_although_the_token_ends() {
     let runtime = Manual::new();
     let flow = TokenBucketFlow::new(&runtime, 1.0, 1);
     assert!(flow.try_accept());
-    let late = Late(runtime.clone(), Tree::new(Instant::NEVER));
+    let clock = runtime.clone();
+    let late = move || Late(clock.clone(), Tree::new());
     let token = CancelToken::with_host(&runtime, Instant::NEVER, late);
     assert_eq!(flow.wait_for(&token, 1), Ok(()), "TB-15");
     assert!(token.is_cancelled());
+}
+
+/// Polls a wait once.
+fn poll(wait: &mut Waits<'_>) -> Poll<Result<(), WaitError>> {
+    wait.as_mut().poll(&mut Context::from_waker(Waker::noop()))
+}
+
+#[test]
+fn a_task_waits_for_its_turn_and_gives_back_what_it_does_not_use() {
+    let runtime = Manual::new();
+    let flow = emptied(&runtime);
+    let token = CancelToken::new(&runtime);
+    let (mut first, mut second) = (flow.wait_async(&token), flow.wait_async(&token));
+    assert!(poll(&mut first).is_pending() && poll(&mut second).is_pending());
+    drop(second); // it would have had the turn after the next
+    runtime.advance(SECOND);
+    assert_eq!(poll(&mut first), Poll::Ready(Ok(())));
+    runtime.advance(SECOND);
+    assert!(flow.try_accept(), "what was dropped was given back");
+
+    let mut third = flow.wait_async(&token);
+    assert!(poll(&mut third).is_pending());
+    token.cancel();
+    assert_eq!(poll(&mut third), Poll::Ready(Err(WaitError::Ended(Reason::Cancelled))));
+    runtime.advance(SECOND);
+    assert!(flow.try_accept(), "FC-7");
+    let mut late = flow.wait_async(&token);
+    assert_eq!(poll(&mut late), Poll::Ready(Err(WaitError::Ended(Reason::Cancelled))));
+}
+
+#[test]
+fn a_task_that_has_had_its_turn_gives_nothing_back() {
+    let runtime = Manual::new();
+    let flow = emptied(&runtime);
+    let token = CancelToken::new(&runtime);
+    let mut wait = flow.wait_async(&token);
+    assert!(poll(&mut wait).is_pending());
+    runtime.advance(SECOND);
+    token.cancel();
+    assert_eq!(poll(&mut wait), Poll::Ready(Ok(())), "its turn has come");
+    drop(wait);
+    assert!(!flow.try_accept());
+}
+
+#[test]
+fn a_task_is_woken_for_its_turn_and_by_the_end_of_its_token() {
+    let system = crate::runtime::System::new();
+    let flow = TokenBucketFlow::new(&system, 20.0, 1);
+    assert!(flow.try_accept());
+    let token = CancelToken::new(&system);
+    assert_eq!(system.block_on(flow.wait_async(&token)), Ok(()));
+    let slow = TokenBucketFlow::new(&system, 0.001, 1);
+    assert!(slow.try_accept());
+    let (stops, clock) = (token.clone(), system);
+    let stopper = system.spawn("stopper", move || {
+        clock.sleep_until(clock.now() + Duration::from_millis(20));
+        stops.cancel();
+    });
+    let ended = system.block_on(slow.wait_async(&token));
+    assert_eq!(ended, Err(WaitError::Ended(Reason::Cancelled)));
+    system.join(stopper).unwrap();
+}
+
+#[test]
+fn tasks_go_on_always_or_never_with_the_fakes() {
+    let token = CancelToken::new(&Manual::new());
+    assert_eq!(poll(&mut AlwaysAccept.wait_async(&token)), Poll::Ready(Ok(())));
+    let never = NeverAccept::new(&Manual::new());
+    assert_eq!(poll(&mut never.wait_async(&token)), Poll::Ready(Err(WaitError::Closed)));
 }

@@ -1,7 +1,7 @@
-//! The token bucket (the reference's `x/time/rate`): so many tokens per second, and a burst.
+//! The token bucket (the reference's `x/time/rate`): a number of tokens per second, and a burst.
 //!
 //! A bucket is a plain value and every call says what time it is, so it can be tested without a
-//! clock and locked by whoever shares it. Times and token counts follow the reference's double
+//! clock. To share it, put it under a lock. Times and token counts follow the reference's double
 //! precision operation by operation (`workqueue:TB-3`, `TB-4`, `TB-17`).
 //!
 //! ```
@@ -132,7 +132,7 @@ impl TokenBucket {
         reservation
     }
 
-    /// Tells whether so many tokens are never granted, however patient the caller is
+    /// Tells whether `n` tokens are never granted, however patient the caller is
     /// (`workqueue:TB-12`).
     #[must_use]
     pub fn never_grants(&self, n: u64) -> bool {
@@ -141,13 +141,13 @@ impl TokenBucket {
 
     /// Gives back what a reservation has not used, at the latest at the time it may act.
     ///
-    /// What was reserved after it stays: cancelling newest first restores everything, oldest
+    /// Later reservations keep their times: cancelling newest first restores everything, oldest
     /// first next to nothing (`workqueue:TB-19`). A bucket does not remember whom it gave tokens
     /// back to; a second cancel of the same reservation is computed anew (`TB-28`).
     pub fn cancel(&mut self, t: Instant, reservation: &Reservation) {
         let t = self.not_before_last(t);
         let &Reservation { granted, tokens: n, act, rate, .. } = reservation;
-        // Whoever reserved from an unlimited bucket took nothing from it.
+        // A reservation from an unlimited bucket took nothing from it.
         if !granted || n == 0 || act < t || self.rate.is_unlimited() || rate.is_unlimited() {
             return;
         }

@@ -14,8 +14,8 @@ impl Rate {
     /// Every request is granted at once (`workqueue:TB-8`).
     pub const UNLIMITED: Self = Self(f64::INFINITY);
 
-    /// Makes a rate. What is negative or not a number counts as zero, the largest finite number
-    /// as unlimited.
+    /// Makes a rate. A negative number or NaN counts as zero, the largest finite number as
+    /// unlimited.
     #[must_use]
     pub fn per_second(tokens: f64) -> Self {
         match tokens {

@@ -1,5 +1,7 @@
 //! What queues tell, under a clock that is moved by hand.
 
+mod due;
+mod panics;
 #[cfg(all(feature = "metrics", feature = "prometheus-client"))]
 mod text;
 mod updater;

@@ -1,5 +1,8 @@
 //! Wakers and keys are foreign code: none of them runs under the lock.
 
+use std::num::NonZeroUsize;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+
 use super::*;
 use crate::limited_queue::{LimitedQueue, Outcome};
 use crate::limiter::Exponential;
@@ -154,4 +157,94 @@ fn keys_that_a_queue_is_told_to_forget_are_dropped_without_the_lock() {
     probe.calls(move || _ = asked.len());
     queue.forget(&key);
     assert_eq!(probe.ends(), (2, 2));
+}
+
+/// A key that cannot be copied: it panics with a value that runs a probe when it is dropped.
+#[derive(PartialEq, Eq, Hash, Debug)]
+struct NoCopy(u8);
+
+thread_local! {
+    static PROBE: std::cell::RefCell<Option<Arc<Probe>>> = const { std::cell::RefCell::new(None) };
+}
+
+fn breaks() {
+    if let Some(probe) = PROBE.with_borrow(Clone::clone) {
+        resume_unwind(Box::new(Probing(0, probe)));
+    }
+}
+
+impl Clone for NoCopy {
+    fn clone(&self) -> Self {
+        if self.0 > 1 {
+            breaks();
+        }
+        Self(self.0)
+    }
+}
+
+#[test]
+fn what_ends_a_batch_early_is_dropped_without_the_lock() {
+    let (queue, probe) = (Arc::new(WorkQueue::new(&System::new())), Arc::<Probe>::default());
+    let asked = Arc::clone(&queue);
+    probe.calls(move || _ = asked.len());
+    (1..=2).for_each(|key| queue.add(NoCopy(key)));
+    PROBE.set(Some(Arc::clone(&probe)));
+    let taken = queue.take_batch(NonZeroUsize::MAX);
+    PROBE.set(None);
+    assert_eq!((taken.len(), queue.len()), (1, 1));
+    assert_eq!(probe.ends(), (1, 1));
+}
+
+/// A part whose callers return at once or wait for ever, and break if they are given up.
+struct Endless;
+
+/// Whether it waits.
+#[derive(Clone)]
+struct Waits(bool);
+
+impl Machine for Endless {
+    type Op = Waits;
+    type Ret = ();
+
+    fn step(&mut self, op: &mut Waits, cx: &mut Cx<'_>) -> Step<()> {
+        Operation::step(op, self, cx)
+    }
+}
+
+impl Embed<Endless> for Waits {
+    type Ret = ();
+
+    fn embed(self) -> Self {
+        self
+    }
+
+    fn project(op: Self) -> Self {
+        op
+    }
+
+    fn result((): ()) {}
+}
+
+impl Operation<Endless> for Waits {
+    fn step(&mut self, _: &mut Endless, _: &mut Cx<'_>) -> Step<()> {
+        if self.0 { Step::Wait { on: 0, until: None } } else { Step::Done(()) }
+    }
+
+    fn cancel(&mut self, _: &mut Endless, _: &mut Cx<'_>) {
+        breaks();
+    }
+}
+
+#[test]
+fn what_a_call_that_is_given_up_panics_with_is_dropped_without_the_lock() {
+    let monitor = Arc::new(Monitor::new(&System::new(), Endless));
+    let probe = Arc::<Probe>::default();
+    let asked = Arc::clone(&monitor);
+    probe.calls(move || asked.call(Waits(false)));
+    let mut waits = Box::pin(monitor.call_async(Waits(true)));
+    pends(waits.as_mut(), &Arc::default());
+    PROBE.set(Some(Arc::clone(&probe)));
+    assert!(catch_unwind(AssertUnwindSafe(|| drop(waits))).is_ok());
+    PROBE.set(None);
+    assert_eq!(probe.ends(), (1, 1));
 }

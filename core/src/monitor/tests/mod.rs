@@ -2,6 +2,8 @@
 
 mod foreign;
 mod halves;
+mod many;
+mod panics;
 mod sleepers;
 mod then;
 
@@ -190,25 +192,27 @@ fn a_dropped_getter_passes_its_wake_up_to_one_other() {
 fn nobody_counts_as_asleep_who_is_awake() {
     let runtime = System::new();
     let monitor = Arc::new(Monitor::new(&runtime, Queue::<u8>::default()));
-    let asleep = || {
-        let inside = runtime.lock(&monitor.inside);
-        (inside.asleep.iter().sum::<u32>(), inside.asleep_anywhere)
-    };
+    let asleep = || runtime.lock(&monitor.inside).sleepers.counts();
     let getter = {
         let monitor = Arc::clone(&monitor);
         runtime.spawn("getter", move || monitor.call(Get))
     };
-    while asleep() != (1, 1) {
+    while asleep() != (1, 0) {
         std::thread::yield_now();
     }
     let bell = Arc::<Bell>::default();
     let mut task = pin!(monitor.call_async(Get));
     assert!(poll(task.as_mut(), &bell).is_pending());
-    assert_eq!(asleep(), (1, 2));
+    assert_eq!(asleep(), (1, 1));
     monitor.call(Add { key: Some(1), hash: 1 });
-    assert_eq!((bell.rings(), asleep()), (1, (1, 1)), "the task was told, and it alone");
-    monitor.call(Add { key: Some(2), hash: 2 });
+    assert_eq!(
+        (bell.rings(), asleep()),
+        (0, (0, 1)),
+        "the thread came first, and it alone is told"
+    );
     assert!(runtime.join(getter).expect("it does not panic").is_some());
+    monitor.call(Add { key: Some(2), hash: 2 });
+    assert_eq!((bell.rings(), asleep()), (1, (0, 0)));
     assert!(taken(poll(task.as_mut(), &bell)).is_some());
     assert_eq!(asleep(), (0, 0));
     let mut gone = Box::pin(monitor.call_async(Get));

@@ -18,7 +18,7 @@ fn all_are_woken_threads_and_tasks_of_one_channel() {
     let mut task = pin!(queue.take_async());
     assert!(poll(task.as_mut(), &bell).is_pending());
     queue.shut_down();
-    assert_eq!(runtime.asleep(), 0, "whoever is notified does not count as asleep");
+    assert_eq!(runtime.asleep(), 0, "a notified thread does not count as asleep");
     assert_eq!(runtime.join(thread).expect("it does not panic"), None);
     assert_eq!(bell.rings(), 1);
 }

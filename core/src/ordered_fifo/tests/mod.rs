@@ -1,7 +1,6 @@
 //! The rules of the ordered FIFO on real threads, one behaviour a test.
 
 mod batch;
-mod lent;
 mod relist;
 mod sync;
 mod unlocked;
@@ -87,19 +86,6 @@ fn in_batches(batch_size: usize) -> Atomic {
     let batch_size = NonZeroUsize::new(batch_size).unwrap();
     let options = Options { batch_size, ..Options::default() };
     OrderedFifo::with_options(&runtime, Intake::new(&runtime, key_of), options)
-}
-
-/// As [`key_of`], of objects that carry their keys.
-fn show(object: &Object) -> Result<&&'static str, Cause> {
-    if object.0.is_empty() { Err(Arc::new(NoMetadata)) } else { Ok(&object.0) }
-}
-
-/// As [`in_batches`], of objects that carry their keys.
-fn lending(batch_size: usize) -> Atomic {
-    let runtime = System::new();
-    let batch_size = NonZeroUsize::new(batch_size).unwrap();
-    let options = Options { batch_size, ..Options::default() };
-    OrderedFifo::with_options(&runtime, Intake::lending(&runtime, show), options)
 }
 
 fn deleted(object: Object) -> Happened {

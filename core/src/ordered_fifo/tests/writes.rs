@@ -32,7 +32,7 @@ fn every_refused_write_is_a_write() {
         |queue: &Atomic| queue.update(("", 1)),
         |queue: &Atomic| queue.delete(("", 1)),
     ] {
-        for queue in [atomic(), in_batches(1), lending(2)] {
+        for queue in [atomic(), in_batches(1)] {
             let error = refused(&queue).unwrap_err();
             assert!(matches!(error, EnqueueError::Key(_)));
             assert_eq!(error.source().expect("a cause").to_string(), "object has no meta");

@@ -13,7 +13,7 @@ fn growing(duration: u64, factor: f64, steps: u32, cap: u64) -> Backoff {
     Backoff { factor, steps, cap: seconds(cap), ..Backoff::new(seconds(duration)) }
 }
 
-/// The whole seconds of so many delays.
+/// The next `count` delays in whole seconds.
 fn first(delays: &mut impl Delays, count: usize) -> Vec<u64> {
     (0..count).map(|_| delays.next(&LOW).as_secs()).collect()
 }

@@ -1,5 +1,6 @@
 //! Workers under a clock that is moved by hand, one behaviour a test.
 
+mod answers;
 mod sources;
 #[cfg(feature = "tracing")]
 mod spans;
@@ -112,13 +113,13 @@ struct Failing(Mutex<Vec<String>>);
 impl Reconcile<u8> for Arc<Failing> {
     type Error = &'static str;
 
-    fn reconcile(&self, key: &u8) -> Result<Action, Self::Error> {
+    fn reconcile(&self, key: &u8, _: Attempt<'_>) -> Result<Action, Fault<Self::Error>> {
         assert_ne!(*key, 2, "two");
-        Err("not two")
+        Err(Fault::Retry("not two"))
     }
 
-    fn failed(&self, key: &u8, failure: Failure<Self::Error>) {
-        self.0.lock().push(format!("{key}: {failure:?}"));
+    fn failed(&self, key: &u8, failure: &Failure<Self::Error>) {
+        self.0.lock().push(format!("{key}: {:?}", failure.cause));
         assert_ne!(*key, 3, "a log that panics");
     }
 }
@@ -143,11 +144,15 @@ fn failures_are_told_and_a_panic_of_the_listener_changes_nothing() {
 impl awaited::ReconcileAsync<u8> for Arc<Failing> {
     type Error = &'static str;
 
-    async fn reconcile(&self, key: &u8) -> Result<Action, Self::Error> {
-        Reconcile::reconcile(self, key)
+    async fn reconcile(
+        &self,
+        key: &u8,
+        attempt: Attempt<'_>,
+    ) -> Result<Action, Fault<Self::Error>> {
+        Reconcile::reconcile(self, key, attempt)
     }
 
-    fn failed(&self, key: &u8, failure: Failure<Self::Error>) {
+    fn failed(&self, key: &u8, failure: &Failure<Self::Error>) {
         Reconcile::failed(self, key, failure);
     }
 }
@@ -157,7 +162,7 @@ fn a_function_is_given_somebody_who_learns_of_its_failures() {
     let told = Arc::new(Mutex::new(vec![]));
     let tell = {
         let told = Arc::clone(&told);
-        move |key: &u8, failure: Failure<&str>| told.lock().push((*key, format!("{failure:?}")))
+        move |key: &u8, failure: &Failure<&str>| told.lock().push((*key, failure.to_string()))
     };
     let runtime = System::new();
     let filled = || {
@@ -167,11 +172,12 @@ fn a_function_is_given_somebody_who_learns_of_its_failures() {
         queue
     };
     let fails = |key: &u8| if *key == 2 { Err("two") } else { Ok(Action::Done) };
-    let pool = Pool::start(&runtime, &filled(), workers(1), telling(fails, tell.clone()));
+    let pool = Pool::start(&runtime, &filled(), workers(1), policy(fails).telling(tell.clone()));
     assert!(pool.shut_down(PATIENCE).is_complete());
     let fails = async |key: u8| if key == 3 { Err("three") } else { Ok(Action::Done) };
-    runtime.block_on(awaited::work(&*filled(), &telling(fails, tell)));
-    let errors = [(2, "Error(\"two\")"), (3, "Error(\"three\")")];
+    runtime.block_on(awaited::work(&*filled(), &policy(fails).telling(tell)));
+    let errors =
+        [(2, "attempt 1: two; it is tried again"), (3, "attempt 1: three; it is tried again")];
     assert_eq!(*told.lock(), errors.map(|(key, error)| (key, error.to_owned())));
 }
 

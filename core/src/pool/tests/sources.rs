@@ -49,7 +49,7 @@ fn an_item_of_a_priority_queue_comes_back_with_its_priority_whatever_brings_it_b
         let queue = PriorityQueue::with_limiter(&runtime, Exponential::new(ms(1), ms(1)), ());
         queue.add_with(1, AddOptions { priority: 7, ..AddOptions::default() });
         let (_, delivery) = queue.next().unwrap();
-        Source::settle(&queue, delivery, outcome);
+        Source::settle(&queue, delivery, outcome, None);
         runtime.advance(ms(1));
         let (_, (_, priority)) = queue.next().unwrap();
         assert_eq!(priority, 7, "{outcome:?}: PQ-42");
@@ -62,7 +62,7 @@ fn an_item_that_a_task_takes_comes_back_with_its_priority_too() {
     let queue = PriorityQueue::with_limiter(&runtime, Exponential::new(ms(1), ms(1)), ());
     queue.add_with(1, AddOptions { priority: 7, ..AddOptions::default() });
     let (_, delivery) = runtime.block_on(queue.next_async()).unwrap();
-    Source::settle(&queue, delivery, Outcome::Retry);
+    Source::settle(&queue, delivery, Outcome::Retry, None);
     runtime.advance(ms(1));
     let (_, (_, priority)) = runtime.block_on(queue.next_async()).unwrap();
     assert_eq!(priority, 7, "PQ-42");
@@ -103,7 +103,10 @@ impl Source for Broken {
     async fn next_async(&self) -> Option<(u8, ())> {
         panic!("the queue has a bug")
     }
-    fn settle(&self, (): (), _: crate::limited_queue::Outcome) {}
+    fn settle(&self, (): (), _: Outcome, _: Option<i32>) {}
+    fn failures(&self, _: &u8) -> u32 {
+        0
+    }
     fn release(&self, (): ()) {}
     fn shut_down(&self) {}
     fn waiting(&self) -> usize {
@@ -112,7 +115,7 @@ impl Source for Broken {
 }
 
 #[test]
-fn a_panic_of_the_queue_reaches_whoever_shuts_the_pool_down() {
+fn a_panic_of_the_queue_reaches_the_caller_of_the_shutdown() {
     let runtime = System::new();
     let pool = Pool::start(&runtime, &Arc::new(Broken), workers(2), |_: &u8| -> Result<_, ()> {
         Ok(Action::Done)
@@ -136,8 +139,11 @@ impl Source for Once {
     async fn next_async(&self) -> Option<(u8, ())> {
         None
     }
-    fn settle(&self, (): (), _: crate::limited_queue::Outcome) {
+    fn settle(&self, (): (), _: Outcome, _: Option<i32>) {
         self.0.lock().push("settled");
+    }
+    fn failures(&self, _: &u8) -> u32 {
+        0
     }
     fn release(&self, (): ()) {
         self.0.lock().push("released");
@@ -153,6 +159,7 @@ fn a_delivery_that_nobody_settles_is_released_once() {
     let queue = Once::default();
     drop(reconcile::Held { queue: &queue, delivery: Some(()) });
     assert_eq!(*queue.0.lock(), ["released"]);
-    reconcile::Held { queue: &queue, delivery: Some(()) }.settle::<()>(Ok(Action::Done), drop);
+    let held = reconcile::Held { queue: &queue, delivery: Some(()) };
+    held.settle::<()>(Ok(Ok(Action::Done)), Attempt(&|| 0), || None, |_| {});
     assert_eq!(*queue.0.lock(), ["released", "settled"], "and not both");
 }

@@ -75,9 +75,9 @@ fn is_told_of(work: impl FnOnce(&LimitedQueue<u8, System, Exponential<u8>>)) {
     let text = String::from_utf8(lines.0.lock().clone()).unwrap();
     let expected = [
         "WARN reconcile{key=1}: ",
-        "an error: to be tried again",
+        "an error: it is tried again",
         "ERROR reconcile{key=2}: ",
-        "a panic: to be tried again panic=\"of two\"",
+        "a panic: it is tried again attempt=1 panic=\"of two\"",
         "INFO reconcile{key=3}: ",
         "mine",
     ];

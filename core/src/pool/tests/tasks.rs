@@ -43,15 +43,15 @@ struct Stuck(Arc<Mutex<usize>>);
 impl ReconcileAsync<u8> for Stuck {
     type Error = ();
 
-    async fn reconcile(&self, key: &u8) -> Result<Action, ()> {
+    async fn reconcile(&self, key: &u8, _: Attempt<'_>) -> Result<Action, Fault<()>> {
         if *key == 1 {
             return std::future::pending().await;
         }
-        Err(())
+        Err(Fault::Retry(()))
     }
 
-    fn failed(&self, _: &u8, failure: Failure<()>) {
-        assert!(matches!(failure, Failure::Error(())));
+    fn failed(&self, _: &u8, failure: &Failure<()>) {
+        assert!(matches!(failure.cause, Cause::Error(())));
         *self.0.lock() += 1;
     }
 }
@@ -121,7 +121,7 @@ async fn a_pool_shows_how_many_tasks_it_has() {
 
 #[tokio::test]
 #[should_panic(expected = "the queue has a bug")]
-async fn a_panic_of_the_queue_reaches_whoever_shuts_the_pool_down() {
+async fn a_panic_of_the_queue_reaches_the_caller_of_the_shutdown() {
     let pool = TaskPool::start(&Arc::new(sources::Broken), workers(2), |_: u8| {
         std::future::ready(Ok::<_, ()>(Action::Done))
     });

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::*;
+use crate::limiter::Item;
 use crate::machine::Wakes;
 use crate::queue::UPDATERS;
 use crate::queue::items::{DELAYED, DIRTY, PROCESSING};
@@ -77,14 +78,44 @@ fn failures_are_counted_from_delivery_to_delivery_until_one_succeeds() {
 
 #[test]
 fn what_is_settled_after_shutdown_neither_comes_back_nor_counts() {
-    let mut queue = machine();
-    queue.add(1, priority(0));
-    let (token, ..) = queue.get();
-    assert_eq!(queue.machine.locked(), 1);
-    queue.call(ShutDown);
-    queue.call(Settle::new(token, Outcome::Retry, 0));
-    assert_eq!((queue.failures(1), queue.call(Retries)), (0, 0), "PQ-2");
-    assert_eq!((queue.machine.waiting(), queue.machine.locked()), (0, 0));
+    for outcome in [Outcome::Retry, Outcome::RetryAfter(ms(1))] {
+        let mut queue = machine();
+        queue.add(1, priority(0));
+        let (token, ..) = queue.get();
+        assert_eq!(queue.machine.locked(), 1);
+        queue.call(ShutDown);
+        queue.call(Settle::new(token, outcome, 0));
+        assert_eq!((queue.failures(1), queue.call(Retries)), (0, 0), "PQ-2: {outcome:?}");
+        assert_eq!((queue.machine.waiting(), queue.machine.locked()), (0, 0));
+    }
+}
+
+/// Panics when it is asked about one item.
+struct Picky(u8);
+
+impl Limiter<u8> for Picky {
+    fn when(&mut self, item: Item<'_, u8>, _: Instant) -> Duration {
+        assert_ne!(*item.key(), self.0, "a bug of the limiter");
+        ms(1)
+    }
+    fn forget(&mut self, _: Item<'_, u8>, _: &mut Vec<u8>) {}
+    fn num_requeues(&self, _: Item<'_, u8>) -> u32 {
+        0
+    }
+}
+
+#[test]
+fn an_item_whose_limiter_panics_is_not_kept() {
+    let mut queue = ByHand::new(Prioritized::new(Picky(2), Journal::default()));
+    let add = AssertUnwindSafe(|| queue.add_all(&[1, 2, 3], failed(0)));
+    assert!(catch_unwind(add).is_err());
+    queue.machine.check();
+    assert_eq!((queue.machine.items.len(), queue.machine.waiting()), (1, 1), "the first waits");
+    queue.machine.limiter.0 = 0;
+    queue.add(2, failed(0));
+    queue.advance(ms(1));
+    assert_eq!(queue.drain(), [(1, 0), (2, 0)]);
+    assert_eq!(queue.machine.items.len(), 0);
 }
 
 #[test]

@@ -83,9 +83,7 @@ fn depth_counts_the_ready_by_priority() {
 fn latency_counts_from_when_an_entry_became_ready_and_work_from_hand_out() {
     let mut queue = metered();
     queue.put(1, after(0, 10));
-    queue.advance(ms(10));
-    queue.depth_is_what_is_ready();
-    queue.advance(ms(7));
+    queue.advance(ms(17)); // nobody calls when its time comes
     let (token, ..) = queue.call(Get).unwrap();
     assert_eq!(queue.counts().latency, 7, "PQ-40");
     queue.advance(ms(5));
@@ -96,6 +94,32 @@ fn latency_counts_from_when_an_entry_became_ready_and_work_from_hand_out() {
     queue.call(Get).unwrap();
     assert_eq!(queue.counts().latency, 9);
     queue.depth_is_what_is_ready();
+}
+
+#[test]
+fn an_entry_that_is_added_at_once_while_it_waits_is_ready_from_there() {
+    let mut queue = metered();
+    queue.put(1, after(0, 10));
+    queue.advance(ms(4));
+    queue.put(1, priority(2));
+    assert_eq!(queue.depth(Label::Priority(2)), 1, "PQ-13: with the priority that results");
+    queue.advance(ms(3));
+    queue.call(Get).unwrap();
+    assert_eq!((queue.counts().latency, queue.counts().added), (3, 1));
+}
+
+#[test]
+fn what_is_due_while_its_item_is_locked_is_told_by_whatever_call_comes_next() {
+    let mut queue = metered();
+    queue.put(1, priority(0));
+    let (token, ..) = queue.call(Get).unwrap();
+    queue.put(1, after(0, 10));
+    queue.advance(ms(15));
+    queue.call(Done(token));
+    assert_eq!((queue.depth(Label::Priority(0)), queue.counts().added), (1, 2), "PQ-20");
+    queue.advance(ms(1));
+    queue.call(Get).unwrap();
+    assert_eq!(queue.counts().latency, 6);
 }
 
 #[test]

@@ -4,6 +4,7 @@ mod batch;
 mod calls;
 mod delays;
 mod ends;
+mod many;
 mod meter;
 mod order;
 
@@ -19,10 +20,10 @@ type Machine<L = Exponential<u8>> = ByHand<Prioritized<u8, L, Journal>>;
 struct Journal(Vec<String>);
 
 impl Observer for Journal {
-    fn ready(&mut self, entry: Slot, priority: i32, _: &mut Cx<'_>) {
+    fn ready(&mut self, entry: Slot, priority: i32, _: Option<Instant>, _: &mut Cx<'_>) {
         self.0.push(format!("{} ready {priority}", entry.0));
     }
-    fn rose(&mut self, entry: Slot, priority: i32) {
+    fn rose(&mut self, entry: Slot, priority: i32, _: &mut Cx<'_>) {
         self.0.push(format!("{} rose {priority}", entry.0));
     }
     fn handed_out(&mut self, entry: Slot, _: &mut Cx<'_>) {
@@ -31,7 +32,7 @@ impl Observer for Journal {
     fn done(&mut self, entry: Slot, _: &mut Cx<'_>) {
         self.0.push(format!("{} done", entry.0));
     }
-    fn retried(&mut self) {
+    fn retried(&mut self, _: &mut Cx<'_>) {
         self.0.push("retried".to_owned());
     }
 }

@@ -1,7 +1,6 @@
 //! Who is handed out first.
 
 use super::*;
-use crate::slab::ahead::tests::{Seen, looks_ahead};
 
 #[test]
 fn the_highest_priority_comes_first_and_equals_in_order() {
@@ -178,17 +177,6 @@ fn an_equal_priority_is_no_rise_neither_waiting_nor_set_aside() {
     queue.told();
     queue.add(1, priority(3));
     assert!(queue.told().is_empty(), "PQ-38, while it is locked");
-}
-
-#[test]
-fn a_long_queue_looks_ahead() {
-    let limiter = Exponential::<Seen>::new(ms(10), ms(1000));
-    let mut queue = ByHand::new(Prioritized::new(limiter, ()));
-    for key in 0..80 {
-        let options = AddOptions::default();
-        queue.call(Add { key: Some(Seen(key)), hash: key.into(), options, called: None });
-    }
-    looks_ahead(|| assert!(queue.call(Get).is_some()));
 }
 
 #[test]

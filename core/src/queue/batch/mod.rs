@@ -61,7 +61,7 @@ macro_rules! batch_calls {
         where
             $($bounds)*
         {
-            /// Adds items in their order, as so many calls of [`add`](Self::add) would.
+            /// Adds items in their order, as repeated calls of [`add`](Self::add) would.
             pub fn add_all(&self, keys: impl IntoIterator<Item = K>) {
                 let hashed = |key: K| {
                     let hash = self.hasher.hash_one(&key);
@@ -112,7 +112,7 @@ macro_rules! batch_calls {
                 self.monitor.call_async($crate::queue::GetBatch { most, call: $crate::queue::Get })
             }
 
-            /// Ends deliveries in their order, as so many calls of [`done`](Self::done) would.
+            /// Ends deliveries in their order, as repeated calls of [`done`](Self::done) would.
             /// Returns how many of them had not ended before.
             pub fn done_all(&self, tokens: impl IntoIterator<Item = Token>) -> usize {
                 let all = tokens.into_iter().map($crate::queue::Done).collect();

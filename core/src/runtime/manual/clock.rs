@@ -9,6 +9,8 @@ use std::time::Duration;
 use parking_lot::{Condvar, Mutex};
 
 use super::sleeper::{Roused, Sleeper};
+use crate::caught::{each, pass_on};
+use crate::runtime::sequence::Sequence;
 use crate::runtime::{Instant, WallTime};
 
 /// The last instant that the clock can show: [`Instant::NEVER`] must not come.
@@ -23,6 +25,8 @@ pub(super) struct Clock {
     /// What the clock shows. Changed only with the state locked, and read without: a clock is read
     /// more often than it is moved.
     now: AtomicU64,
+    /// Where random numbers come from.
+    entropy: Sequence,
     state: Mutex<State>,
     /// Signalled when somebody begins to wait.
     arrived: Condvar,
@@ -31,7 +35,6 @@ pub(super) struct Clock {
 #[derive(Debug)]
 struct State {
     wall: WallTime,
-    entropy: u64,
     waiting: BTreeMap<Key, Waiter>,
     arrivals: u64,
     /// Threads asleep, with or without a deadline.
@@ -46,8 +49,9 @@ enum Waiter {
 
 impl Clock {
     pub(super) fn new(wall: WallTime, seed: u64) -> Self {
-        let state = State { wall, entropy: seed, waiting: BTreeMap::new(), arrivals: 0, asleep: 0 };
-        Self { now: AtomicU64::new(0), state: Mutex::new(state), arrived: Condvar::new() }
+        let state = State { wall, waiting: BTreeMap::new(), arrivals: 0, asleep: 0 };
+        let (now, entropy) = (AtomicU64::new(0), Sequence::new(seed));
+        Self { now, entropy, state: Mutex::new(state), arrived: Condvar::new() }
     }
 
     pub(super) fn now(&self) -> Instant {
@@ -62,20 +66,16 @@ impl Clock {
         self.state.lock().wall = wall;
     }
 
-    /// Returns the next number of a sequence that the seed fixes (splitmix64).
+    /// Returns the next number of the sequence that the seed fixes.
     pub(super) fn entropy(&self) -> u64 {
-        let mut state = self.state.lock();
-        state.entropy = state.entropy.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let x = state.entropy;
-        let x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        x ^ (x >> 31)
+        self.entropy.next()
     }
 
     /// Moves the clock and fires whatever is due by then (`workqueue:CK-4`).
     ///
-    /// Nothing is locked while a waker runs (`workqueue:CK-5`). What a waker arms anew is not of
-    /// this step, so a step ends even if every waker arms another one.
+    /// Nothing is locked while a waker runs (`workqueue:CK-5`). One that panics keeps none of the
+    /// others waiting; the first panic goes on at the end of the step. A timer that a waker
+    /// arms waits for the next step, so a step ends even if every waker arms another one.
     pub(super) fn advance(&self, by: Duration) {
         let mut state = self.state.lock();
         let now = (self.now() + by).min(END_OF_TIME);
@@ -83,14 +83,13 @@ impl Clock {
         state.wall = state.wall + by;
         let newest = state.arrivals;
         drop(state);
-        while let Some(waiter) = self.take_due(now, newest) {
-            match waiter {
-                Waiter::Thread(sleeper) => {
-                    self.rouse(&sleeper, Roused::ByClock);
-                }
-                Waiter::Timer(waker) => waker.wake(),
+        let due = std::iter::from_fn(|| self.take_due(now, newest));
+        pass_on(each(due, |waiter| match waiter {
+            Waiter::Thread(sleeper) => {
+                self.rouse(&sleeper, Roused::ByClock);
             }
-        }
+            Waiter::Timer(waker) => waker.wake(),
+        }));
     }
 
     fn take_due(&self, now: Instant, newest: u64) -> Option<Waiter> {

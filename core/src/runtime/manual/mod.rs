@@ -34,12 +34,12 @@ use std::sync::Arc;
 use std::task::Waker;
 use std::time::Duration;
 
-use arc_swap::ArcSwap;
-use parking_lot::{Mutex, MutexGuard, RwLock};
+use parking_lot::{Mutex, MutexGuard};
 
-use super::{Ambient, Instant, Panic, Runtime, System, WallTime};
+use super::through_system::through_system;
+use super::{Ambient, Instant, Runtime, System, WallTime};
 use clock::{Clock, Key};
-use sleeper::{Roused, Sleeper};
+pub(super) use sleeper::{Roused, Sleeper};
 
 /// What the wall clock reads in the beginning: 2023-11-14T22:13:20Z.
 const WALL_EPOCH: WallTime = WallTime::from_nanos(1_700_000_000_000_000_000);
@@ -114,19 +114,24 @@ impl fmt::Debug for Manual {
     }
 }
 
-/// Threads asleep until notified; whoever has slept longest is notified first.
+/// Threads asleep until notified; the one that has slept longest is notified first.
 #[derive(Debug, Default)]
 pub struct ManualCondvar {
     asleep: Mutex<VecDeque<Arc<Sleeper>>>,
 }
 
 impl ManualCondvar {
+    /// Adds a sleeper.
+    pub(super) fn enter(&self, sleeper: Arc<Sleeper>) {
+        self.asleep.lock().push_back(sleeper);
+    }
+
     /// Forgets a sleeper that the clock has roused.
-    fn forget(&self, sleeper: &Arc<Sleeper>) {
+    pub(super) fn forget(&self, sleeper: &Arc<Sleeper>) {
         self.asleep.lock().retain(|other| !Arc::ptr_eq(other, sleeper));
     }
 
-    fn next(&self) -> Option<Arc<Sleeper>> {
+    pub(super) fn next(&self) -> Option<Arc<Sleeper>> {
         self.asleep.lock().pop_front()
     }
 }
@@ -160,36 +165,9 @@ impl Ambient for Manual {
 }
 
 impl Runtime for Manual {
-    type Mutex<T: Send> = Mutex<T>;
-    type Guard<'a, T: Send + 'static> = MutexGuard<'a, T>;
-    type RwLock<T: Send + Sync> = RwLock<T>;
-    type ReadGuard<'a, T: Send + Sync + 'static> = <System as Runtime>::ReadGuard<'a, T>;
-    type WriteGuard<'a, T: Send + Sync + 'static> = <System as Runtime>::WriteGuard<'a, T>;
-    type Atomic = <System as Runtime>::Atomic;
-    type Condvar = ManualCondvar;
-    type Join<T: Send + 'static> = <System as Runtime>::Join<T>;
     type Timer = ManualTimer;
-    type Published<T: Send + Sync> = ArcSwap<T>;
 
-    fn mutex<T: Send + 'static>(&self, value: T) -> Mutex<T> {
-        self.system.mutex(value)
-    }
-
-    fn condvar(&self) -> ManualCondvar {
-        ManualCondvar::default()
-    }
-
-    fn lock<'a, T: Send + 'static>(&self, mutex: &'a Mutex<T>) -> Self::Guard<'a, T> {
-        self.system.lock(mutex)
-    }
-
-    fn wait<'a, T: Send + 'static>(
-        &self,
-        condvar: &ManualCondvar,
-        guard: Self::Guard<'a, T>,
-    ) -> Self::Guard<'a, T> {
-        self.wait_until(condvar, guard, Instant::NEVER).0
-    }
+    through_system!();
 
     fn wait_until<'a, T: Send + 'static>(
         &self,
@@ -198,7 +176,7 @@ impl Runtime for Manual {
         deadline: Instant,
     ) -> (Self::Guard<'a, T>, bool) {
         let Some(sleeper) = self.clock.begin_sleep(deadline) else { return (guard, true) };
-        condvar.asleep.lock().push_back(Arc::clone(&sleeper));
+        condvar.enter(Arc::clone(&sleeper));
         let roused = MutexGuard::unlocked(&mut guard, || sleeper.sleep());
         if roused == Roused::ByClock {
             condvar.forget(&sleeper);
@@ -221,34 +199,6 @@ impl Runtime for Manual {
         }
     }
 
-    fn rw_lock<T: Send + Sync + 'static>(&self, value: T) -> RwLock<T> {
-        self.system.rw_lock(value)
-    }
-
-    fn read<'a, T: Send + Sync + 'static>(&self, lock: &'a RwLock<T>) -> Self::ReadGuard<'a, T> {
-        self.system.read(lock)
-    }
-
-    fn write<'a, T: Send + Sync + 'static>(&self, lock: &'a RwLock<T>) -> Self::WriteGuard<'a, T> {
-        self.system.write(lock)
-    }
-
-    fn atomic(&self, value: u64) -> Self::Atomic {
-        self.system.atomic(value)
-    }
-
-    fn published<T: Send + Sync + 'static>(&self, value: Arc<T>) -> ArcSwap<T> {
-        self.system.published(value)
-    }
-
-    fn publish<T: Send + Sync + 'static>(&self, cell: &ArcSwap<T>, value: Arc<T>) {
-        self.system.publish(cell, value);
-    }
-
-    fn load<T: Send + Sync + 'static>(&self, cell: &ArcSwap<T>) -> Arc<T> {
-        self.system.load(cell)
-    }
-
     fn wake_at(&self, deadline: Instant, waker: Waker) -> ManualTimer {
         let (key, is_due) = self.clock.arm(deadline, waker);
         if is_due {
@@ -267,17 +217,5 @@ impl Runtime for Manual {
         if let Some(sleeper) = self.clock.begin_sleep(deadline) {
             sleeper.sleep();
         }
-    }
-
-    fn spawn<T: Send + 'static>(
-        &self,
-        name: &str,
-        body: impl FnOnce() -> T + Send + 'static,
-    ) -> Self::Join<T> {
-        self.system.spawn(name, body)
-    }
-
-    fn join<T: Send + 'static>(&self, thread: Self::Join<T>) -> Result<T, Panic> {
-        self.system.join(thread)
     }
 }

@@ -6,28 +6,28 @@ use crate::runtime::Instant;
 
 /// What ended a sleep.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Roused {
+pub(in crate::runtime) enum Roused {
     /// A notification.
     ByNotice,
     /// The clock.
     ByClock,
 }
 
-/// One sleep of one thread: whoever rouses it first decides how it ended.
+/// One sleep of one thread. The first wake-up decides how it ended.
 #[derive(Debug)]
-pub(super) struct Sleeper {
-    pub(super) until: Instant,
+pub(in crate::runtime) struct Sleeper {
+    pub(in crate::runtime) until: Instant,
     roused: Mutex<Option<Roused>>,
     signal: Condvar,
 }
 
 impl Sleeper {
-    pub(super) fn new(until: Instant) -> Self {
+    pub(in crate::runtime) fn new(until: Instant) -> Self {
         Self { until, roused: Mutex::new(None), signal: Condvar::new() }
     }
 
     /// Ends the sleep; false if it was ended before.
-    pub(super) fn rouse(&self, how: Roused) -> bool {
+    pub(in crate::runtime) fn rouse(&self, how: Roused) -> bool {
         let mut roused = self.roused.lock();
         if roused.is_some() {
             return false;
@@ -38,7 +38,7 @@ impl Sleeper {
     }
 
     /// Sleeps until roused, however long ago that was.
-    pub(super) fn sleep(&self) -> Roused {
+    pub(in crate::runtime) fn sleep(&self) -> Roused {
         let mut roused = self.roused.lock();
         loop {
             match *roused {

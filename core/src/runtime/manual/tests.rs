@@ -1,11 +1,12 @@
 //! The clock that is moved by hand (`workqueue:CK`).
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::task::{Wake, Waker};
 use std::time::Duration;
 
 use super::{Manual, ManualTimer};
-use crate::runtime::bell::Bell;
+use crate::runtime::bell::{Bell, Breaks};
 use crate::runtime::{Ambient, Instant, Runtime, System, WallTime};
 
 const SECOND: Duration = Duration::from_secs(1);
@@ -87,6 +88,19 @@ fn a_step_fires_every_timer_that_is_due_and_no_other() {
     assert_eq!(runtime.waiters(), 0, "a dropped timer does not wait");
     runtime.advance(2 * SECOND);
     assert_eq!(bell.rings(), 2);
+}
+
+#[test]
+fn a_timer_that_panics_keeps_nobody_waiting() {
+    let runtime = Manual::new();
+    let (bell, waker) = bell();
+    let breaks = || Breaks::waker("a waker of a test");
+    let timers = [waker.clone(), breaks(), waker]
+        .map(|waker| runtime.wake_at(Instant::ZERO + SECOND, waker));
+    let stepped = catch_unwind(AssertUnwindSafe(|| runtime.advance(SECOND)));
+    assert!(stepped.is_err(), "the panic goes on");
+    assert_eq!((bell.rings(), runtime.waiters()), (2, 0));
+    drop(timers);
 }
 
 #[test]

@@ -34,8 +34,12 @@ use crate::runtime::{Runtime, System};
 
 use super::{Cause, Handle, Key, KeyError, LastState};
 
-pub use operations::{Delete, Get, List, ListKeys, Op, Put, Replace, Ret};
-pub use state::{ExpiringObjects, Expiry, TimeToLive};
+pub use state::{Expiry, TimeToLive};
+
+for_harness! {
+    use operations::{Delete, Get, List, ListKeys, Op, Put, Replace, Ret};
+    use state::ExpiringObjects;
+}
 
 /// A store whose objects expire. Shared by reference or in an `Arc`.
 ///
@@ -69,6 +73,7 @@ impl<K: Key, O: Handle, R: Runtime, H: Host<ExpiringObjects<K, O>>> ExpiringStor
     /// # For harnesses
     /// A state with objects in it must have been filled with keys of `intake`, which nobody checks:
     /// others are not found again. A transformer of `intake` is not used.
+    #[cfg_attr(not(feature = "harness"), doc(hidden))]
     pub fn with_host(runtime: &R, intake: Intake<K, O>, host: H) -> Self {
         Self { monitor: Monitor::new(runtime, host), intake }
     }

@@ -37,10 +37,14 @@ use crate::runtime::{Runtime, System};
 
 use super::{Cause, Handle, Hashed, Key, KeyError};
 
-pub use operations::{
-    AddIfAbsent, BulkAdd, Close, Delete, Get, IsClosed, Len, List, Op, Pop, Put, Ret,
-};
-pub use state::{HeapQueue, Less, POPPERS};
+pub use state::Less;
+
+for_harness! {
+    use operations::{
+        AddIfAbsent, BulkAdd, Close, Delete, Get, IsClosed, Len, List, Op, Pop, Put, Ret,
+    };
+    use state::{HeapQueue, POPPERS};
+}
 
 /// A priority queue of objects. Shared by reference or in an `Arc`.
 ///
@@ -75,6 +79,7 @@ impl<K: Key, O: Handle, R: Runtime, H: Host<HeapQueue<K, O>>> KeyedHeap<K, O, R,
     /// # For harnesses
     /// A state with objects in it must have been filled with keys of `intake`, which nobody checks:
     /// others are not found again. A transformer of `intake` is not used.
+    #[cfg_attr(not(feature = "harness"), doc(hidden))]
     pub fn with_host(runtime: &R, intake: Intake<K, O>, host: H) -> Self {
         Self { monitor: Monitor::new(runtime, host), intake }
     }

@@ -8,7 +8,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::machine::{Channel, Wakes};
-use crate::slab::{Slab, Slot};
+use crate::slab::{Slab, Slot, Value};
 use crate::store::{Handle, Hashed, Key};
 
 /// Where callers of `pop` sleep.
@@ -39,6 +39,8 @@ impl<O> Default for Node<O> {
         Self { object: None, place: 0 }
     }
 }
+
+impl<O> Value for Node<O> {}
 
 /// How an object gets to where it belongs: upwards to a place, or downwards along a path.
 enum Move {

@@ -3,9 +3,8 @@
 use std::fmt;
 use std::sync::Arc;
 
-use hashbrown::HashTable;
-
-use crate::store::{Cause, KeyHasher, spread};
+use crate::slab::{Stands, Table};
+use crate::store::{Cause, KeyHasher};
 
 use super::members::Members;
 
@@ -170,26 +169,27 @@ struct Bucket {
     members: Members,
 }
 
+impl Stands for Bucket {
+    fn hash(&self) -> u32 {
+        self.hash
+    }
+}
+
 /// One view: its name, its function, and the slots under every value.
 pub(super) struct Index<O> {
     pub(super) name: Arc<str>,
     pub(super) function: IndexFunction<O>,
-    buckets: HashTable<Bucket>,
+    buckets: Table<Bucket>,
 }
 
 impl<O> Index<O> {
     pub(super) fn new(name: Arc<str>, function: IndexFunction<O>) -> Self {
-        Self { name, function, buckets: HashTable::new() }
+        Self { name, function, buckets: Table::new() }
     }
 
     pub(super) fn members(&self, value: Value<'_>) -> Option<&Members> {
         let same = |bucket: &Bucket| *bucket.value == *value.text;
-        self.buckets.find(spread(value.hash), same).map(|bucket| &bucket.members)
-    }
-
-    pub(super) fn copy_members(&mut self, value: Value<'_>) -> Option<Members> {
-        let same = |bucket: &Bucket| *bucket.value == *value.text;
-        self.buckets.find_mut(spread(value.hash), same).map(|bucket| bucket.members.copy())
+        self.buckets.find(value.hash, same).map(|bucket| &bucket.members)
     }
 
     /// Goes through the values that somebody has.
@@ -204,7 +204,7 @@ impl<O> Index<O> {
     #[inline(always)]
     pub(super) fn insert(&mut self, value: Value<'_>, slot: u32) {
         let same = |bucket: &Bucket| *bucket.value == *value.text;
-        match self.buckets.find_mut(spread(value.hash), same) {
+        match self.buckets.find_mut(value.hash, same) {
             Some(bucket) => bucket.members.insert(slot),
             None => self.insert_first(value, slot),
         }
@@ -212,16 +212,15 @@ impl<O> Index<O> {
 
     #[inline(never)]
     fn insert_first(&mut self, Value { text, hash }: Value<'_>, slot: u32) {
-        let bucket = Bucket { value: text.into(), hash, members: Members::One(slot) };
-        self.buckets.insert_unique(spread(hash), bucket, |bucket| spread(bucket.hash));
+        self.buckets.insert(Bucket { value: text.into(), hash, members: Members::One(slot) });
     }
 
     pub(super) fn remove(&mut self, value: Value<'_>, slot: u32) {
         let same = |bucket: &Bucket| *bucket.value == *value.text;
-        if let Ok(mut bucket) = self.buckets.find_entry(spread(value.hash), same)
-            && !bucket.get_mut().members.remove(slot)
+        if let Some(bucket) = self.buckets.find_mut(value.hash, same)
+            && !bucket.members.remove(slot)
         {
-            bucket.remove();
+            self.buckets.remove(value.hash, same);
         }
     }
 }

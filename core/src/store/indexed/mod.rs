@@ -42,7 +42,6 @@ use std::sync::Arc;
 
 use crate::fifo::Intake;
 use crate::runtime::{Runtime, System};
-use crate::slab::ahead::TOGETHER;
 
 use super::{Cause, Described, Handle, Hashed, Key, KeyError, LastState};
 
@@ -64,9 +63,9 @@ pub fn metadata_version<O: Described>(object: &O) -> Option<&str> {
 
 /// A store of objects with views by value. Shared by reference or in an `Arc`.
 ///
-/// `K` is the key, `O` the handle to an object, `R` the runtime. Of a key and of a handle the store
-/// holds two, and clones them where a snapshot is alive: an object is normally in an `Arc`, and as a
-/// key `Arc<str>` is better than `String`.
+/// `K` is the key, `O` the handle to an object, `R` the runtime. Keys and handles are cloned where a
+/// snapshot is alive: an object is normally in an `Arc`, and as a key `Arc<str>` is better than
+/// `String`.
 pub struct IndexedStore<K: Key, O: Handle, R: Runtime = System> {
     runtime: R,
     intake: Intake<K, O>,
@@ -170,66 +169,59 @@ impl<K: Key, O: Handle, R: Runtime> IndexedStore<K, O, R> {
         self.intake.hasher().hashed(key.clone())
     }
 
-    /// Carries out one change. What it finds is asked for its values with the readers' lock
-    /// released, which is foreign code; where it finds nothing, the lock is taken once.
+    /// Carries out one change. Index functions are foreign code, so a stored object is given to them
+    /// with the readers' lock released; where nothing is stored, the lock is taken once.
     fn write(&self, change: Change<K, O>, sets: Sets<'_>) -> Result<(), StoreError> {
+        // Declared before the locks, so dropped after them, on every way out: objects may run foreign
+        // code when they go. `change` is a parameter and goes last.
+        let before: O;
+        let mut left = None;
         let mut writer = self.runtime.lock(&self.writer);
         writer.begin();
         writer.plan_after(change.object.as_ref())?;
         let sets_version = self.note_version(&mut writer, Some(&change), sets);
         let mut content = self.runtime.lock(&self.content);
-        let (mut before, mut left) = (None, None);
-        // The place is good until the end: only who has the writers' lock changes the content.
-        match (content.place(change.key.key(), change.key.hash()), change.object) {
-            (Err(vacancy), Some(object)) => {
-                content.add(vacancy, change.key, object, &writer.spans, &writer.values);
-            }
-            (place, object) => {
-                if let Some(stored) = content.at(place)
-                    && !writer.functions().is_empty()
-                {
-                    before = Some(stored.clone());
-                    drop(content);
-                    writer.plan_before(0, before.as_ref())?;
-                    content = self.runtime.lock(&self.content);
-                }
-                let change = Change { key: change.key, object };
-                content
-                    .apply(place, change, &writer.spans, &writer.values, |gone| left = Some(gone));
-            }
+        // The slot is good until the end: content changes only under the writers' lock.
+        let slot = content.slot(change.key.key(), change.key.hash());
+        if let Some(stored) = content.at(slot)
+            && !writer.functions().is_empty()
+        {
+            before = stored.clone();
+            drop(content);
+            writer.plan_before(0, Some(&before))?;
+            content = self.runtime.lock(&self.content);
         }
+        content.apply(slot, change, &writer.spans, &writer.values, |gone| left = Some(gone));
         if sets_version {
             content.version.clone_from(&writer.version);
         }
-        drop((content, writer));
-        drop((left, before)); // outside the locks: objects may run foreign code when they go
         Ok(())
     }
 
     /// Carries out changes as one: no reader sees some of them.
     fn write_all(&self, changes: Vec<Change<K, O>>, sets: Sets<'_>) -> Result<(), StoreError> {
+        // As in `write`: values that an early return drops are declared before the lock.
+        let (mut before, mut left) = (Vec::new(), Vec::with_capacity(changes.len()));
         let mut writer = self.runtime.lock(&self.writer);
-        let before: Vec<Option<O>> = {
+        {
             let content = self.runtime.lock(&self.content);
             let stored = |key: &Hashed<K>| content.get(key.key(), key.hash()).cloned();
-            changes.iter().map(|change| stored(&change.key)).collect()
-        };
+            before.extend(changes.iter().map(|change| stored(&change.key)));
+        }
         writer.plan(&changes, &before)?;
         let sets_version = self.note_version(&mut writer, changes.last(), sets);
-        let (indices, mut left) = (writer.functions().len(), Vec::with_capacity(changes.len()));
+        let indices = writer.functions().len();
         {
             let mut content = self.runtime.lock(&self.content);
             for (number, change) in changes.into_iter().enumerate() {
                 let spans = &writer.spans[number * indices..][..indices];
-                let place = content.place(change.key.key(), change.key.hash());
-                content.apply(place, change, spans, &writer.values, |gone| left.push(gone));
+                let slot = content.slot(change.key.key(), change.key.hash());
+                content.apply(slot, change, spans, &writer.values, |gone| left.push(gone));
             }
             if sets_version {
                 content.version.clone_from(&writer.version);
             }
         }
-        drop(writer);
-        drop((left, before));
         Ok(())
     }
 
@@ -264,14 +256,9 @@ impl<K: Key, O: Handle, R: Runtime> IndexedStore<K, O, R> {
     /// An object has no key, or the transformer or an index function refused it. Nothing has
     /// changed.
     pub fn replace(&self, objects: Vec<O>, resource_version: &str) -> Result<(), StoreError> {
-        let mut content = Content::with_room(objects.len());
-        let (mut objects, mut doubles) = (objects.into_iter(), Vec::new());
-        while objects.len() > 0 {
-            let listed = self.intake.list(objects.by_ref().take(TOGETHER as usize));
-            if let Some(refused) = listed.refused {
-                return Err(refused.into());
-            }
-            content.put_all(listed.objects, |gone| doubles.push(gone));
+        let (mut content, mut doubles) = (Content::with_room(objects.len()), Vec::new());
+        for object in objects {
+            content.put_listed(self.intake.keyed(object)?, |gone| doubles.push(gone));
         }
         let mut writer = self.runtime.lock(&self.writer);
         content.indices = writer.indices(&content.copy_slots())?;
@@ -349,15 +336,17 @@ impl<K: Key, O: Handle, R: Runtime> IndexedStore<K, O, R> {
         &self,
         indexers: impl IntoIterator<Item = (N, IndexFunction<O>)>,
     ) -> Result<(), AddIndexersError> {
+        // As in `write`: the caller's iterator runs, and functions go, without a lock.
+        let indexers: Vec<(Arc<str>, _)> =
+            indexers.into_iter().map(|(name, function)| (name.into(), function)).collect();
+        let mut added: Vec<Index<O>> = Vec::with_capacity(indexers.len());
         let mut writer = self.runtime.lock(&self.writer);
         let slots = self.runtime.lock(&self.content).copy_slots();
-        let mut added: Vec<Index<O>> = Vec::new();
-        for (name, function) in indexers {
-            let name = name.into();
-            if writer.has(&name) || added.iter().any(|index| index.name == name) {
+        for (name, function) in &indexers {
+            if writer.has(name) || added.iter().any(|index| index.name == *name) {
                 return Err(AddIndexersError::Conflict);
             }
-            let index = writer.index(name, function, &slots);
+            let index = writer.index(Arc::clone(name), Arc::clone(function), &slots);
             added.push(index.map_err(AddIndexersError::Failed)?);
         }
         added.iter().for_each(|index| writer.adopt(index));

@@ -14,8 +14,8 @@ use super::members::Members;
 use super::slots::{Entry, Shared};
 use super::{IndexError, IndexFailed, IndexedStore, Snapshot};
 
-/// Up to so many objects are read under the lock; of more, only what is needed to read them
-/// afterwards.
+/// Up to this number of objects are read under the lock. For more, a shared copy is taken under the
+/// lock and read afterwards.
 const FEW: usize = 64;
 
 /// Members of an index, and how to read them.
@@ -123,7 +123,7 @@ impl<K: Key, O: Handle, R: Runtime> IndexedStore<K, O, R> {
         values: &[Value<'_>],
         read: impl Fn(&Entry<K, O>) -> T,
     ) -> Result<Vec<T>, IndexError> {
-        let found = find(&mut self.runtime.lock(&self.content), name, values, &read);
+        let found = find(&self.runtime.lock(&self.content), name, values, &read);
         Ok(match found.ok_or_else(|| IndexError::Unknown(name.to_owned()))? {
             Found::Read(objects) => objects,
             Found::Later(members, slots) => read_all(&members, |slot| slots.get(slot), &read),
@@ -147,7 +147,7 @@ impl<K: Key, O: Handle, R: Runtime> IndexedStore<K, O, R> {
 
 /// Finds the members of values under an index; `None` if there is no such index.
 fn find<K: Key, O: Handle, T>(
-    content: &mut Content<K, O>,
+    content: &Content<K, O>,
     name: &str,
     values: &[Value<'_>],
     read: impl Fn(&Entry<K, O>) -> T,
@@ -157,9 +157,7 @@ fn find<K: Key, O: Handle, T>(
     if members.iter().map(|members| members.len()).sum::<usize>() <= FEW {
         return Some(Found::Read(read_all(&members, |slot| content.slots().get(slot), read)));
     }
-    let index = content.index_mut(name)?;
-    let members = values.iter().filter_map(|value| index.copy_members(*value)).collect();
-    Some(Found::Later(members, content.copy_slots()))
+    Some(Found::Later(members.into_iter().cloned().collect(), content.copy_slots()))
 }
 
 /// Reads members, each once.

@@ -1,17 +1,18 @@
 //! Where objects lie: numbered slots that can be copied at once.
 //!
 //! Slots lie in chunks, chunks in groups and groups in a list, all shared by counting references.
-//! A copy of the whole is one count. Whoever writes while a copy is alive copies the list, the
-//! group and the chunk on the way to the slot, and nothing else; without a copy it writes in place.
-//!
-//! To find out, it has to ask three counts, and asking takes as long as counting. So the last chunk,
-//! where new objects come, is not shared until somebody takes a copy.
+//! A copy of the whole is one count. A write while a copy is alive copies the list, the group and
+//! the chunk on the way to the slot, and nothing else; without a copy it changes them in place.
+//! A chunk whose objects are all gone is given back, but for the one that was emptied last.
 
 use std::array;
+use std::mem;
 use std::sync::Arc;
 
-/// How many slots lie in a chunk, and how many chunks in a group.
-const FAN: usize = 64;
+/// How many slots lie in a chunk, and how many chunks in a group; as many as a number has bits.
+const FAN: usize = u64::BITS as usize;
+/// No chunk.
+const NONE: u32 = u32::MAX;
 
 /// An object and its key.
 #[derive(Clone, Debug)]
@@ -22,20 +23,32 @@ pub(super) struct Entry<K, O> {
 
 type Chunk<K, O> = [Option<Entry<K, O>>; FAN];
 type Group<K, O> = [Option<Arc<Chunk<K, O>>>; FAN];
+type Groups<K, O> = Vec<Option<Arc<Group<K, O>>>>;
 
 /// Slots that are written to.
 #[derive(Debug)]
 pub(super) struct Slots<K, O> {
     shared: Shared<K, O>,
-    /// The last chunk, if it is not among those that are shared.
-    last: Option<Box<Chunk<K, O>>>,
-    /// How many chunks there are, that one among them.
-    chunks: usize,
+    /// One for every chunk that ever was.
+    heads: Vec<Head>,
+    /// The first chunk with a free slot; others follow it.
+    open: u32,
+    /// The chunk that was emptied last.
+    emptied: u32,
+}
+
+/// What a writer knows of a chunk.
+#[derive(Debug)]
+struct Head {
+    /// A bit for every slot that is free.
+    free: u64,
+    /// The next chunk with a free slot.
+    next: u32,
 }
 
 /// Slots as they were when they were copied.
 #[derive(Debug)]
-pub(super) struct Shared<K, O>(Arc<Vec<Arc<Group<K, O>>>>);
+pub(super) struct Shared<K, O>(Arc<Groups<K, O>>);
 
 impl<K, O> Clone for Shared<K, O> {
     fn clone(&self) -> Self {
@@ -53,91 +66,125 @@ impl<K, O> Shared<K, O> {
     #[inline]
     pub(super) fn get(&self, slot: u32) -> Option<&Entry<K, O>> {
         let (chunk, place) = split(slot);
-        self.0.get(chunk / FAN)?[chunk % FAN].as_ref()?[place].as_ref()
+        self.0.get(chunk / FAN)?.as_ref()?[chunk % FAN].as_ref()?[place].as_ref()
     }
 
-    fn chunks(&self) -> impl Iterator<Item = &Chunk<K, O>> {
-        self.0.iter().flat_map(|group| group.iter().flatten()).map(|chunk| &**chunk)
+    fn chunks(&self) -> impl Iterator<Item = (usize, &Chunk<K, O>)> {
+        let groups = (0..).step_by(FAN).zip(self.0.iter());
+        let groups = groups.filter_map(|(first, group)| Some((first, group.as_ref()?)));
+        groups.flat_map(|(first, group)| {
+            let chunks = (first..).zip(&**group);
+            chunks.filter_map(|(number, chunk)| Some((number, &**chunk.as_ref()?)))
+        })
     }
 
     /// Goes through the slots in use, in their order.
     pub(super) fn iter(&self) -> impl Iterator<Item = (u32, &Entry<K, O>)> {
-        in_use(self.chunks())
+        self.chunks().flat_map(|(number, chunk)| {
+            let slots = (number * FAN) as u32..;
+            slots.zip(chunk).filter_map(|(slot, entry)| Some((slot, entry.as_ref()?)))
+        })
     }
-}
-
-/// Goes through the slots in use of chunks that follow each other from the first one on.
-fn in_use<'a, K: 'a, O: 'a>(
-    chunks: impl Iterator<Item = &'a Chunk<K, O>>,
-) -> impl Iterator<Item = (u32, &'a Entry<K, O>)> {
-    (0..).zip(chunks.flatten()).filter_map(|(slot, entry)| Some((slot, entry.as_ref()?)))
 }
 
 impl<K, O> Slots<K, O> {
     pub(super) fn new() -> Self {
-        Self { shared: Shared(Arc::new(Vec::new())), last: None, chunks: 0 }
+        let shared = Shared(Arc::new(Vec::new()));
+        Self { shared, heads: Vec::new(), open: NONE, emptied: NONE }
     }
 
     #[inline]
     pub(super) fn get(&self, slot: u32) -> Option<&Entry<K, O>> {
-        let (chunk, place) = split(slot);
-        match &self.last {
-            Some(last) if chunk + 1 == self.chunks => last[place].as_ref(),
-            _ => self.shared.get(slot),
-        }
+        self.shared.get(slot)
+    }
+
+    /// Makes a copy, which stays as it is.
+    pub(super) fn copy(&self) -> Shared<K, O> {
+        self.shared.clone()
     }
 
     /// Goes through the slots in use, in their order.
     pub(super) fn iter(&self) -> impl Iterator<Item = (u32, &Entry<K, O>)> {
-        in_use(self.shared.chunks().chain(self.last.as_deref()))
+        self.shared.iter()
     }
 
+    /// Checks that what is free is known.
     pub(super) fn check(&self) {
-        let shared = self.shared.chunks().count();
-        assert_eq!(shared + usize::from(self.last.is_some()), self.chunks, "chunks are counted");
+        for (number, head) in self.heads.iter().enumerate() {
+            for place in 0..FAN {
+                let used = self.get((number * FAN + place) as u32).is_some();
+                assert_eq!(used, head.free & 1 << place == 0, "a slot is in use or free");
+            }
+        }
+        let (mut open, mut at) = (0, self.open);
+        while let Some(head) = self.heads.get(at as usize) {
+            assert!(head.free > 0, "an open chunk has a free slot");
+            (open, at) = (open + 1, head.next);
+        }
+        let expected = self.heads.iter().filter(|head| head.free > 0).count();
+        assert_eq!(open, expected, "a free slot is found when one is needed");
     }
 }
 
 impl<K: Clone, O: Clone> Slots<K, O> {
-    /// Gives access to a slot, which is in use or the first behind those that ever were.
-    #[inline]
-    pub(super) fn slot_mut(&mut self, slot: u32) -> &mut Option<Entry<K, O>> {
-        let (chunk, place) = split(slot);
-        if chunk == self.chunks {
-            self.begin_chunk();
+    /// Takes in an entry. Returns its slot. Nothing has changed if a clone panics on the way.
+    pub(super) fn insert(&mut self, entry: Entry<K, O>) -> u32 {
+        let number = if self.open == NONE { self.heads.len() as u32 } else { self.open };
+        assert!(number < NONE / FAN as u32, "a store holds fewer than 2^32 objects");
+        let free = self.heads.get(number as usize).map_or(u64::MAX, |head| head.free);
+        let place = free.trailing_zeros();
+        let slot = number * FAN as u32 + place;
+        *self.slot_mut(slot) = Some(entry);
+        if self.open == NONE {
+            self.heads.push(Head { free, next: NONE });
         }
-        match &mut self.last {
-            Some(last) if chunk + 1 == self.chunks => &mut last[place],
-            _ => {
-                let group = &mut Arc::make_mut(&mut self.shared.0)[chunk / FAN];
-                let chunk = Arc::make_mut(group)[chunk % FAN].as_mut();
-                &mut Arc::make_mut(chunk.expect("every chunk but the last is shared"))[place]
+        let head = &mut self.heads[number as usize];
+        head.free &= !(1 << place);
+        self.open = if head.free == 0 { head.next } else { number };
+        slot
+    }
+
+    /// Takes an entry out. Nothing has changed if a clone panics on the way.
+    pub(super) fn remove(&mut self, slot: u32) -> Option<Entry<K, O>> {
+        let entry = self.slot_mut(slot).take();
+        let (number, place) = split(slot);
+        let head = &mut self.heads[number];
+        if head.free == 0 {
+            head.next = mem::replace(&mut self.open, number as u32);
+        }
+        head.free |= 1 << place;
+        if head.free == u64::MAX {
+            let before = mem::replace(&mut self.emptied, number as u32);
+            self.give_back(before);
+        }
+        entry
+    }
+
+    /// Gives the memory of a chunk back that was emptied, unless it is in use again.
+    fn give_back(&mut self, number: u32) {
+        let is_empty = |head: &Head| head.free == u64::MAX;
+        if number != self.emptied && self.heads.get(number as usize).is_some_and(is_empty) {
+            let group = &mut Arc::make_mut(&mut self.shared.0)[number as usize / FAN];
+            let Some(chunks) = group.as_mut().map(Arc::make_mut) else { return };
+            chunks[number as usize % FAN] = None;
+            if chunks.iter().all(Option::is_none) {
+                *group = None;
             }
         }
     }
 
-    #[cold]
-    #[inline(never)]
-    fn begin_chunk(&mut self) {
-        self.share_last();
-        self.last = Some(Box::new(array::from_fn(|_| None)));
-        self.chunks += 1;
-    }
-
-    /// Makes a copy, which stays as it is.
-    pub(super) fn copy(&mut self) -> Shared<K, O> {
-        self.share_last();
-        self.shared.clone()
-    }
-
-    fn share_last(&mut self) {
-        let Some(last) = self.last.take() else { return };
+    /// Gives access to a slot of a chunk that is known, or of the first behind them.
+    #[inline]
+    pub(super) fn slot_mut(&mut self, slot: u32) -> &mut Option<Entry<K, O>> {
+        let (chunk, place) = split(slot);
         let groups = Arc::make_mut(&mut self.shared.0);
-        let chunk = self.chunks - 1;
         if groups.len() == chunk / FAN {
-            groups.push(Arc::new(array::from_fn(|_| None)));
+            groups.push(None);
         }
-        Arc::make_mut(&mut groups[chunk / FAN])[chunk % FAN] = Some(last.into());
+        let group = groups[chunk / FAN].get_or_insert_with(|| Arc::new(array::from_fn(|_| None)));
+        let group = Arc::make_mut(group);
+        let chunk = group[chunk % FAN].get_or_insert_with(|| Arc::new(array::from_fn(|_| None)));
+        &mut Arc::make_mut(chunk)[place]
     }
 }
 
@@ -176,7 +223,7 @@ impl<K, O> Snapshot<K, O> {
     /// Copies something of every object into a vector.
     pub(super) fn collect<T>(&self, read: impl Fn(&Entry<K, O>) -> T) -> Vec<T> {
         let mut all = Vec::with_capacity(self.len);
-        for chunk in self.slots.chunks() {
+        for (_, chunk) in self.slots.chunks() {
             all.extend(chunk.iter().flatten().map(&read));
         }
         all
@@ -204,64 +251,66 @@ mod tests {
     use super::*;
     use crate::machine::by_hand::each_is_noticed;
 
-    const GROUP: u32 = (FAN * FAN) as u32;
-
     fn with(count: u32) -> Slots<u32, u32> {
         let mut slots = Slots::new();
-        (0..count).for_each(|slot| write(&mut slots, slot));
+        for slot in 0..count {
+            assert_eq!(slots.insert(Entry { key: slot, object: slot }), slot);
+        }
+        slots.check();
         slots
     }
 
-    fn write(slots: &mut Slots<u32, u32>, slot: u32) {
-        *slots.slot_mut(slot) = Some(Entry { key: slot, object: slot });
+    fn chunks(slots: &Slots<u32, u32>) -> usize {
+        slots.shared.chunks().count()
+    }
+
+    #[test]
+    fn slots_are_numbered_as_they_are_taken_over_chunks_and_groups() {
+        let count = (FAN * FAN + 1) as u32;
+        let slots = with(count);
+        assert_eq!((slots.shared.0.len(), chunks(&slots)), (2, FAN + 1));
+        assert!(slots.iter().map(|(slot, entry)| (slot, entry.key)).eq((0..count).zip(0..)));
+    }
+
+    #[test]
+    fn a_copy_stays_as_it_was() {
+        let mut slots = with(100);
+        let copy = slots.copy();
+        slots.remove(7);
+        assert_eq!(slots.insert(Entry { key: 100, object: 99 }), 7);
+        (0..64).for_each(|slot| _ = slots.remove(slot));
+        slots.check();
+        assert!(copy.iter().map(|(slot, entry)| (slot, entry.key)).eq((0..100).zip(0..)));
+        assert_eq!(slots.iter().next().map(|(slot, _)| slot), Some(64));
+    }
+
+    #[test]
+    fn what_a_burst_took_is_given_back_as_it_goes() {
+        const COUNT: u32 = 10_000;
+        let mut slots = with(COUNT);
+        for slot in 0..COUNT {
+            assert_eq!(slots.remove(slot).map(|entry| entry.key), Some(slot));
+            let left = (COUNT - slot - 1) as usize;
+            assert!(chunks(&slots) <= left.div_ceil(FAN) + 2, "{left} are left");
+        }
+        slots.check();
+        assert_eq!(chunks(&slots), 1, "one is kept for those that come next");
+        assert_eq!(slots.shared.0.iter().flatten().count(), 1, "and its group");
+        let mut taken: Vec<_> =
+            (0..COUNT).map(|key| slots.insert(Entry { key, object: key })).collect();
+        taken.sort_unstable();
+        assert!(taken.into_iter().eq(0..COUNT), "all are used again before a new one is");
         slots.check();
     }
 
     #[test]
-    fn a_group_is_made_when_the_last_is_full() {
-        let mut slots = with(GROUP);
-        assert_eq!((slots.copy().0.len(), slots.chunks), (1, FAN));
-        write(&mut slots, GROUP);
-        assert_eq!((slots.copy().0.len(), slots.chunks), (2, FAN + 1));
-        assert!(slots.iter().map(|(slot, entry)| (slot, entry.key)).eq((0..=GROUP).zip(0..)));
-    }
-
-    #[test]
-    fn the_last_chunk_is_shared_once_a_copy_is_taken_and_stays_in_it_as_it_was() {
-        const NEXT: u32 = FAN as u32;
-        for count in [1, NEXT - 1, NEXT, NEXT + 1] {
-            let mut slots = with(count);
-            assert!(slots.last.is_some());
-            let copy = slots.copy();
-            assert!(slots.last.is_none());
-            for slot in [count, count - 1] {
-                *slots.slot_mut(slot) = Some(Entry { key: slot, object: 99 });
-                slots.check();
-            }
-            assert!(copy.iter().all(|(slot, entry)| entry.object == slot));
-            assert_eq!(
-                (copy.iter().count(), slots.iter().count()),
-                (count as usize, count as usize + 1)
-            );
-            for slot in 0..=count + 1 {
-                let found = slots.get(slot).map(|entry| entry.object);
-                let expected = if slot > count {
-                    None
-                } else if slot < count - 1 {
-                    Some(slot)
-                } else {
-                    Some(99)
-                };
-                assert_eq!(found, expected, "{slot} of {count}");
-                assert_eq!(copy.get(slot).is_some(), slot < count);
-            }
-        }
-    }
-
-    #[test]
-    fn chunks_that_are_not_counted_are_noticed() {
-        let breaks: [fn(&mut Slots<u32, u32>); 2] =
-            [|slots| slots.chunks += 1, |slots| slots.last = None];
-        each_is_noticed(|| with(1), breaks, Slots::check);
+    fn slots_that_are_wrong_are_noticed() {
+        let breaks: [fn(&mut Slots<u32, u32>); 4] = [
+            |slots| slots.heads[0].free |= 1,
+            |slots| *slots.slot_mut(1) = None,
+            |slots| slots.open = NONE,
+            |slots| slots.heads[1].free = 0,
+        ];
+        each_is_noticed(|| with(FAN as u32 + 1), breaks, Slots::check);
     }
 }

@@ -14,7 +14,7 @@ use crate::runtime::{Runtime, System};
 use crate::store::indexed::{IndexError, IndexFailed, IndexFunction};
 use crate::store::lru::{self, LruCache};
 use crate::store::{
-    Cause, Described, Handle, Hashed, IndexedStore, Key, KeyError, KeyHasher, Metadata,
+    Cause, Described, Handle, Hashed, IndexedStore, Key, KeyError, KeyHasher, LastState, Metadata,
 };
 
 use super::{NotANumber, ReadError, WriteError};
@@ -49,13 +49,13 @@ pub struct MutationCache<K: Key, O: Handle, R: Runtime = System> {
 /// What is remembered of a key.
 #[derive(Clone, Debug)]
 struct Written<O> {
-    /// `None` marks a deletion: what is older must not come back (`cache:MC-7`).
+    /// `None` marks a deletion: older states must not come back (`cache:MC-7`).
     object: Option<O>,
     version: u64,
     uid: String,
 }
 
-/// What a call needs no more. Made before the overlay is locked, so that it drops after the unlock.
+/// Values that a call no longer needs. Made before the overlay is locked, so dropped after the unlock.
 struct Left<K, O> {
     entries: Vec<lru::Left<K, Written<O>>>,
     objects: Vec<O>,
@@ -86,7 +86,7 @@ impl<K: Key, O: Handle + Described, R: Runtime> MutationCache<K, O, R> {
             overlay: runtime.mutex(LruCache::new(options.capacity)),
             runtime: runtime.clone(),
             backing,
-            key_of: Box::new(key_of),
+            key_of: Arc::new(key_of),
             hasher: KeyHasher::new(runtime),
             options,
         }
@@ -273,7 +273,30 @@ impl<K: Key, O: Handle + Described, R: Runtime> MutationCache<K, O, R> {
     /// # Errors
     /// The object has no key, or its version is no number.
     pub fn on_delete(&self, object: &O) -> Result<(), WriteError> {
-        let key = self.key(object)?;
+        self.deleted(self.key(object)?, object)
+    }
+
+    /// As [`on_delete`](Self::on_delete), for a deletion that may have been missed. If nothing is
+    /// known of the object but its key, what was written is forgotten and no mark is left: the store
+    /// has the word.
+    ///
+    /// # Errors
+    /// As [`on_delete`](Self::on_delete).
+    pub fn on_delete_last_state(&self, last: &LastState<K, O>) -> Result<(), WriteError> {
+        let tombstone = match last {
+            LastState::Final(object) => return self.on_delete(object),
+            LastState::Tombstone(tombstone) => tombstone,
+        };
+        let key = self.hasher.hashed(tombstone.key.clone());
+        if let Some(object) = &tombstone.object {
+            return self.deleted(key, object);
+        }
+        let forgotten = self.runtime.lock(&self.overlay).pull(&key);
+        drop(forgotten); // outside the lock
+        Ok(())
+    }
+
+    fn deleted(&self, key: Hashed<K>, object: &O) -> Result<(), WriteError> {
         let (version, uid) = (number(object)?, uid(object));
         let mut left = Left::new();
         let mut overlay = self.runtime.lock(&self.overlay);

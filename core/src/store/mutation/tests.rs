@@ -10,7 +10,7 @@ use parking_lot::Mutex;
 use super::*;
 use crate::cancel::CancelToken;
 use crate::runtime::{Ambient, Instant, Manual, Runtime};
-use crate::store::{Cause, Described, IndexedStore, Metadata, NoMetadata, index_by};
+use crate::store::{Cause, Described, IndexedStore, LastState, Metadata, NoMetadata, index_by};
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 struct Pod {
@@ -184,6 +184,22 @@ fn a_deletion_of_an_earlier_object_leaves_a_later_one() {
     assert_eq!(it.version(), Some("8"));
     it.cache.on_delete(&another("7")).unwrap();
     assert_eq!(it.version(), None, "the same object");
+}
+
+#[test]
+fn a_deletion_that_was_missed_is_one_as_far_as_it_is_known() {
+    let (it, missed) = (setup(true), |object| LastState::unknown("web", object));
+    it.cache.mutation(pod("6")).unwrap();
+    it.cache.on_delete_last_state(&missed(Some(pod("7")))).unwrap();
+    it.cache.mutation(pod("6")).unwrap();
+    assert_eq!(it.version(), None, "it is marked");
+    it.cache.mutation(another("8")).unwrap();
+    it.cache.on_delete_last_state(&missed(None)).unwrap();
+    assert_eq!(it.version(), None, "it is forgotten");
+    it.cache.mutation(another("8")).unwrap();
+    assert_eq!(it.version(), Some("8"), "and not marked");
+    it.cache.on_delete_last_state(&LastState::Final(another("8"))).unwrap();
+    assert_eq!(it.version(), None);
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! Candidates over a store in memory, and how the server chooses.
 
+mod awaited;
 mod renewals;
 
 use std::sync::Arc;

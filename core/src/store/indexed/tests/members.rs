@@ -40,7 +40,7 @@ fn one_that_is_alone_leaves_only_itself() {
 #[test]
 fn a_copy_stays_as_it_is() {
     let mut members = count_up(2_000);
-    let copy = members.copy();
+    let copy = members.clone();
     (0..2_000).step_by(2).for_each(|slot| assert!(members.remove(slot)));
     assert_eq!((copy.len(), members.len()), (2_000, 1_000));
     assert_eq!(all(&copy), (0..2_000).collect::<Vec<_>>());
@@ -68,7 +68,7 @@ fn however_many_come_and_go_it_is_those_that_are_there() {
             assert!(all(&members).into_iter().eq(expected.iter().copied()), "round {round}");
         }
         if round % 10_000 == 0 {
-            copies.push((members.copy(), expected.clone()));
+            copies.push((members.clone(), expected.clone()));
         }
     }
     for (copy, expected) in copies {

@@ -118,7 +118,7 @@ fn sightings(
 }
 
 #[test]
-fn whoever_sees_an_object_sees_its_version() {
+fn a_reader_of_an_object_sees_its_version() {
     let new = || at_version("a", "2");
     for seen in [
         sightings(|store| store.update(new()).unwrap()),

@@ -1,0 +1,188 @@
+//! Those who sleep in a queue: what it costs to wake one of them, or all.
+
+use std::future::Future;
+use std::num::NonZeroUsize;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::task::{Context, Wake, Waker};
+use std::time::Duration;
+
+use seatrial_core::delaying_queue::DelayingQueue;
+use seatrial_core::queue::WorkQueue;
+use seatrial_core::runtime::{Ambient, Manual, Runtime, System};
+
+use crate::measure::{assert_growth, shortest, tell, timed};
+
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Notes how long after its making the first of many tasks was woken.
+struct First {
+    system: System,
+    woken: AtomicUsize,
+}
+
+impl Wake for First {
+    fn wake(self: Arc<Self>) {
+        let now = usize::try_from(self.system.now().as_nanos()).unwrap_or(usize::MAX);
+        self.woken.fetch_min(now, Ordering::Relaxed);
+    }
+}
+
+/// Shuts a queue down in which tasks sleep: how long it is locked, which is at most the time until
+/// the first of them is woken, and how long the whole takes for each.
+pub(crate) fn shut_down() {
+    let system = System::new();
+    let [small, .., large] = [1_000, 10_000, 100_000].map(|size| {
+        let mut each = Duration::MAX;
+        let locked = shortest(|| {
+            let queue = WorkQueue::<u64>::new(&system);
+            let first = Arc::new(First { system, woken: AtomicUsize::new(usize::MAX) });
+            let waker = Waker::from(Arc::clone(&first));
+            let mut tasks: Vec<_> = (0..size).map(|_| Box::pin(queue.take_async())).collect();
+            for task in &mut tasks {
+                assert!(task.as_mut().poll(&mut Context::from_waker(&waker)).is_pending());
+            }
+            let began = system.now();
+            each = each.min(timed(|| queue.shut_down()) / size);
+            let woken = first.woken.load(Ordering::Relaxed) as u64;
+            Duration::from_nanos(woken.saturating_sub(began.as_nanos()))
+        });
+        tell(size as usize, "locked at most", locked);
+        tell(size as usize, "shut down, for each task", each);
+        assert!(locked < Duration::from_millis(10), "locked for {locked:?}");
+        each
+    });
+    assert_growth(small, large, 8.0);
+}
+
+/// Tasks that are all asleep in a queue, and what they were woken for.
+struct Task {
+    number: usize,
+    told: Sender<usize>,
+}
+
+impl Wake for Task {
+    fn wake(self: Arc<Self>) {
+        // Nobody listens any more at the end.
+        _ = self.told.send(self.number);
+    }
+}
+
+type Take<'a> = Pin<Box<dyn Future<Output = Option<u64>> + 'a>>;
+
+/// An executor of idle consumers.
+struct Idle<'a> {
+    queue: &'a DelayingQueue<u64, Manual>,
+    tasks: Vec<(Take<'a>, Waker)>,
+    told: Receiver<usize>,
+}
+
+impl<'a> Idle<'a> {
+    fn new(queue: &'a DelayingQueue<u64, Manual>, count: usize) -> Self {
+        let (tell, told) = channel();
+        let task = |number| {
+            let waker = Waker::from(Arc::new(Task { number, told: tell.clone() }));
+            (Self::take(queue), waker)
+        };
+        let mut idle = Self { queue, tasks: (0..count).map(task).collect(), told };
+        (0..count).for_each(|number| assert!(!idle.poll(number)));
+        idle
+    }
+
+    fn take(queue: &'a DelayingQueue<u64, Manual>) -> Take<'a> {
+        Box::pin(async {
+            let (token, key) = queue.take_async().await?;
+            assert!(queue.done(token));
+            Some(key)
+        })
+    }
+
+    /// Polls a task; tells whether it took an item. It sleeps afterwards.
+    fn poll(&mut self, number: usize) -> bool {
+        let (task, waker) = &mut self.tasks[number];
+        let mut context = Context::from_waker(waker);
+        let took = task.as_mut().poll(&mut context).is_ready();
+        if took {
+            *task = Self::take(self.queue);
+            assert!(task.as_mut().poll(&mut context).is_pending(), "there was one item");
+        }
+        took
+    }
+
+    /// Polls those that were woken, until none is. Returns how many took an item, and how many were
+    /// polled.
+    fn run(&mut self) -> (usize, usize) {
+        let (mut took, mut polls) = (0, 0);
+        while let Ok(number) = self.told.try_recv() {
+            took += usize::from(self.poll(number));
+            polls += 1;
+        }
+        (took, polls)
+    }
+}
+
+/// An item that comes due while tasks sleep: the time of it, and how many of them look.
+pub(crate) fn due_with_tasks() {
+    const ITEMS: u32 = 200;
+    let [small, .., large] = [1, 100, 1_000].map(|size| {
+        let one = shortest(|| {
+            let clock = Manual::new();
+            let queue = DelayingQueue::<u64, _>::new(&clock);
+            let mut idle = Idle::new(&queue, size);
+            let mut polls = 0;
+            let all = timed(|| {
+                for item in 0..u64::from(ITEMS) {
+                    queue.add_after(item, Duration::from_millis(1));
+                    polls += idle.run().1; // who learns of an earlier time
+                    clock.advance(Duration::from_millis(1));
+                    let (took, polled) = idle.run();
+                    assert_eq!(took, 1, "one item is due");
+                    polls += polled;
+                }
+            });
+            assert!(polls <= 4 * ITEMS as usize, "{polls} polls for {ITEMS} items");
+            all / ITEMS
+        });
+        tell(size, "an item due, tasks asleep", one);
+        one
+    });
+    assert_growth(small, large, 4.0);
+}
+
+/// An item that comes due while threads sleep: the time of it.
+pub(crate) fn due_with_threads() {
+    const ITEMS: u32 = 100;
+    const ROUND: NonZeroUsize = NonZeroUsize::MIN;
+    let [small, .., large] = [1, 100, 1_000].map(|size| {
+        let system = System::new();
+        let queue = Arc::new(DelayingQueue::<u64>::new(&system));
+        let (tell_taken, taken) = channel();
+        let threads: Vec<_> = (0..size)
+            .map(|_| {
+                let (queue, taken) = (Arc::clone(&queue), tell_taken.clone());
+                system.spawn("idle", move || {
+                    while let Some((token, key)) = queue.take_batch(ROUND).pop() {
+                        assert!(queue.done(token));
+                        _ = taken.send(key);
+                    }
+                })
+            })
+            .collect();
+        system.sleep_until(system.now() + Duration::from_millis(100)); // all are asleep by then, or nearly all
+        let one = shortest(|| {
+            timed(|| {
+                for item in 0..u64::from(ITEMS) {
+                    queue.add_after(item, Duration::from_micros(1));
+                    assert_eq!(taken.recv_timeout(PATIENCE), Ok(item));
+                }
+            }) / ITEMS
+        });
+        queue.shut_down();
+        threads.into_iter().for_each(|thread| system.join(thread).expect("it does not panic"));
+        tell(size, "an item due, threads asleep", one);
+        one
+    });
+    assert_growth(small, large, 8.0);
+}

@@ -1,0 +1,233 @@
+//! A server in memory: a collection of objects with versions, lists, watches that lag a little, and
+//! a log of changes that it may forget.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::task::{Poll, Waker};
+use std::time::Duration;
+
+use parking_lot::{Mutex, MutexGuard};
+use seatrial_core::informer::{
+    Awaited, Event, ListOptions, ListWatch, Object, Owner, Page, SourceError, SourceKind, Stream,
+    WatchOptions,
+};
+use seatrial_core::runtime::{Ambient, Instant, Runtime, System};
+use seatrial_core::store::{Described, Metadata};
+
+/// How long a change is on its way to those who watch.
+const LAG: Duration = Duration::from_millis(30);
+
+/// An object of any kind.
+#[derive(Clone, Debug)]
+pub(crate) struct Thing<S> {
+    pub(crate) name: String,
+    pub(crate) uid: String,
+    pub(crate) version: String,
+    /// Counts what users change: `spec`, and not `ready`.
+    pub(crate) generation: i64,
+    /// The name and uid of the replica set that manages it.
+    pub(crate) owner: Option<(String, String)>,
+    pub(crate) spec: S,
+    /// How many pods a replica set has.
+    pub(crate) ready: usize,
+}
+
+impl<S> Described for Thing<S> {
+    fn metadata(&self) -> Option<Metadata<'_>> {
+        let (name, uid, resource_version) = (&*self.name, &*self.uid, &*self.version);
+        Some(Metadata { namespace: "default", name, uid, resource_version })
+    }
+}
+
+impl<S> Object for Thing<S> {
+    fn generation(&self) -> Option<i64> {
+        Some(self.generation)
+    }
+
+    fn owners(&self) -> Vec<Owner<'_>> {
+        let owner = self.owner.as_ref().map(|(name, uid)| Owner {
+            api_version: "apps/v1",
+            kind: "ReplicaSet",
+            name,
+            uid,
+            is_controller: true,
+        });
+        owner.into_iter().collect()
+    }
+}
+
+/// How it is passed around.
+type Shared<S> = Arc<Thing<S>>;
+
+/// A collection of objects. Copies are the same collection.
+pub(crate) struct Server<S>(Arc<Mutex<State<S>>>);
+
+struct State<S> {
+    revision: u64,
+    objects: BTreeMap<String, Shared<S>>,
+    log: Vec<Logged<S>>,
+    /// Changes up to this revision are forgotten.
+    forgotten: u64,
+    watchers: Vec<Waker>,
+}
+
+struct Logged<S> {
+    revision: u64,
+    event: Event<Shared<S>>,
+    /// When those who watch may see it.
+    due: Instant,
+}
+
+impl<S> Clone for Server<S> {
+    fn clone(&self) -> Self {
+        Self(Arc::clone(&self.0))
+    }
+}
+
+impl<S: Clone + Send + Sync + 'static> Server<S> {
+    pub(crate) fn new() -> Self {
+        Self(Arc::new(Mutex::new(State {
+            revision: 1,
+            objects: BTreeMap::new(),
+            log: Vec::new(),
+            forgotten: 0,
+            watchers: Vec::new(),
+        })))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State<S>> {
+        self.0.lock()
+    }
+
+    /// Creates an object; an error if there is one of that name.
+    pub(crate) fn create(
+        &self,
+        name: &str,
+        owner: Option<(String, String)>,
+        spec: S,
+    ) -> Result<Shared<S>, String> {
+        let state = self.lock();
+        if state.objects.contains_key(name) {
+            return Err(format!("{name} is there already"));
+        }
+        let uid = format!("uid-{}", state.revision + 1);
+        let (name, version, generation, ready) = (name.to_owned(), String::new(), 1, 0);
+        let thing = Thing { name, uid, version, generation, owner, spec, ready };
+        Ok(Self::change(state, thing, Event::Added))
+    }
+
+    /// Changes an object; an error if there is none.
+    pub(crate) fn update(
+        &self,
+        name: &str,
+        change: impl FnOnce(&mut Thing<S>),
+    ) -> Result<Shared<S>, String> {
+        let state = self.lock();
+        let thing = state.objects.get(name).ok_or_else(|| format!("{name} is not there"))?;
+        let mut thing = Thing::clone(thing);
+        change(&mut thing);
+        Ok(Self::change(state, thing, Event::Modified))
+    }
+
+    /// Deletes an object; returns its last state, or none if it is gone already.
+    pub(crate) fn delete(&self, name: &str) -> Option<Shared<S>> {
+        let state = self.lock();
+        let thing = Thing::clone(state.objects.get(name)?);
+        Some(Self::change(state, thing, Event::Deleted))
+    }
+
+    fn change(
+        mut state: MutexGuard<'_, State<S>>,
+        mut thing: Thing<S>,
+        event: fn(Shared<S>) -> Event<Shared<S>>,
+    ) -> Shared<S> {
+        state.revision += 1;
+        let revision = state.revision;
+        thing.version = revision.to_string();
+        let thing = Arc::new(thing);
+        let event = event(Arc::clone(&thing));
+        if matches!(event, Event::Deleted(_)) {
+            state.objects.remove(&thing.name);
+        } else {
+            state.objects.insert(thing.name.clone(), Arc::clone(&thing));
+        }
+        state.log.push(Logged { revision, event, due: System::new().now() + LAG });
+        Self::wake(state);
+        thing
+    }
+
+    /// Forgets all changes: who has not seen them must list.
+    pub(crate) fn compact(&self) {
+        let mut state = self.lock();
+        state.forgotten = state.revision;
+        state.log.clear();
+        Self::wake(state);
+    }
+
+    /// Counts the objects.
+    pub(crate) fn len(&self) -> usize {
+        self.lock().objects.len()
+    }
+
+    fn wake(mut state: MutexGuard<'_, State<S>>) {
+        let watchers = std::mem::take(&mut state.watchers);
+        drop(state);
+        watchers.into_iter().for_each(Waker::wake);
+    }
+}
+
+impl<S: Clone + Send + Sync + 'static> ListWatch<Shared<S>> for Server<S> {
+    fn list(&self, _: ListOptions) -> Awaited<'_, Result<Page<Shared<S>>, SourceError>> {
+        let state = self.lock();
+        let items = state.objects.values().cloned().collect();
+        let page = Page::whole(items, state.revision.to_string());
+        Box::pin(std::future::ready(Ok(page)))
+    }
+
+    fn watch(
+        &self,
+        options: WatchOptions,
+    ) -> Awaited<'_, Result<Box<dyn Stream<Shared<S>>>, SourceError>> {
+        let seen = options.resource_version.parse().unwrap_or_default();
+        let watch = Watch { server: self.clone(), seen, timer: None };
+        Box::pin(std::future::ready(Ok(Box::new(watch) as Box<dyn Stream<_>>)))
+    }
+
+    fn streams_lists(&self) -> bool {
+        false
+    }
+}
+
+struct Watch<S> {
+    server: Server<S>,
+    seen: u64,
+    /// Wakes the reader when the next change may be seen.
+    timer: Option<<System as Runtime>::Timer>,
+}
+
+impl<S: Clone + Send + Sync + 'static> Stream<Shared<S>> for Watch<S> {
+    fn next(&mut self) -> Awaited<'_, Option<Event<Shared<S>>>> {
+        Box::pin(std::future::poll_fn(|context| {
+            let (system, mut state) = (System::new(), self.server.lock());
+            if state.forgotten > self.seen {
+                let error = SourceError::new(SourceKind::Expired, "that version is forgotten");
+                return Poll::Ready(Some(Event::Error(error)));
+            }
+            match state.log.iter().find(|logged| logged.revision > self.seen) {
+                Some(next) if next.due <= system.now() => {
+                    self.seen = next.revision;
+                    Poll::Ready(Some(next.event.clone()))
+                }
+                Some(next) => {
+                    self.timer = Some(system.wake_at(next.due, context.waker().clone()));
+                    state.watchers.push(context.waker().clone()); // it may be forgotten before
+                    Poll::Pending
+                }
+                None => {
+                    state.watchers.push(context.waker().clone());
+                    Poll::Pending
+                }
+            }
+        }))
+    }
+}

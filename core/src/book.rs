@@ -1,0 +1,7 @@
+//! Pages of the book whose blocks of Rust are compiled and run with the tests of this crate.
+
+#[doc = include_str!("../../README.md")]
+mod readme {}
+
+#[doc = include_str!("../../docs/parts.md")]
+mod parts {}

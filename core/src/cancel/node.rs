@@ -1,0 +1,146 @@
+//! A token behind its own lock, with its way up.
+
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use super::operations::{Begin, Cancel, Forget, Leave, Look, Wait};
+use super::state::{Below, ChildId, Ended, Reason, Tree};
+use crate::cancel::CancelToken;
+use crate::machine::Host;
+use crate::monitor::Monitor;
+use crate::runtime::{Atomic, Instant, Runtime};
+
+/// Makes what the lock of a token holds.
+pub(super) type Make<H> = Arc<dyn Fn() -> H + Send + Sync>;
+
+pub(super) struct Node<R: Runtime, H: Host<Tree>> {
+    pub(super) monitor: Monitor<Tree, R, H>,
+    /// What the rules have said of its end, to be read without the lock. Who learns it from them
+    /// writes it here before anybody else can learn it from them.
+    known: R::Atomic,
+    /// The earliest deadline on the way to the root, which never changes.
+    pub(super) deadline: Instant,
+    pub(super) make: Make<H>,
+    /// `None` in the first token of a tree.
+    up: Option<Up<R, H>>,
+}
+
+/// A token's way up.
+pub(super) struct Up<R: Runtime, H: Host<Tree>> {
+    /// The token above.
+    parent: Arc<Node<R, H>>,
+    /// The place of that one below its own parent.
+    place: Option<ChildId>,
+    /// How many copies of the token there are, and how many children. A count of the seam, because
+    /// who lets the last one go takes a lock: checkers must see who that is.
+    holders: R::Atomic,
+}
+
+impl<R: Runtime, H: Host<Tree>> Up<R, H> {
+    /// Makes the way up to a token.
+    pub(super) fn new(parent: &CancelToken<R, H>) -> Self {
+        parent.node.hold();
+        let holders = parent.runtime().atomic(1);
+        Self { parent: Arc::clone(&parent.node), place: parent.place, holders }
+    }
+}
+
+impl<R: Runtime, H: Host<Tree>> Node<R, H> {
+    pub(super) fn new(runtime: &R, make: Make<H>, deadline: Instant, up: Option<Up<R, H>>) -> Self {
+        let monitor = Monitor::new(runtime, make());
+        Self { monitor, known: runtime.atomic(0), deadline, make, up }
+    }
+
+    /// Tells the rules of a new token what they cannot know.
+    pub(super) fn begin(&self, ended: Option<Reason>) {
+        if self.deadline != Instant::NEVER || ended.is_some() {
+            self.monitor.call(Begin { deadline: self.deadline, ended });
+            self.learn(ended);
+        }
+    }
+
+    /// Returns why it ended, as far as somebody has learned it.
+    pub(super) fn known(&self) -> Option<Reason> {
+        match self.known.load(Ordering::Acquire) {
+            0 => None,
+            1 => Some(Reason::Cancelled),
+            _ => Some(Reason::DeadlineExceeded),
+        }
+    }
+
+    /// Returns why it ended, `None` as long as it has not.
+    pub(super) fn reason(&self) -> Option<Reason> {
+        let known = self.known();
+        let may_be_over = known.is_none() && self.deadline != Instant::NEVER;
+        if may_be_over && self.deadline <= self.monitor.runtime().now() {
+            return self.learn(self.monitor.call(Look));
+        }
+        known
+    }
+
+    /// Writes down what the rules said.
+    pub(super) fn learn(&self, ended: Option<Reason>) -> Option<Reason> {
+        if let Some(reason) = ended {
+            let word = match reason {
+                Reason::Cancelled => 1,
+                Reason::DeadlineExceeded => 2,
+            };
+            self.known.store(word, Ordering::Release);
+        }
+        ended
+    }
+
+    pub(super) fn wait(&self, until: Instant) -> Option<Reason> {
+        self.learn(self.monitor.call(Wait { until }))
+    }
+
+    /// Counts one more who can name the token. The first token of a tree has nothing to leave.
+    pub(super) fn hold(&self) {
+        if let Some(up) = &self.up {
+            up.holders.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    /// Counts one less. With the last one the token leaves its parent, who then has one less.
+    pub(super) fn release(&self, place: Option<ChildId>) {
+        let (mut node, mut place) = (self, place);
+        while let Some(up) = &node.up {
+            if up.holders.fetch_add(u64::MAX, Ordering::AcqRel) > 1 {
+                return;
+            }
+            if let Some(place) = place {
+                drop(up.parent.monitor.call(Leave(place)));
+            }
+            (node, place) = (&up.parent, up.place);
+        }
+    }
+}
+
+impl<R: Runtime, H: Host<Tree>> Below for Node<R, H> {
+    fn end(&self) -> Ended {
+        let ended = self.monitor.call(Cancel);
+        self.learn(ended.reason);
+        ended
+    }
+
+    fn forget(&self) {
+        drop(self.monitor.call(Forget));
+    }
+}
+
+/// A long way up is dropped step by step: one token that drops the next would end the stack.
+impl<R: Runtime, H: Host<Tree>> Drop for Node<R, H> {
+    fn drop(&mut self) {
+        let mut up = self.up.take();
+        while let Some(Up { parent, .. }) = up {
+            up = Arc::into_inner(parent).and_then(|mut parent| parent.up.take());
+        }
+    }
+}
+
+impl<R: Runtime, H: Host<Tree>> fmt::Debug for Node<R, H> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Node").field(&self.known()).finish()
+    }
+}

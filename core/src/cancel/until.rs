@@ -1,0 +1,26 @@
+//! Work that ends with a token.
+
+use std::future::poll_fn;
+use std::pin::pin;
+use std::task::Poll;
+
+use crate::runtime::Runtime;
+
+use super::{CancelToken, Reason};
+
+/// Awaits `work` unless the token ends first; then `work` is dropped where it is. Work that is done
+/// already is, whether the token has ended or not.
+///
+/// # Errors
+/// The token ended first: why.
+pub(crate) async fn unless_ended<R: Runtime, V>(
+    token: &CancelToken<R>,
+    work: impl Future<Output = V>,
+) -> Result<V, Reason> {
+    let (mut work, mut end) = (pin!(work), pin!(token.wait_async()));
+    poll_fn(|context| match work.as_mut().poll(context) {
+        Poll::Ready(value) => Poll::Ready(Ok(value)),
+        Poll::Pending => end.as_mut().poll(context).map(Err),
+    })
+    .await
+}

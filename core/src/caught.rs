@@ -1,0 +1,118 @@
+//! Foreign code that runs in a row: a panic of one keeps none of the others from running.
+
+use std::mem::forget;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::task::Waker;
+use std::thread::panicking;
+
+use crate::runtime::Panic;
+
+/// Wakes all of them, then passes the first panic on. Call it without a lock.
+///
+/// They run one after the other, on this thread: a slow one delays those behind it by the time that
+/// it takes itself.
+pub(crate) fn wake_all(wakers: impl IntoIterator<Item = Waker>) {
+    pass_on(each(wakers, Waker::wake));
+}
+
+/// Runs something on every value, and returns the first panic.
+pub(crate) fn each<T>(values: impl IntoIterator<Item = T>, run: impl Fn(T)) -> Option<Panic> {
+    let mut first = None;
+    for value in values {
+        if let Err(panic) = catch_unwind(AssertUnwindSafe(|| run(value))) {
+            match first {
+                None => first = Some(panic),
+                Some(_) => discard(panic),
+            }
+        }
+    }
+    first
+}
+
+/// Runs foreign code and stops its panic here. The panic's payload is a foreign value as well, so it
+/// goes to `left`, to be dropped where no lock is held.
+pub(crate) fn kept(left: &mut Vec<Panic>, run: impl FnOnce()) {
+    if let Err(panic) = catch_unwind(AssertUnwindSafe(run)) {
+        left.push(panic);
+    }
+}
+
+/// Calls a listener. A panic of the listener is dropped, and the caller goes on. Call it without a
+/// lock.
+pub(crate) fn tell(run: impl FnOnce()) {
+    if let Err(panic) = catch_unwind(AssertUnwindSafe(run)) {
+        discard(panic);
+    }
+}
+
+/// Goes on with a panic, unless this thread is on the way of another one: two would end the process.
+pub(crate) fn pass_on(panic: Option<Panic>) {
+    match panic {
+        Some(panic) if panicking() => discard(panic),
+        Some(panic) => resume_unwind(panic),
+        None => {}
+    }
+}
+
+/// Drops the payload of a panic. The panic was reported when it happened, by the hook of the process.
+pub(crate) fn discard(panic: Panic) {
+    // The payload is a foreign value, which may panic when it is dropped.
+    if let Err(again) = catch_unwind(AssertUnwindSafe(|| drop(panic))) {
+        forget(again);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use super::*;
+    use crate::runtime::bell::{Bell, Breaks};
+
+    fn caught(run: impl FnOnce()) -> Option<&'static str> {
+        let panic = catch_unwind(AssertUnwindSafe(run)).err()?;
+        panic.downcast_ref::<&str>().copied()
+    }
+
+    #[test]
+    fn all_are_woken_and_the_first_panic_goes_on() {
+        let bell = Arc::<Bell>::default();
+        let ring = || Waker::from(Arc::clone(&bell));
+        let wakers = [ring(), Breaks::waker("first"), ring(), Breaks::waker("second"), ring()];
+        assert_eq!(caught(|| wake_all(wakers)), Some("first"));
+        assert_eq!(bell.rings(), 3);
+        assert_eq!(caught(|| wake_all([ring()])), None);
+    }
+
+    #[test]
+    fn a_panic_on_the_way_of_another_does_not_end_the_process() {
+        struct WakesOnDrop(Option<Waker>);
+        impl Drop for WakesOnDrop {
+            fn drop(&mut self) {
+                wake_all(self.0.take());
+            }
+        }
+        let wakes = WakesOnDrop(Some(Breaks::waker("inner")));
+        let way = caught(|| {
+            let _wakes = wakes;
+            std::panic::panic_any("outer")
+        });
+        assert_eq!(way, Some("outer"));
+    }
+
+    #[test]
+    fn a_panic_may_leave_a_value_that_panics_when_it_is_dropped() {
+        struct Bomb(Arc<AtomicUsize>);
+        impl Drop for Bomb {
+            fn drop(&mut self) {
+                if self.0.fetch_add(1, Ordering::Relaxed) < 2 {
+                    std::panic::panic_any(Self(Arc::clone(&self.0)));
+                }
+            }
+        }
+        let drops = Arc::<AtomicUsize>::default();
+        discard(Box::new(Bomb(Arc::clone(&drops))));
+        assert_eq!(drops.load(Ordering::Relaxed), 1);
+    }
+}

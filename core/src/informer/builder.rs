@@ -1,0 +1,108 @@
+//! An informer with settings of its own.
+
+use std::fmt;
+use std::sync::Arc;
+
+use crate::fifo::Transform;
+use crate::runtime::{Runtime, System};
+use crate::store::{Cause, Described, Handle};
+
+use super::list_watch::ListWatch;
+use super::reflector::{Config, Consistency, Difference, Hooks};
+use super::shared::{Informer, Refused};
+
+/// Settings of an informer that is to be made.
+///
+/// ```
+/// # use std::sync::Arc;
+/// # use std::time::Duration;
+/// # use seatrial_core::informer::{Informer, ListWatch, reflector::Config};
+/// # use seatrial_core::runtime::System;
+/// # fn with_settings<O: seatrial_core::store::Handle + seatrial_core::store::Described>(
+/// #     source: Arc<dyn ListWatch<O>>, trimmed: fn(O) -> O) -> Informer<O> {
+/// Informer::builder(&System::new(), source)
+///     .config(Config::default().resync(Duration::from_secs(600)))
+///     .transform(move |pod| Ok(trimmed(pod))) // unneeded fields take no memory
+///     .build()
+/// # }
+/// ```
+#[must_use = "it is no informer yet"]
+pub struct Builder<O, R: Runtime = System> {
+    runtime: R,
+    built: Built<O>,
+}
+
+/// The settings.
+pub(super) struct Built<O> {
+    pub(super) source: Arc<dyn ListWatch<O>>,
+    pub(super) config: Config,
+    pub(super) hooks: Hooks,
+    pub(super) refused: Refused,
+    pub(super) transform: Option<Transform<O>>,
+    pub(super) check: Option<Consistency<O>>,
+}
+
+impl<O: Handle + Described, R: Runtime> Builder<O, R> {
+    pub(super) fn new(runtime: &R, source: Arc<dyn ListWatch<O>>) -> Self {
+        let (config, hooks) = (Config::default(), Hooks::default());
+        let refused: Refused = Arc::new(|_| ());
+        let built = Built { source, config, hooks, refused, transform: None, check: None };
+        Self { runtime: runtime.clone(), built }
+    }
+
+    /// Sets how the reflector lists and watches.
+    pub fn config(mut self, config: Config) -> Self {
+        self.built.config = config;
+        self
+    }
+
+    /// Sets who is asked and told by the reflector.
+    pub fn hooks(mut self, hooks: Hooks) -> Self {
+        self.built.hooks = hooks;
+        self
+    }
+
+    /// Sets who is told what the store refused.
+    pub fn refused(mut self, refused: Refused) -> Self {
+        self.built.refused = refused;
+        self
+    }
+
+    /// Changes every object, once, before anybody sees it: the place to leave out what nobody needs.
+    /// It must not change namespace, name, uid and resource version.
+    ///
+    /// Also where the first objects come by a stream it is called once for each, where the
+    /// reference calls it twice (`cache:WL-14`): it need not be idempotent.
+    pub fn transform(
+        mut self,
+        transform: impl Fn(O) -> Result<O, Cause> + Send + Sync + 'static,
+    ) -> Self {
+        self.built.transform = Some(Arc::new(transform));
+        self
+    }
+
+    /// Compares what came by a stream with a list of the same version, and tells of what differs: a
+    /// help against servers that do not keep their word, which costs a list (`cache:DC-1`).
+    pub fn check_consistency(
+        mut self,
+        differs: impl Fn(Vec<Difference<O>>) + Send + Sync + 'static,
+    ) -> Self
+    where
+        O: PartialEq,
+    {
+        self.built.check = Some(Consistency::new(differs));
+        self
+    }
+
+    /// Makes the informer.
+    #[must_use]
+    pub fn build(self) -> Informer<O, R> {
+        Informer::built(&self.runtime, self.built)
+    }
+}
+
+impl<O, R: Runtime> fmt::Debug for Builder<O, R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Builder").field("config", &self.built.config).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,47 @@
+//! What a change says, whatever happened.
+
+use crate::store::{Described, LastState, NoMetadata};
+
+use super::apply::Change;
+
+impl<O: Described> Change<String, O> {
+    /// Returns the key of the object. A tombstone has it even without an object (`cache:HN-3`).
+    ///
+    /// # Errors
+    /// The object has no metadata, which one out of an informer's store always has.
+    pub fn key(&self) -> Result<String, NoMetadata> {
+        match self {
+            Self::Deleted(LastState::Tombstone(gone)) => Ok(gone.key.clone()),
+            Self::Added { object, .. }
+            | Self::Updated { new: object, .. }
+            | Self::Deleted(LastState::Final(object)) => object.key(),
+        }
+    }
+
+    /// Tells whether the object is another one than before that has its name: the deletion between
+    /// them was missed (`cache:HN-7`).
+    pub fn is_another(&self) -> bool {
+        let Self::Updated { old, new } = self else { return false };
+        let uids = old.metadata().zip(new.metadata()).map(|(old, new)| (old.uid, new.uid));
+        uids.is_some_and(|(old, new)| old != new)
+    }
+}
+
+impl<K, O> Change<K, O> {
+    /// Returns the newest state that is known: of a deletion the last one, `None` if it was missed
+    /// and nothing is known.
+    pub fn newest(&self) -> Option<&O> {
+        match self {
+            Self::Added { object, .. } | Self::Updated { new: object, .. } => Some(object),
+            Self::Deleted(last) => last.object(),
+        }
+    }
+
+    /// Returns the state before an update.
+    pub fn before(&self) -> Option<&O> {
+        match self {
+            Self::Updated { old, .. } => Some(old),
+            Self::Added { .. } | Self::Deleted(_) => None,
+        }
+    }
+}

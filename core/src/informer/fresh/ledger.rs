@@ -1,0 +1,77 @@
+//! What this client wrote and may not see yet.
+
+use std::collections::BTreeMap;
+
+/// What was written of one key.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub(in crate::informer) struct Written {
+    /// The version of the last write.
+    pub(in crate::informer) version: u64,
+    /// The uid of the object that was deleted last.
+    pub(in crate::informer) deleted: Option<String>,
+}
+
+/// Writes, by the keys of their objects. Those that are visible are forgotten now and then, so a
+/// client that writes and never asks needs no memory without end.
+#[derive(Clone, Debug)]
+pub(in crate::informer) struct Ledger {
+    written: BTreeMap<String, Written>,
+    /// The number of writes at which those that are visible are looked for and forgotten.
+    full: usize,
+}
+
+/// So few are no burden.
+const FEW: usize = 64;
+
+impl Ledger {
+    pub(in crate::informer) fn new() -> Self {
+        Self { written: BTreeMap::new(), full: FEW }
+    }
+
+    /// Takes note of a write: versions of a key never go back.
+    pub(in crate::informer) fn note(&mut self, key: String, version: u64, deleted: Option<&str>) {
+        let written = self.written.entry(key).or_default();
+        written.version = written.version.max(version);
+        if let Some(uid) = deleted {
+            written.deleted = Some(uid.to_owned());
+        }
+    }
+
+    pub(in crate::informer) fn get(&self, key: &str) -> Option<Written> {
+        self.written.get(key).cloned()
+    }
+
+    /// Returns the newest version that was written, and all deletions.
+    pub(in crate::informer) fn all(&self) -> (u64, Vec<(String, String)>) {
+        let newest = self.written.values().map(|it| it.version).max().unwrap_or_default();
+        let deleted = |(key, it): (&String, &Written)| Some((key.clone(), it.deleted.clone()?));
+        (newest, self.written.iter().filter_map(deleted).collect())
+    }
+
+    /// Forgets what was written of a key, unless that was written anew.
+    pub(in crate::informer) fn forget(&mut self, key: &str, seen: &Written) {
+        if self.written.get(key) == Some(seen) {
+            self.written.remove(key);
+        }
+    }
+
+    /// Returns a copy of all entries when it is time to look for visible ones, which are then
+    /// [forgotten](Self::forget).
+    pub(in crate::informer) fn look(&mut self) -> Vec<(String, Written)> {
+        if self.written.len() < self.full {
+            return Vec::new();
+        }
+        self.full = 2 * self.written.len();
+        self.written.iter().map(|(key, it)| (key.clone(), it.clone())).collect()
+    }
+
+    /// Says that a look is over.
+    pub(in crate::informer) fn looked(&mut self) {
+        self.full = (2 * self.written.len()).max(FEW);
+    }
+
+    #[cfg(test)]
+    pub(in crate::informer) fn len(&self) -> usize {
+        self.written.len()
+    }
+}

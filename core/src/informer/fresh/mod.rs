@@ -1,0 +1,19 @@
+//! How far a store is: the rules of reading one's own writes, and of waiting for the first list.
+//!
+//! A store that has all changes up to a version has that version. It gets newer with every event,
+//! with bookmarks, and with lists; an older list takes it back. Callers that wait for
+//! what was there then go on waiting.
+
+mod ledger;
+mod operations;
+mod state;
+#[cfg(test)]
+mod tests;
+
+pub(super) use ledger::{Ledger, Written};
+pub use state::NotVisible;
+
+for_harness! {
+    use operations::{Advance, AtLeast, Look, Op, Over, Relist, Ret, Synced, Turn, WaitForSync};
+    use state::{Fresh, View, NEWS, SYNC};
+}

@@ -1,0 +1,130 @@
+//! The calls on it.
+
+use crate::machine::{Cx, Operation, Step};
+use crate::runtime::Instant;
+
+use super::state::{Fresh, NEWS, NotVisible, SYNC, View, limit};
+
+/// Says that the store has changed, and up to which version if that is known. It does not go back.
+#[derive(Clone, Debug)]
+pub struct Advance(pub Option<u64>);
+
+/// Says that a list of this version is about to become the content. An older one goes back. Wakes
+/// nobody, so it may be called under a lock.
+#[derive(Clone, Debug)]
+pub struct Relist(pub u64);
+
+/// Says that the first list is in the store.
+#[derive(Clone, Debug)]
+pub struct Synced;
+
+/// Says that the store does not change any more.
+#[derive(Clone, Debug)]
+pub struct Over;
+
+/// Asks how far the store is.
+#[derive(Clone, Debug)]
+pub struct Look;
+
+/// Waits until the store has a version.
+#[derive(Clone, Debug)]
+pub struct AtLeast {
+    /// The version.
+    pub version: u64,
+    /// How long to wait.
+    pub until: Instant,
+}
+
+/// Waits until something came after a look.
+#[derive(Clone, Debug)]
+pub struct Turn {
+    /// What the look said.
+    pub after: u64,
+    /// How long to wait.
+    pub until: Instant,
+}
+
+/// Waits until the first list is in the store; false if the time was over before, or the informer
+/// stopped.
+#[derive(Clone, Debug)]
+pub struct WaitForSync {
+    /// How long to wait.
+    pub until: Instant,
+}
+
+crate::operations! {
+    [] Fresh: Op, Ret {
+        Advance(Advance) -> (),
+        Relist(Relist) -> (),
+        Synced(Synced) -> (),
+        Over(Over) -> (),
+        Look(Look) -> View,
+        AtLeast(AtLeast) -> Result<View, NotVisible>,
+        Turn(Turn) -> Result<View, NotVisible>,
+        WaitForSync(WaitForSync) -> bool,
+    }
+}
+
+impl Operation<Fresh> for Advance {
+    fn step(&mut self, fresh: &mut Fresh, cx: &mut Cx<'_>) -> Step<()> {
+        let view = &mut fresh.view;
+        view.version = view.version.max(self.0.unwrap_or_default());
+        view.turns += 1;
+        cx.wakes.all(NEWS);
+        Step::Done(())
+    }
+}
+
+impl Operation<Fresh> for Relist {
+    fn step(&mut self, fresh: &mut Fresh, _: &mut Cx<'_>) -> Step<()> {
+        if self.0 < fresh.view.version {
+            fresh.view.version = self.0;
+            fresh.view.returns += 1;
+        }
+        Step::Done(())
+    }
+}
+
+impl Operation<Fresh> for Synced {
+    fn step(&mut self, fresh: &mut Fresh, cx: &mut Cx<'_>) -> Step<()> {
+        fresh.has_synced = true;
+        cx.wakes.all(SYNC);
+        Step::Done(())
+    }
+}
+
+impl Operation<Fresh> for Over {
+    fn step(&mut self, fresh: &mut Fresh, cx: &mut Cx<'_>) -> Step<()> {
+        fresh.is_over = true;
+        cx.wakes.all(NEWS);
+        cx.wakes.all(SYNC);
+        Step::Done(())
+    }
+}
+
+impl Operation<Fresh> for Look {
+    fn step(&mut self, fresh: &mut Fresh, _: &mut Cx<'_>) -> Step<View> {
+        Step::Done(fresh.view)
+    }
+}
+
+impl Operation<Fresh> for AtLeast {
+    fn step(&mut self, fresh: &mut Fresh, cx: &mut Cx<'_>) -> Step<Result<View, NotVisible>> {
+        fresh.wait(fresh.view.version >= self.version, self.until, cx, self.version)
+    }
+}
+
+impl Operation<Fresh> for Turn {
+    fn step(&mut self, fresh: &mut Fresh, cx: &mut Cx<'_>) -> Step<Result<View, NotVisible>> {
+        fresh.wait(fresh.view.turns > self.after, self.until, cx, fresh.view.version)
+    }
+}
+
+impl Operation<Fresh> for WaitForSync {
+    fn step(&mut self, fresh: &mut Fresh, cx: &mut Cx<'_>) -> Step<bool> {
+        if fresh.has_synced || fresh.is_over || cx.now() >= self.until {
+            return Step::Done(fresh.has_synced);
+        }
+        Step::Wait { on: SYNC, until: limit(self.until) }
+    }
+}

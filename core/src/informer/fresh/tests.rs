@@ -1,0 +1,144 @@
+//! Call by call.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::{
+    Advance, AtLeast, Fresh, Ledger, Look, NotVisible, Over, Relist, Synced, Turn, WaitForSync,
+    Written,
+};
+use crate::monitor::Monitor;
+use crate::runtime::{Ambient, Instant, Manual, Runtime};
+
+const PATIENCE: Duration = Duration::from_secs(20);
+
+type Under = Arc<Monitor<Fresh, Manual>>;
+
+fn fresh() -> (Manual, Under) {
+    let runtime = Manual::new();
+    (runtime.clone(), Arc::new(Monitor::new(&runtime, Fresh::default())))
+}
+
+fn at_least(version: u64, until: Instant) -> AtLeast {
+    AtLeast { version, until }
+}
+
+#[test]
+fn versions_of_changes_do_not_go_back_and_lists_may() {
+    let (_, fresh) = fresh();
+    for version in [Some(7), Some(5), None] {
+        fresh.call(Advance(version));
+        assert_eq!(fresh.call(Look).version, 7);
+    }
+    fresh.call(Relist(9));
+    assert_eq!(fresh.call(Look).version, 7, "the list is not in the store yet");
+    assert_eq!(fresh.call(Look).returns, 0);
+    fresh.call(Relist(6));
+    let view = fresh.call(Look);
+    assert_eq!((view.version, view.returns, view.turns), (6, 1, 3));
+}
+
+#[test]
+fn one_without_patience_is_told_how_far_the_store_is() {
+    let (_, fresh) = fresh();
+    fresh.call(Advance(Some(4)));
+    assert!(fresh.call(at_least(4, Instant::ZERO)).is_ok());
+    let behind = NotVisible::Behind { wanted: 5, seen: 4 };
+    assert_eq!(fresh.call(at_least(5, Instant::ZERO)), Err(behind));
+}
+
+#[test]
+fn a_wait_ends_with_the_version_and_not_before() {
+    let (runtime, fresh) = fresh();
+    let waits = Arc::clone(&fresh);
+    let thread = runtime.spawn("waits", move || waits.call(at_least(5, Instant::NEVER)));
+    assert!(runtime.until_asleep(1, PATIENCE));
+    fresh.call(Advance(Some(4)));
+    assert!(runtime.until_asleep(1, PATIENCE));
+    fresh.call(Advance(Some(6)));
+    assert_eq!(runtime.join(thread).unwrap().unwrap().version, 6);
+}
+
+#[test]
+fn a_wait_ends_at_its_deadline() {
+    let (runtime, fresh) = fresh();
+    let until = runtime.now() + Duration::from_secs(3);
+    let waits = Arc::clone(&fresh);
+    let thread = runtime.spawn("waits", move || waits.call(at_least(5, until)));
+    assert!(runtime.until_waiting(1, PATIENCE));
+    runtime.advance(Duration::from_secs(3));
+    let behind = NotVisible::Behind { wanted: 5, seen: 0 };
+    assert_eq!(runtime.join(thread).unwrap(), Err(behind));
+}
+
+#[test]
+fn the_end_wakes_all_who_wait() {
+    let (runtime, fresh) = fresh();
+    let waits = [0, 1].map(|number| {
+        let fresh = Arc::clone(&fresh);
+        runtime.spawn("waits", move || match number {
+            0 => fresh.call(at_least(1, Instant::NEVER)).map(|_| ()),
+            _ => fresh.call(Turn { after: 0, until: Instant::NEVER }).map(|_| ()),
+        })
+    });
+    let syncs = Arc::clone(&fresh);
+    let sync = runtime.spawn("syncs", move || syncs.call(WaitForSync { until: Instant::NEVER }));
+    assert!(runtime.until_asleep(3, PATIENCE));
+    fresh.call(Over);
+    for thread in waits {
+        assert_eq!(runtime.join(thread).unwrap(), Err(NotVisible::Stopped));
+    }
+    assert!(!runtime.join(sync).unwrap());
+    fresh.call(Advance(Some(1)));
+    assert!(fresh.call(at_least(1, Instant::ZERO)).is_ok(), "what is there can be read");
+}
+
+#[test]
+fn the_first_list_is_waited_for_without_polling() {
+    let (runtime, fresh) = fresh();
+    assert!(!fresh.call(WaitForSync { until: Instant::ZERO }));
+    let waits = Arc::clone(&fresh);
+    let thread = runtime.spawn("waits", move || waits.call(WaitForSync { until: Instant::NEVER }));
+    assert!(runtime.until_asleep(1, PATIENCE));
+    fresh.call(Synced);
+    assert!(runtime.join(thread).unwrap());
+    fresh.call(Over);
+    assert!(fresh.call(WaitForSync { until: Instant::ZERO }));
+}
+
+#[test]
+fn a_future_that_is_dropped_leaves_nothing_behind() {
+    let (runtime, fresh) = fresh();
+    let until = runtime.now() + Duration::from_secs(3);
+    let mut wait = Box::pin(fresh.call_async(at_least(5, until)));
+    let mut context = std::task::Context::from_waker(std::task::Waker::noop());
+    assert!(wait.as_mut().poll(&mut context).is_pending());
+    assert_eq!(runtime.waiters(), 1);
+    drop(wait);
+    assert_eq!(runtime.waiters(), 0);
+}
+
+#[test]
+fn a_ledger_keeps_the_newest_and_forgets_what_is_visible() {
+    let mut ledger = Ledger::new();
+    ledger.note("a".to_owned(), 5, None);
+    ledger.note("a".to_owned(), 3, Some("u"));
+    let seen = Written { version: 5, deleted: Some("u".to_owned()) };
+    assert_eq!(ledger.get("a"), Some(seen.clone()));
+    ledger.note("a".to_owned(), 6, None);
+    ledger.forget("a", &seen);
+    assert_eq!(ledger.all(), (6, vec![("a".to_owned(), "u".to_owned())]));
+    for number in 0..10_000 {
+        ledger.note(number.to_string(), number, None);
+        let known = ledger.look();
+        for (key, written) in &known {
+            if written.version + 100 < number {
+                ledger.forget(key, written);
+            }
+        }
+        if !known.is_empty() {
+            ledger.looked();
+        }
+        assert!(ledger.len() <= 402, "{}", ledger.len());
+    }
+}

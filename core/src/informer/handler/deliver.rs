@@ -1,0 +1,71 @@
+//! The loop of a handler's thread.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::Duration;
+
+use crate::cancel::CancelToken;
+use crate::caught::discard;
+use crate::informer::feed::{Over, Subscription};
+use crate::informer::shared::ObjectChange;
+use crate::pool::Cause;
+use crate::runtime::{Panic, Runtime};
+use crate::store::Handle;
+
+use super::{Handler, Handling, OnPanic, Report};
+
+/// A handler that takes this long for one change is slow, if others wait (`cache:PL-17`).
+const SLOW: Duration = Duration::from_millis(100);
+/// From this number of waiting changes on, a slow handler is reported.
+const MANY: usize = 1024;
+/// How long a handler that panicked is left alone (`cache:PL-15`).
+const PAUSE: Duration = Duration::from_secs(1);
+
+/// Tells a handler of changes until none comes any more.
+pub(super) fn deliver<O: Handle, R: Runtime>(
+    mut changes: Subscription<ObjectChange<O>, R>,
+    mut handler: impl Handler<O>,
+    handling: &Handling,
+    life: &CancelToken<R>,
+) {
+    // One that panics itself must not end the handler in silence.
+    let report = |what| {
+        if let Err(panic) = catch_unwind(AssertUnwindSafe(|| (handling.report)(what))) {
+            discard(panic);
+        }
+    };
+    let runtime = life.runtime();
+    loop {
+        let change = match changes.next() {
+            Ok(change) => change,
+            Err(Over::Lagged) => return report(Report::Lagged),
+            Err(Over::Stopped) => return,
+        };
+        let began = runtime.now();
+        // A panic can break only the handler's own state.
+        let result = catch_unwind(AssertUnwindSafe(|| handler.handle(change)));
+        let took = runtime.now().since(began);
+        if took >= SLOW {
+            let waiting = changes.waiting();
+            if waiting > MANY {
+                report(Report::Slow { took, waiting });
+            }
+        }
+        if let Err(panic) = result {
+            if handling.on_panic == OnPanic::Abort {
+                std::process::abort(); // the panic was printed by the hook of the process
+            }
+            changes.disown();
+            report(Report::Panicked { message: message(panic) });
+            life.wait_until(runtime.now() + PAUSE);
+        }
+    }
+}
+
+fn message(panic: Panic) -> Option<String> {
+    let cause = Cause::<()>::Panic(panic);
+    let message = cause.panic_message().map(str::to_owned);
+    if let Cause::Panic(panic) = cause {
+        discard(panic);
+    }
+    message
+}

@@ -1,0 +1,38 @@
+//! Informers: a local store that follows a collection of a server, and those who are told of its
+//! changes (client-go `tools/cache`).
+
+mod apply;
+mod builder;
+mod change;
+pub mod feed;
+pub mod fresh;
+mod handler;
+pub mod keys;
+mod list_watch;
+mod object;
+mod own_writes;
+mod predicate;
+mod readers;
+mod reads;
+pub mod reflector;
+mod registry;
+mod shared;
+#[cfg(test)]
+mod tests;
+mod versions;
+
+pub use apply::{ApplyError, Change, apply, apply_batch};
+pub use builder::Builder;
+pub use feed::{Over, Progress, Subscription};
+pub use fresh::NotVisible;
+pub use handler::{Handler, Handling, OnPanic, Registration, Report};
+pub use list_watch::{
+    Awaited, Event, ListOptions, ListWatch, Match, Page, SourceError, SourceKind, Stream,
+    WatchOptions,
+};
+pub use object::{Labels, Object, Owner};
+pub use own_writes::{AfterOwnWrites, after_own_writes};
+pub use predicate::{Predicate, selected};
+pub use readers::Wants;
+pub use registry::Registry;
+pub use shared::{AlreadyRun, Informer, ObjectChange, Refused};

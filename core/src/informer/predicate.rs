@@ -1,0 +1,129 @@
+//! Which changes are worth a look (controller-runtime `predicate`).
+
+use std::fmt;
+use std::sync::Arc;
+
+use crate::store::{Described, LastState};
+
+use super::apply::Change;
+use super::object::{Labels, Object};
+use super::shared::ObjectChange;
+
+type Compare<O> = Arc<dyn Fn(&O, &O) -> bool + Send + Sync>;
+
+/// Which updates are worth a look.
+///
+/// It is asked about updates alone, so no predicate and no combination of them keeps an addition or
+/// a deletion back. Neither does it keep back an update that hides a deletion: the object is
+/// [another one](Change::is_another) than before, or its deletion was asked for just now.
+///
+/// ```
+/// # use seatrial_core::informer::{Object, Predicate};
+/// fn worth_it<O: Object + 'static>() -> Predicate<O> {
+///     Predicate::generation().or(Predicate::annotations())
+/// }
+/// ```
+pub struct Predicate<O>(Compare<O>);
+
+impl<O: Object + 'static> Predicate<O> {
+    /// Updates that a function of the old state and the new wants.
+    pub fn new(wants: impl Fn(&O, &O) -> bool + Send + Sync + 'static) -> Self {
+        Self(Arc::new(wants))
+    }
+
+    /// Updates of what the user asked for, not of the status. Where the server does not count
+    /// generations, all are.
+    #[must_use]
+    pub fn generation() -> Self {
+        Self::new(|old, new| {
+            let (old, new) = (old.generation(), new.generation());
+            old != new || matches!(new, None | Some(0))
+        })
+    }
+
+    /// Updates of the labels.
+    #[must_use]
+    pub fn labels() -> Self {
+        Self::new(|old, new| filled(old.labels()) != filled(new.labels()))
+    }
+
+    /// Updates of the annotations.
+    #[must_use]
+    pub fn annotations() -> Self {
+        Self::new(|old, new| filled(old.annotations()) != filled(new.annotations()))
+    }
+
+    /// Updates that change anything: not those that show once more what has not changed
+    /// (`cache:PT-3`).
+    #[must_use]
+    pub fn resource_version() -> Self {
+        Self::new(|old, new| {
+            let versions = old.metadata().zip(new.metadata());
+            versions.is_none_or(|(old, new)| old.resource_version != new.resource_version)
+        })
+    }
+
+    /// Updates that both want.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        Self::new(move |old, new| (self.0)(old, new) && (other.0)(old, new))
+    }
+
+    /// Updates that one of them wants.
+    #[must_use]
+    pub fn or(self, other: Self) -> Self {
+        Self::new(move |old, new| (self.0)(old, new) || (other.0)(old, new))
+    }
+
+    /// Updates that it does not want.
+    #[must_use]
+    pub fn negated(self) -> Self {
+        Self::new(move |old, new| !(self.0)(old, new))
+    }
+
+    /// Tells whether a change is worth a look.
+    pub fn wants(&self, change: &ObjectChange<O>) -> bool {
+        let Change::Updated { old, new } = change else { return true };
+        change.is_another() || (new.is_terminating() && !old.is_terminating()) || (self.0)(old, new)
+    }
+}
+
+/// A map that is empty is none.
+fn filled(map: Option<&Labels>) -> Option<&Labels> {
+    map.filter(|it| !it.is_empty())
+}
+
+impl<O> Clone for Predicate<O> {
+    fn clone(&self) -> Self {
+        Self(Arc::clone(&self.0))
+    }
+}
+
+impl<O> fmt::Debug for Predicate<O> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Predicate")
+    }
+}
+
+/// A change as it looks to one who knows only objects that a function selects (client-go
+/// `FilteringResourceEventHandler`): an object that is selected now and was not before is new, one
+/// that is no more is gone (`cache:HN-5`). `None` if there is nothing to tell.
+///
+/// A deletion that was missed, of an object that nobody knows, is told: it may have been selected.
+pub fn selected<O: Described>(
+    change: ObjectChange<O>,
+    selects: impl Fn(&O) -> bool,
+) -> Option<ObjectChange<O>> {
+    match change {
+        Change::Added { object, initial } => {
+            selects(&object).then_some(Change::Added { object, initial })
+        }
+        Change::Updated { old, new } => match (selects(&old), selects(&new)) {
+            (true, true) => Some(Change::Updated { old, new }),
+            (false, true) => Some(Change::Added { object: new, initial: false }),
+            (true, false) => Some(Change::Deleted(LastState::Final(old))),
+            (false, false) => None,
+        },
+        Change::Deleted(last) => last.object().is_none_or(selects).then_some(Change::Deleted(last)),
+    }
+}

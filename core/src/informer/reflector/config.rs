@@ -1,0 +1,72 @@
+//! What can be chosen of a reflector.
+
+use std::time::Duration;
+
+/// How a reflector lists and watches (`cache:RE-2`).
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub struct Config {
+    /// After how long the consumer is shown everything once more; zero for never.
+    pub resync: Duration,
+    /// How many objects a page has; zero lets the reflector choose.
+    pub page_size: u32,
+    /// After how long a server ends a watch, at least: a random time up to twice as long. Less
+    /// than five minutes has no effect.
+    pub min_watch: Duration,
+    /// For how long a watch that the server breaks off by an error of its own is begun again at
+    /// once; zero for never.
+    pub retry_internal: Duration,
+    /// Whether the first objects come by a stream where the source can do that.
+    pub stream_lists: bool,
+}
+
+/// The least time after which a server ends a watch (`cache:RE-16`).
+const MIN_WATCH: Duration = Duration::from_secs(300);
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            resync: Duration::ZERO,
+            page_size: 0,
+            min_watch: MIN_WATCH,
+            retry_internal: Duration::ZERO,
+            stream_lists: true,
+        }
+    }
+}
+
+impl Config {
+    /// Sets after how long the consumer is shown everything once more.
+    #[must_use]
+    pub fn resync(mut self, period: Duration) -> Self {
+        self.resync = period;
+        self
+    }
+
+    /// Sets how many objects a page has.
+    #[must_use]
+    pub fn page_size(mut self, size: u32) -> Self {
+        self.page_size = size;
+        self
+    }
+
+    /// Chooses whether the first objects come by a stream.
+    #[must_use]
+    pub fn stream_lists(mut self, choice: bool) -> Self {
+        self.stream_lists = choice;
+        self
+    }
+
+    /// Sets for how long a watch is begun again at once after an error of the server's own.
+    #[must_use]
+    pub fn retry_internal(mut self, limit: Duration) -> Self {
+        self.retry_internal = limit;
+        self
+    }
+
+    /// A time in whole seconds between the least and twice as much; `part` is from 0 up to 1.
+    pub(super) fn watch_timeout(&self, part: f64) -> Duration {
+        let least = self.min_watch.max(MIN_WATCH).as_secs();
+        Duration::from_secs(least.saturating_add((least as f64 * part) as u64))
+    }
+}

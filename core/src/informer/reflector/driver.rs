@@ -1,0 +1,261 @@
+//! Drives a reflector: the calls, the sleeps, the queue.
+
+use std::fmt;
+use std::future::{pending, poll_fn};
+use std::pin::pin;
+use std::sync::Arc;
+use std::task::Poll;
+use std::time::Duration;
+
+use crate::cancel::CancelToken;
+use crate::cancel::until::unless_ended;
+use crate::fifo::{EnqueueError, Queue};
+use crate::informer::list_watch::{ListWatch, Stream};
+use crate::polling::ExponentialDelays;
+use crate::runtime::{Instant, Runtime};
+use crate::store::{Cause, Described, Handle, LastState};
+
+use super::config::Config;
+use super::consistency::Consistency;
+use super::known::{self, Known};
+use super::machine::Reflector;
+use super::want::{Delivery, Failed, Got, Want};
+
+/// What a reflector asks and tells besides.
+#[derive(Clone)]
+pub struct Hooks {
+    /// Asked when a resync is due: whether the consumer wants it.
+    pub should_resync: Arc<dyn Fn() -> bool + Send + Sync>,
+    /// Told why the reflector begins anew (`cache:RE-31`). The back-off runs meanwhile.
+    pub failed: Arc<dyn Fn(&Failed) + Send + Sync>,
+    /// Told, every ten seconds, that for so long nothing came of a stream that should begin with
+    /// all objects and has not told them all (`cache:WL-15`).
+    pub quiet: Arc<dyn Fn(Duration) + Send + Sync>,
+}
+
+/// After how many answers the driver lets others run: a source that always has one more would keep those
+/// who share its thread from looking at what it gave.
+const TURN: u32 = 64;
+
+/// How often it is told that nothing comes.
+const QUIET: Duration = Duration::from_secs(10);
+
+impl Default for Hooks {
+    /// Resyncs whenever one is due, and tells nobody.
+    fn default() -> Self {
+        let (failed, quiet) = (Arc::new(|_: &Failed| ()), Arc::new(|_| ()));
+        Self { should_resync: Arc::new(|| true), failed, quiet }
+    }
+}
+
+impl fmt::Debug for Hooks {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Hooks")
+    }
+}
+
+/// A reflector with the source that it asks.
+pub struct Driver<O, R: Runtime> {
+    runtime: R,
+    source: Arc<dyn ListWatch<O>>,
+    config: Config,
+    hooks: Hooks,
+    check: Option<Consistency<O>>,
+    known: Option<Known<O>>,
+    /// The newest version that the consumer was given.
+    last: R::Published<String>,
+}
+
+impl<O: Handle + Described, R: Runtime> Driver<O, R> {
+    /// A reflector of `source` that has seen nothing.
+    pub fn new(runtime: &R, source: Arc<dyn ListWatch<O>>, config: Config, hooks: Hooks) -> Self {
+        let last = runtime.published(Arc::new(String::new()));
+        Self { runtime: runtime.clone(), source, config, hooks, check: None, known: None, last }
+    }
+
+    /// Compares what streams tell with lists.
+    #[must_use]
+    pub fn checking(mut self, check: Option<Consistency<O>>) -> Self {
+        self.check = check;
+        self
+    }
+
+    /// Keeps what its consumer has of objects that come once more, unchanged.
+    #[must_use]
+    pub(in crate::informer) fn knowing(mut self, known: Option<Known<O>>) -> Self {
+        self.known = known;
+        self
+    }
+
+    /// Returns the newest version that the consumer was given; empty before the first
+    /// (`cache:RE-1`).
+    pub fn last_resource_version(&self) -> Arc<String> {
+        self.runtime.load(&self.last)
+    }
+
+    /// Keeps `queue` at the state of the source until the token ends.
+    pub async fn run<K, Q: Queue<K, O>>(&self, queue: &Q, token: &CancelToken<R>) {
+        self.run_with(self.config.clone(), queue, token).await;
+    }
+
+    /// As [`run`](Self::run), with other settings.
+    pub(in crate::informer) async fn run_with<K, Q: Queue<K, O>>(
+        &self,
+        config: Config,
+        queue: &Q,
+        token: &CancelToken<R>,
+    ) {
+        let now = self.runtime.now();
+        let (initial, max) = (Duration::from_millis(800), Duration::from_secs(30));
+        let reset = Duration::from_secs(120);
+        let backoff = ExponentialDelays::new(initial, max, reset, 2.0, 1.0, now);
+        let streams = self.source.streams_lists();
+        let mut machine = Reflector::new(config, streams, backoff);
+        let mut stream: Option<Box<dyn Stream<O>>> = None;
+        let mut want = machine.begin(&self.runtime);
+        let mut answers = 0;
+        while !token.is_cancelled() {
+            answers += 1;
+            if answers % TURN == 0 {
+                pause().await;
+            }
+            let got = match want {
+                Want::Next { .. } if machine.gathers() => {
+                    let stream = stream.as_mut().expect("a stream is open while it is read");
+                    unless_ended(token, self.next_of_all(stream.as_mut(), token)).await.ok()
+                }
+                want => {
+                    if let (Some(check), Some(all)) = (&self.check, machine.gathered(&want)) {
+                        check.check(&*self.source, all, token).await;
+                    }
+                    self.answer(want, &mut stream, queue, token).await
+                }
+            };
+            let Some(got) = got else { return };
+            want = machine.next(got, &self.runtime);
+            if *self.runtime.load(&self.last) != machine.last_resource_version() {
+                let last = Arc::new(machine.last_resource_version().to_owned());
+                self.runtime.publish(&self.last, last);
+            }
+        }
+    }
+
+    /// Does what the machine wants; `None` once the token has ended.
+    async fn answer<K, Q: Queue<K, O>>(
+        &self,
+        want: Want<O>,
+        stream: &mut Option<Box<dyn Stream<O>>>,
+        queue: &Q,
+        token: &CancelToken<R>,
+    ) -> Option<Got<O>> {
+        // The next want reads no stream, so an open stream ends here (`cache:RE-21`).
+        if matches!(want, Want::List(_) | Want::Watch(_) | Want::Sleep { .. }) {
+            *stream = None;
+        }
+        Some(match want {
+            Want::List(options) => {
+                let page = unless_ended(token, self.source.list(options)).await.ok()?;
+                let known = self.known.as_ref();
+                Got::Listed(page.map(|page| match known {
+                    Some(known) => known::page(known, page),
+                    None => page,
+                }))
+            }
+            Want::Watch(options) => {
+                let opened = unless_ended(token, self.source.watch(options)).await.ok()?;
+                Got::Opened(opened.map(|opened| *stream = Some(opened)))
+            }
+            Want::Next { resync } => {
+                let stream = stream.as_mut().expect("a stream is open while it is read");
+                let next = self.next(stream.as_mut(), resync, token);
+                unless_ended(token, next).await.ok()?
+            }
+            Want::Deliver(delivery) => Got::Delivered(self.deliver(delivery, queue)),
+            Want::Sleep { until, failed } => {
+                if let Some(failed) = failed {
+                    crate::caught::tell(|| (self.hooks.failed)(&failed));
+                }
+                token.child_with_deadline(until).wait_async().await;
+                Got::Slept
+            }
+        })
+    }
+
+    /// Waits for the next event of a stream that has not told all objects.
+    async fn next_of_all(&self, stream: &mut dyn Stream<O>, token: &CancelToken<R>) -> Got<O> {
+        let (began, mut next) = (self.runtime.now(), stream.next());
+        loop {
+            let timer = token.child_with_deadline(self.runtime.now() + QUIET);
+            let mut timer = pin!(timer.wait_async());
+            let event = poll_fn(|context| match next.as_mut().poll(context) {
+                Poll::Ready(event) => Poll::Ready(Some(event)),
+                Poll::Pending => timer.as_mut().poll(context).map(|_| None),
+            });
+            match event.await {
+                Some(mut event) => {
+                    if let Some((known, event)) = self.known.as_ref().zip(event.as_mut()) {
+                        known::event(known, event);
+                    }
+                    return Got::Event(event);
+                }
+                None if token.is_cancelled() => pending().await,
+                None => {
+                    let since = self.runtime.now().since(began);
+                    crate::caught::tell(|| (self.hooks.quiet)(since));
+                }
+            }
+        }
+    }
+
+    /// Waits for the next event, or until a resync is due.
+    async fn next(
+        &self,
+        stream: &mut dyn Stream<O>,
+        resync: Option<Instant>,
+        token: &CancelToken<R>,
+    ) -> Got<O> {
+        let Some(due) = resync else { return Got::Event(stream.next().await) };
+        let timer = token.child_with_deadline(due);
+        let (mut next, mut timer) = (pin!(stream.next()), pin!(timer.wait_async()));
+        poll_fn(|context| match timer.as_mut().poll(context) {
+            Poll::Ready(_) => Poll::Ready(Got::ResyncDue),
+            Poll::Pending => next.as_mut().poll(context).map(Got::Event),
+        })
+        .await
+    }
+
+    fn deliver<K, Q: Queue<K, O>>(&self, delivery: Delivery<O>, queue: &Q) -> Result<(), Cause> {
+        let result = match delivery {
+            Delivery::Replace(objects, version) => queue.replace(objects, &version),
+            Delivery::Add(object) => queue.add(object),
+            Delivery::Update(object) => queue.update(object),
+            Delivery::Delete(object) => queue.delete(LastState::Final(object)),
+            Delivery::Bookmark(version) => {
+                queue.bookmark(&version);
+                Ok(())
+            }
+            Delivery::Resync if (self.hooks.should_resync)() => queue.resync(),
+            Delivery::Resync => Ok(()),
+        };
+        result.map_err(|error: EnqueueError| Arc::new(error) as Cause)
+    }
+}
+
+/// Lets others run that share the task or its executor.
+async fn pause() {
+    let mut paused = false;
+    poll_fn(|context| {
+        if std::mem::replace(&mut paused, true) {
+            return Poll::Ready(());
+        }
+        context.waker().wake_by_ref();
+        Poll::Pending
+    })
+    .await;
+}
+
+impl<O, R: Runtime> fmt::Debug for Driver<O, R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Driver").field("config", &self.config).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,85 @@
+//! Lists, page by page (`cache` section 10, `cache:RE-4` to `RE-13`).
+
+use crate::informer::list_watch::{ListOptions, Page, SourceError, SourceKind};
+use crate::runtime::Ambient;
+use crate::store::{Described, Handle};
+
+use super::machine::{After, Reflector, Stage};
+use super::want::{Delivery, Failed, Want};
+
+/// A list whose pages come in (`cache:LW-8` to `LW-10`).
+#[derive(Clone, Debug)]
+pub(super) struct Listing<O> {
+    /// What the first page was asked for.
+    asked: ListOptions,
+    pages: u32,
+    items: Vec<O>,
+    version: String,
+    /// The one list in place of pages that expired was asked for.
+    in_one: bool,
+}
+
+impl<O: Handle + Described> Reflector<O> {
+    pub(super) fn list(&mut self) -> Want<O> {
+        let asked = self.position.list(&self.config);
+        self.ask(
+            Listing {
+                asked: asked.clone(),
+                pages: 0,
+                items: Vec::new(),
+                version: String::new(),
+                in_one: false,
+            },
+            asked,
+        )
+    }
+
+    fn ask(&mut self, listing: Listing<O>, options: ListOptions) -> Want<O> {
+        self.stage = Stage::Listing(listing);
+        Want::List(options)
+    }
+
+    pub(super) fn page(&mut self, mut listing: Listing<O>, page: Page<O>) -> Want<O> {
+        listing.pages += 1;
+        if listing.pages == 1 || listing.in_one {
+            listing.version = page.resource_version;
+        }
+        listing.items.extend(page.items);
+        if !page.continue_token.is_empty() && !listing.in_one {
+            let options = ListOptions {
+                limit: listing.asked.limit,
+                continue_token: page.continue_token,
+                ..ListOptions::default()
+            };
+            return self.ask(listing, options);
+        }
+        if listing.asked.resource_version == "0" && (listing.pages > 1 || listing.in_one) {
+            self.position.paginated = true;
+        }
+        self.position.unavailable = false;
+        self.stage = Stage::TakingList(listing.version.clone());
+        Want::Deliver(Delivery::Replace(listing.items, listing.version))
+    }
+
+    pub(super) fn no_page(
+        &mut self,
+        mut listing: Listing<O>,
+        error: SourceError,
+        ambient: &dyn Ambient,
+    ) -> Want<O> {
+        let useless = matches!(error.kind(), SourceKind::Expired | SourceKind::TooLarge);
+        if error.kind() == SourceKind::Expired && listing.pages > 0 && !listing.in_one {
+            // The pages are from a version that is gone: all in one, once.
+            listing.in_one = true;
+            listing.items = Vec::new();
+            let options = ListOptions { limit: 0, ..listing.asked.clone() };
+            return self.ask(listing, options);
+        }
+        if useless && !self.position.unavailable {
+            self.position.unavailable = true;
+            return self.list();
+        }
+        let after = error.retry_after();
+        self.pause(After::Begin, Some(Failed::List(error)), after, ambient)
+    }
+}

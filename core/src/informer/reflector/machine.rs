@@ -1,0 +1,262 @@
+//! The rules of a reflector: what it wants next, and what it makes of the answer.
+
+use std::time::Duration;
+
+use crate::informer::list_watch::{Event, SourceError, SourceKind};
+use crate::polling::{Delays as _, ExponentialDelays};
+use crate::runtime::{Ambient, Instant};
+use crate::store::{Described, Handle};
+
+use super::config::Config;
+use super::initial::Gathered;
+use super::list::Listing;
+use super::position::Position;
+use super::stream::{Patience, Seen};
+use super::want::{Delivery, Failed, Got, Want};
+
+/// Less than this between two resyncs would leave time for nothing else (`cache:SI-24`).
+const LEAST_RESYNC: Duration = Duration::from_secs(1);
+
+/// What is under way.
+#[derive(Clone, Debug)]
+pub(super) enum Stage<O> {
+    /// Nothing: it is to begin anew.
+    Fresh,
+    /// A stream was asked for that begins with all objects.
+    OpeningList(Seen),
+    /// It is read.
+    ReadingList(Seen, Gathered<O>),
+    /// The objects that came are given to the consumer; the stream stays open.
+    TakingStream(Seen, String),
+    /// A list was asked for.
+    Listing(Listing<O>),
+    /// The list is given to the consumer.
+    TakingList(String),
+    /// A stream was asked for.
+    Opening(Seen),
+    /// The next event is waited for.
+    Watching(Seen),
+    /// An event is given to the consumer; its version counts once it is.
+    Telling(Seen, Option<String>),
+    /// The consumer is shown everything once more.
+    Resyncing(Seen),
+    /// A sleep, and what comes after it.
+    Pausing(After),
+}
+
+/// What comes after a sleep.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum After {
+    Begin,
+    WatchList,
+    Watch,
+}
+
+/// Keeps a consumer at the state of a collection (`cache` section 12): the rules alone, without
+/// clock, thread or connection.
+///
+/// It is told how what it wanted went, and says what it wants next. Its driver may stop at
+/// any time.
+#[derive(Clone, Debug)]
+pub struct Reflector<O> {
+    pub(super) config: Config,
+    pub(super) position: Position,
+    streams: bool,
+    backoff: ExponentialDelays,
+    patience: Patience,
+    pub(super) incomplete: u32,
+    resync: Option<Instant>,
+    pub(super) stage: Stage<O>,
+}
+
+impl<O: Handle + Described> Reflector<O> {
+    /// A reflector that has seen nothing. `streams` says whether the source can begin a watch with
+    /// the objects that are there.
+    pub fn new(config: Config, streams: bool, backoff: ExponentialDelays) -> Self {
+        Self {
+            streams: streams && config.stream_lists,
+            config,
+            position: Position::default(),
+            backoff,
+            patience: Patience::default(),
+            incomplete: 0,
+            resync: None,
+            stage: Stage::Fresh,
+        }
+    }
+
+    /// Returns the newest version that the consumer was given; empty before the first.
+    pub fn last_resource_version(&self) -> &str {
+        &self.position.last
+    }
+
+    /// Tells whether it reads a stream that has not told all objects yet.
+    pub(super) fn gathers(&self) -> bool {
+        matches!(self.stage, Stage::ReadingList(..))
+    }
+
+    /// Returns what a stream told of all objects, if that is what it wants to be taken.
+    pub(super) fn gathered<'a>(&self, want: &'a Want<O>) -> Option<(&'a [O], &'a str)> {
+        match (&self.stage, want) {
+            (Stage::TakingStream(..), Want::Deliver(Delivery::Replace(objects, version))) => {
+                Some((objects, version))
+            }
+            _ => None,
+        }
+    }
+
+    /// Says what comes first.
+    pub fn begin(&mut self, ambient: &dyn Ambient) -> Want<O> {
+        self.resync = None;
+        self.incomplete = 0;
+        if self.streams { self.open_list(ambient) } else { self.list() }
+    }
+
+    /// Takes an answer in and says what comes next.
+    ///
+    /// # Panics
+    /// The answer is to something else than what was wanted.
+    pub fn next(&mut self, got: Got<O>, ambient: &dyn Ambient) -> Want<O> {
+        match (std::mem::replace(&mut self.stage, Stage::Fresh), got) {
+            (Stage::OpeningList(seen), Got::Opened(result)) => match result {
+                Ok(()) => self.read_list(seen, Gathered::new()),
+                Err(error) => self.no_stream_of_all(&error, ambient),
+            },
+            (Stage::ReadingList(seen, gathered), Got::Event(event)) => {
+                self.gather(seen, gathered, event, ambient)
+            }
+            (Stage::TakingStream(seen, version), Got::Delivered(result)) => match result {
+                Ok(()) => {
+                    self.position.last = version;
+                    self.arm(ambient);
+                    self.watch_on(seen)
+                }
+                Err(_) => self.list(), // `cache:WL-8`: the stream ends, the list decides
+            },
+            (Stage::Listing(listing), Got::Listed(Ok(page))) => self.page(listing, page),
+            (Stage::Listing(listing), Got::Listed(Err(error))) => {
+                self.no_page(listing, error, ambient)
+            }
+            (Stage::TakingList(version), Got::Delivered(result)) => match result {
+                Ok(()) => {
+                    self.position.last = version;
+                    self.arm(ambient);
+                    self.open(ambient)
+                }
+                Err(cause) => self.pause(After::Begin, Some(Failed::Replace(cause)), None, ambient),
+            },
+            (Stage::Opening(seen), Got::Opened(result)) => match result {
+                Ok(()) => self.watch_on(seen),
+                Err(error) => self.no_stream(error, ambient),
+            },
+            (Stage::Watching(seen), Got::Event(event)) => self.event(seen, event, ambient),
+            (Stage::Watching(seen), Got::ResyncDue) => {
+                self.stage = Stage::Resyncing(seen);
+                Want::Deliver(Delivery::Resync)
+            }
+            // What the consumer refuses is lost until its object changes again or all is listed
+            // anew (`cache:RE-25`).
+            (Stage::Telling(seen, version), Got::Delivered(_)) => {
+                if let Some(version) = version {
+                    self.position.last = version;
+                }
+                self.watch_on(seen)
+            }
+            (Stage::Resyncing(seen), Got::Delivered(result)) => {
+                self.arm(ambient);
+                match result {
+                    Ok(()) => self.watch_on(seen),
+                    Err(_) => self.pause(After::Begin, None, None, ambient),
+                }
+            }
+            (Stage::Pausing(after), Got::Slept) => match after {
+                After::Begin => self.begin(ambient),
+                After::WatchList => self.open_list(ambient),
+                After::Watch => self.open(ambient),
+            },
+            (stage, got) => panic!("a reflector that is {stage:?} wanted no {got:?}"),
+        }
+    }
+
+    /// The timer of a resync starts over with every list (`cache:RE-33` to `RE-35`).
+    fn arm(&mut self, ambient: &dyn Ambient) {
+        let period = self.config.resync;
+        self.resync = (!period.is_zero()).then(|| ambient.now() + period.max(LEAST_RESYNC));
+    }
+
+    pub(super) fn pause(
+        &mut self,
+        after: After,
+        failed: Option<Failed>,
+        least: Option<Duration>,
+        ambient: &dyn Ambient,
+    ) -> Want<O> {
+        let delay = self.backoff.next(ambient).max(least.unwrap_or_default());
+        self.stage = Stage::Pausing(after);
+        Want::Sleep { until: ambient.now() + delay, failed }
+    }
+
+    fn open(&mut self, ambient: &dyn Ambient) -> Want<O> {
+        let options = self.position.watch(&self.config, ambient.uniform());
+        self.stage = Stage::Opening(Seen::new(ambient.now(), &options.resource_version));
+        Want::Watch(options)
+    }
+
+    fn no_stream(&mut self, error: SourceError, ambient: &dyn Ambient) -> Want<O> {
+        let after = error.retry_after();
+        match error.kind() {
+            SourceKind::Refused | SourceKind::TooManyRequests => {
+                self.pause(After::Watch, None, after, ambient)
+            }
+            _ => self.pause(After::Begin, Some(Failed::Watch(error)), after, ambient),
+        }
+    }
+
+    fn watch_on(&mut self, seen: Seen) -> Want<O> {
+        self.stage = Stage::Watching(seen);
+        Want::Next { resync: self.resync }
+    }
+
+    fn event(&mut self, mut seen: Seen, event: Option<Event<O>>, ambient: &dyn Ambient) -> Want<O> {
+        let Some(event) = event else {
+            return if seen.was_very_short(ambient.now()) {
+                self.pause(After::Begin, None, None, ambient)
+            } else {
+                self.open(ambient)
+            };
+        };
+        let (delivery, version) = match event {
+            Event::Error(error) => return self.broken(&error, ambient),
+            Event::Foreign(_) => return self.watch_on(seen),
+            Event::Bookmark { resource_version, .. } => {
+                (Delivery::Bookmark(resource_version.clone()), resource_version)
+            }
+            Event::Added(object) | Event::Modified(object) | Event::Deleted(object)
+                if object.metadata().is_none() =>
+            {
+                return self.watch_on(seen);
+            }
+            Event::Added(object) => (Delivery::Add(object.clone()), version(&object)),
+            Event::Modified(object) => (Delivery::Update(object.clone()), version(&object)),
+            Event::Deleted(object) => (Delivery::Delete(object.clone()), version(&object)),
+        };
+        let counts = seen.event(matches!(delivery, Delivery::Add(_)));
+        self.stage = Stage::Telling(seen, counts.then_some(version));
+        Want::Deliver(delivery)
+    }
+
+    /// A stream failed after it had been opened (`cache:RE-19`).
+    fn broken(&mut self, error: &SourceError, ambient: &dyn Ambient) -> Want<O> {
+        let after = error.retry_after();
+        let limit = self.config.retry_internal;
+        match error.kind() {
+            SourceKind::TooManyRequests => self.pause(After::Watch, None, after, ambient),
+            SourceKind::Internal if self.patience.lasts(ambient.now(), limit) => self.open(ambient),
+            _ => self.pause(After::Begin, None, after, ambient),
+        }
+    }
+}
+
+pub(super) fn version<O: Described>(object: &O) -> String {
+    object.metadata().map(|metadata| metadata.resource_version.to_owned()).unwrap_or_default()
+}

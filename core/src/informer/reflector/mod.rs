@@ -1,0 +1,28 @@
+//! The reflector: keeps a queue at the state of a collection, by lists and watches.
+//!
+//! The rules are a machine without IO: it says what it wants and is told how that went.
+//! [`Driver::run`] drives one: it calls the source, fills a queue, sleeps, and ends with its token, at
+//! once wherever it is.
+
+mod config;
+mod consistency;
+mod driver;
+mod initial;
+pub(super) mod known;
+mod list;
+mod machine;
+mod position;
+mod stream;
+#[cfg(test)]
+mod tests;
+mod want;
+
+pub use config::Config;
+pub use consistency::{Consistency, Difference};
+pub use driver::{Driver, Hooks};
+pub use want::Failed;
+
+for_harness! {
+    use machine::Reflector;
+    use want::{Delivery, Got, Want};
+}

@@ -1,0 +1,61 @@
+//! What was seen of one stream.
+
+use std::time::Duration;
+
+use crate::runtime::Instant;
+
+/// A stream that ends sooner than this without an event is no good (`cache:RE-19`).
+const VERY_SHORT: Duration = Duration::from_secs(1);
+
+/// One stream, from before it was asked for (`cache:RE-17`).
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub(super) struct Seen {
+    began: Instant,
+    events: u64,
+    /// Whether versions of its events count: those of objects that were there already come in no
+    /// order (`cache:RE-27`).
+    ordered: bool,
+}
+
+impl Seen {
+    pub(super) fn new(began: Instant, from: &str) -> Self {
+        Self { began, events: 0, ordered: !matches!(from, "" | "0") }
+    }
+
+    /// Takes note of an event, and tells whether its version counts.
+    pub(super) fn event(&mut self, is_added: bool) -> bool {
+        self.events += 1;
+        self.ordered |= !is_added;
+        self.ordered
+    }
+
+    pub(super) fn was_very_short(&self, now: Instant) -> bool {
+        self.events == 0 && now.since(self.began) < VERY_SHORT
+    }
+}
+
+/// For how long errors of the server's own are met by another try at once (`cache:BO-6`).
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
+pub(super) struct Patience {
+    first: Option<Instant>,
+    last: Option<Instant>,
+}
+
+/// After so long without an error, the next one is the first again.
+const FORGET_AFTER: Duration = Duration::from_secs(60);
+
+impl Patience {
+    /// Takes note of an error; true if it is to be met by another try.
+    pub(super) fn lasts(&mut self, now: Instant, limit: Duration) -> bool {
+        if self.last.is_some_and(|last| now.since(last) >= FORGET_AFTER) {
+            *self = Self::default();
+        }
+        let first = *self.first.get_or_insert(now);
+        self.last = Some(now);
+        let lasts = !limit.is_zero() && now.since(first) <= limit;
+        if !lasts {
+            *self = Self::default();
+        }
+        lasts
+    }
+}

@@ -1,0 +1,359 @@
+//! The informer: a reflector, a queue, a store, and those who are told.
+
+use std::fmt;
+use std::future::poll_fn;
+use std::pin::pin;
+use std::sync::Arc;
+use std::task::Poll;
+
+use crate::cancel::CancelToken;
+use crate::fifo::Intake;
+use crate::monitor::Monitor;
+use crate::ordered_fifo::{Batch, Event, Options, OrderedFifo};
+use crate::runtime::{Runtime, System};
+use crate::slab::Line;
+use crate::store::indexed::{VersionOf, metadata_version};
+use crate::store::{Cause, Described, Handle, IndexedStore, metadata_key};
+
+use super::apply::{ApplyError, Change, apply_batch};
+use super::builder::{Builder, Built};
+use super::feed::{Complete, End, Feed, Push, Shared, Subscription};
+use super::fresh::{Advance, Fresh, Ledger, Over, Relist, Synced};
+use super::handler::Crew;
+use super::list_watch::ListWatch;
+use super::readers::{Readers, Stage, Wants, is_wanted, mark, resync_if_due};
+use super::reflector::known::stored;
+use super::reflector::{Config, Driver, Hooks};
+use super::versions::{newest, of_list};
+
+/// How many changes readers are told at a time: those of a long list are not all in memory twice.
+const PART: usize = 1024;
+
+/// What happens to an object that has a key of text.
+pub type ObjectChange<O> = Change<String, O>;
+
+/// A store that follows a collection of a server, and those who are told of its changes (client-go
+/// `SharedIndexInformer`). Shared by reference or in an `Arc`.
+///
+/// ```
+/// # use std::sync::Arc;
+/// # use seatrial_core::cancel::CancelToken;
+/// # use seatrial_core::informer::{Change, Informer, ListWatch};
+/// # use seatrial_core::runtime::System;
+/// # use seatrial_core::store::{Described, Handle};
+/// fn follow<O: Handle + Described + std::fmt::Debug>(source: Arc<dyn ListWatch<O>>) {
+///     let system = System::new();
+///     let informer = Arc::new(Informer::new(&system, source));
+///     let mut changes = informer.subscribe();
+///     let token = CancelToken::new(&system);
+///     let running = std::thread::spawn({
+///         let (informer, token) = (Arc::clone(&informer), token.clone());
+///         move || informer.run(&token)
+///     });
+///     if let Ok(Change::Added { object, .. }) = changes.next() {
+///         println!("{object:?}, and {} in the store", informer.store().len());
+///     }
+///     token.cancel();
+///     running.join().unwrap().unwrap();
+/// }
+/// ```
+pub struct Informer<O: Handle + Described, R: Runtime = System> {
+    pub(super) runtime: R,
+    pub(super) store: Arc<IndexedStore<String, O, R>>,
+    queue: OrderedFifo<String, O, crate::store::NothingKnown, R>,
+    reflector: Driver<O, R>,
+    config: Config,
+    readers: Arc<R::Mutex<Readers<O, R>>>,
+    /// How far the store is.
+    pub(super) fresh: Monitor<Fresh, R>,
+    /// What this client wrote.
+    pub(super) ledger: R::Mutex<Ledger>,
+    pub(super) handlers: R::Mutex<Crew<R>>,
+    refused: Refused,
+}
+
+/// Is told what the store refused.
+pub type Refused = Arc<dyn Fn(&ApplyError) + Send + Sync>;
+
+/// An informer runs once, and this one runs or ran already (`cache:SI-9`, `SI-10`).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct AlreadyRun;
+
+impl fmt::Display for AlreadyRun {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an informer runs once: make another one")
+    }
+}
+
+impl std::error::Error for AlreadyRun {}
+
+impl<O: Handle + Described, R: Runtime> Informer<O, R> {
+    /// An informer with the settings that most want.
+    pub fn new(runtime: &R, source: Arc<dyn ListWatch<O>>) -> Self {
+        Self::with(runtime, source, Config::default(), Hooks::default(), Arc::new(|_| ()))
+    }
+
+    /// An informer with settings of the reflector, those who are told of its failures, and one who
+    /// is told what the store refused: an index function failed.
+    pub fn with(
+        runtime: &R,
+        source: Arc<dyn ListWatch<O>>,
+        config: Config,
+        hooks: Hooks,
+        refused: Refused,
+    ) -> Self {
+        Self::builder(runtime, source).config(config).hooks(hooks).refused(refused).build()
+    }
+
+    /// Begins an informer with settings of its own.
+    pub fn builder(runtime: &R, source: Arc<dyn ListWatch<O>>) -> Builder<O, R> {
+        Builder::new(runtime, source)
+    }
+
+    pub(super) fn built(runtime: &R, builder: Built<O>) -> Self {
+        let Built { source, config, mut hooks, refused, transform, check } = builder;
+        let plain =
+            Intake::new(runtime, |object: &O| -> Result<String, Cause> { metadata_key(object) });
+        // The queue transforms, and it alone: an object is transformed once (`cache:INV-26`).
+        let transforms = transform.is_some();
+        let intake = match transform {
+            None => plain.clone(),
+            Some(transform) => plain.clone().with_transform(move |object| transform(object)),
+        };
+        let version_of: VersionOf<O> = Arc::new(metadata_version);
+        let store = IndexedStore::with_intake(runtime, plain, Some(version_of));
+        let store = Arc::new(store);
+        // A transformer must not see an object again, and the check wants what really came.
+        let known = (!transforms && check.is_none()).then(|| stored(&store));
+        let readers = Arc::new(runtime.mutex(Readers::new(config.resync)));
+        hooks.should_resync = resync_if_due(runtime, &readers, hooks.should_resync);
+        Self {
+            runtime: runtime.clone(),
+            store,
+            queue: OrderedFifo::with_options(runtime, intake, Options::default()),
+            reflector: Driver::new(runtime, source, config.clone(), hooks)
+                .checking(check)
+                .knowing(known),
+            config,
+            readers,
+            fresh: Monitor::new(runtime, Fresh::default()),
+            ledger: runtime.mutex(Ledger::new()),
+            handlers: runtime.mutex(Crew::new(runtime)),
+            refused,
+        }
+    }
+
+    /// Returns the store, to be read and indexed. Nobody else writes to it.
+    pub fn store(&self) -> &Arc<IndexedStore<String, O, R>> {
+        &self.store
+    }
+
+    /// Returns the newest version that the reflector has seen; empty before the first.
+    pub fn last_resource_version(&self) -> Arc<String> {
+        self.reflector.last_resource_version()
+    }
+
+    /// Tells whether the first list is in the store. Readers may still have it before them
+    /// (`cache:SI-14`, `SI-15`).
+    pub fn has_synced(&self) -> bool {
+        self.lock().has_synced
+    }
+
+    /// Tells whether the informer has stopped.
+    pub fn is_stopped(&self) -> bool {
+        self.lock().stage == Stage::Stopped
+    }
+
+    /// Subscribes to changes, beginning with all objects that are there (`cache:SI-33`), before the
+    /// informer runs or while it does. Of one that has stopped the subscription is over.
+    pub fn subscribe(&self) -> Subscription<ObjectChange<O>, R> {
+        self.subscribe_with(Wants::default())
+    }
+
+    /// As [`subscribe`](Self::subscribe), with wishes.
+    pub fn subscribe_with(&self, wants: Wants) -> Subscription<ObjectChange<O>, R> {
+        let mut readers = self.lock();
+        readers.forget_those_gone();
+        let first = self.store.list();
+        let added = |object: &O| Change::Added { object: object.clone(), initial: true };
+        let first = first.objects().map(added).collect();
+        let feed = Feed::new(first, readers.has_synced, wants.limit);
+        let feed = Arc::new(Monitor::new(&self.runtime, feed));
+        if readers.stage == Stage::Stopped {
+            drop(readers);
+            drop(feed.call(End));
+        } else {
+            let now = self.runtime.now();
+            readers.add(Arc::clone(&feed), wants, now);
+        }
+        Subscription::new(feed)
+    }
+
+    /// Follows the collection until the token ends, on this thread. It returns when its handlers have
+    /// ended, too (`cache:SI-12`): each after the call that it is in.
+    ///
+    /// # Errors
+    /// It runs or ran already.
+    pub fn run(&self, token: &CancelToken<R>) -> Result<(), AlreadyRun> {
+        self.runtime.block_on(self.run_async(token))
+    }
+
+    /// As [`run`](Self::run), for tasks. To drop the future is to stop.
+    ///
+    /// # Errors
+    /// It runs or ran already.
+    pub async fn run_async(&self, token: &CancelToken<R>) -> Result<(), AlreadyRun> {
+        let config = {
+            let mut readers = self.lock();
+            if readers.stage != Stage::Created {
+                return Err(AlreadyRun);
+            }
+            readers.stage = Stage::Started;
+            self.config.clone().resync(readers.check)
+        };
+        let ending = Ending(self); // also if it is dropped, or something panics
+        let reflect = async {
+            self.reflector.run_with(config, &self.queue, token).await;
+            self.queue.close();
+        };
+        let (mut reflect, mut process) = (pin!(reflect), pin!(self.process(token)));
+        let (mut reflects, mut processes) = (true, true);
+        // Entries still queued when the token ends may stay (`cache:CT-3`).
+        poll_fn(|context| {
+            reflects = reflects && reflect.as_mut().poll(context).is_pending();
+            processes = processes && process.as_mut().poll(context).is_pending();
+            if reflects || processes { Poll::Pending } else { Poll::Ready(()) }
+        })
+        .await;
+        drop(ending);
+        self.join_handlers().await;
+        Ok(())
+    }
+
+    /// Changes the store by what the queue gives, and tells of it.
+    async fn process(&self, token: &CancelToken<R>) {
+        // Whether the list that came last is in the store: one that was refused is no first list.
+        let mut stored = false;
+        let apply = |batch: &Batch<String, O>| {
+            let mut told = Line::new();
+            let readers = self.lock();
+            let mut before = None;
+            if let Some(version) = of_list(&batch.events) {
+                self.fresh.call(Relist(version)); // wakes nobody
+                before = Some(self.store.list());
+            }
+            let is_wanted = is_wanted(&readers.feeds);
+            let tell = &mut |change| {
+                if before.is_none() || is_wanted(&change) {
+                    told.push_back(mark(change, batch.initial));
+                }
+            };
+            let result = apply_batch(&batch.events, batch.initial, &self.store, tell);
+            // What a list replaces is dropped by the caller, without the lock.
+            (told, before, readers.feeds.clone(), result)
+        };
+        loop {
+            if token.is_cancelled() {
+                return;
+            }
+            let Ok((batch, (mut told, before, readers, result))) =
+                self.queue.pop_batch_async(apply).await
+            else {
+                return;
+            };
+            if batch.events.iter().any(|event| matches!(event, Event::ReplacedAll(_))) {
+                stored = result.is_ok();
+            }
+            match result {
+                // Before readers are told, so that one who is told of a version can wait for it.
+                Ok(()) => self.fresh.call(Advance(newest(&batch.events))),
+                Err(error) => {
+                    self.fresh.call(Advance(None));
+                    crate::caught::tell(|| (self.refused)(&error));
+                }
+            }
+            drop((before, batch));
+            let mut gone = Vec::new();
+            while !told.is_empty() {
+                let part: Vec<_> = std::iter::from_fn(|| told.pop_front()).take(PART).collect();
+                for reader in &readers {
+                    let lost = reader.feed.call(Push(reader.wanted(&part)));
+                    if !lost.is_empty() {
+                        gone.push(&reader.feed);
+                    }
+                }
+            }
+            self.forget(&gone);
+            if stored {
+                self.note_sync();
+            }
+        }
+    }
+
+    /// Forgets readers whose subscription is over.
+    fn forget(&self, gone: &[&Shared<ObjectChange<O>, R>]) {
+        if !gone.is_empty() {
+            self.lock().feeds.retain(|it| !gone.iter().any(|gone| Arc::ptr_eq(gone, &it.feed)));
+        }
+    }
+
+    /// Tells readers, once, that the first list is complete (`cache:PL-21`, `PL-22`).
+    fn note_sync(&self) {
+        if !self.queue.has_synced() {
+            return;
+        }
+        let feeds = {
+            let mut readers = self.lock();
+            if std::mem::replace(&mut readers.has_synced, true) {
+                return;
+            }
+            readers.feeds.clone()
+        };
+        self.fresh.call(Synced);
+        for reader in feeds {
+            reader.feed.call(Complete);
+        }
+    }
+
+    pub(super) fn lock(&self) -> R::Guard<'_, Readers<O, R>> {
+        self.runtime.lock(&self.readers)
+    }
+}
+
+/// The end of an informer: nobody is told anything more.
+struct Ending<'a, O: Handle + Described, R: Runtime>(&'a Informer<O, R>);
+
+impl<O: Handle + Described, R: Runtime> Drop for Ending<'_, O, R> {
+    fn drop(&mut self) {
+        self.0.end();
+    }
+}
+
+impl<O: Handle + Described, R: Runtime> Informer<O, R> {
+    fn end(&self) {
+        self.queue.close();
+        let feeds = {
+            let mut readers = self.lock();
+            readers.stage = Stage::Stopped;
+            std::mem::take(&mut readers.feeds)
+        };
+        for reader in feeds {
+            drop(reader.feed.call(End));
+        }
+        self.end_handlers();
+        self.fresh.call(Over);
+    }
+}
+
+/// One that never ran has its readers told, too, that nothing comes.
+impl<O: Handle + Described, R: Runtime> Drop for Informer<O, R> {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+impl<O: Handle + Described, R: Runtime> fmt::Debug for Informer<O, R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Informer")
+    }
+}

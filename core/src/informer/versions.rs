@@ -1,0 +1,31 @@
+//! The versions of what goes through an informer.
+
+use crate::delta_fifo::Delta;
+use crate::ordered_fifo::Event;
+use crate::store::Described;
+
+/// Returns the newest version that events have, of those that can be compared.
+pub(super) fn newest<O: Described>(events: &[Event<String, O>]) -> Option<u64> {
+    events.iter().filter_map(|event| of_event(event)?.parse().ok()).max()
+}
+
+/// Returns the version of a list among events.
+pub(super) fn of_list<O>(events: &[Event<String, O>]) -> Option<u64> {
+    events.iter().find_map(|event| match event {
+        Event::ReplacedAll(list) => list.resource_version.parse().ok(),
+        _ => None,
+    })
+}
+
+fn of_event<O: Described>(event: &Event<String, O>) -> Option<&str> {
+    let object = match event {
+        Event::ReplacedAll(list) => return Some(&list.resource_version),
+        Event::Bookmark(bookmark) => return Some(&bookmark.resource_version),
+        Event::SyncAll => return None,
+        Event::Delta(Delta::Deleted(last)) => last.object()?,
+        // A resync shows what is stored, and a single object of a list may be older than the list.
+        Event::Delta(Delta::Sync(_) | Delta::Replaced(_)) => return None,
+        Event::Delta(Delta::Added(object) | Delta::Updated(object)) => object,
+    };
+    Some(object.metadata()?.resource_version)
+}

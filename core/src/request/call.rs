@@ -1,0 +1,251 @@
+//! One call: does what its [`Execution`] wants.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::cancel::CancelToken;
+use crate::cancel::until::unless_ended;
+use crate::limiter::WaitError;
+use crate::machine::{Cx, Host, Operation, Step};
+use crate::runtime::{Instant, Runtime};
+
+use super::build::Request;
+use super::client::Client;
+use super::execution::{Execution, Mode, Retry, Want};
+use super::failure::RequestError;
+use super::headers::Headers;
+use super::reply::Reply;
+use super::steps::{Answered, Begin, Failed, Failures, Paused, Throttled};
+use super::transport::{Answer, Attempt, Secret, Transport, TransportError};
+use super::verb::Verb;
+use super::warning::warnings;
+
+/// How much of an answer is read before its call is repeated (`election:RQ-60`).
+const DRAINED: usize = 2048;
+
+/// For how long it is read: a new connection is cheaper than a server that does not go on.
+const DRAINING: Duration = Duration::from_secs(1);
+
+/// One call.
+pub(super) struct Call<'a, R: Runtime, T> {
+    client: &'a Client<R, T>,
+    request: &'a Request,
+    mode: Mode,
+    url: Secret<String>,
+    pub(super) template: String,
+    headers: Headers,
+}
+
+impl<'a, R: Runtime, T: Transport> Call<'a, R, T> {
+    pub(super) fn new(
+        client: &'a Client<R, T>,
+        request: &'a Request,
+        mode: Mode,
+    ) -> Result<Self, RequestError> {
+        let (url, template) = (Secret(request.url()?), request.template()?);
+        let mut headers = request.headers.clone();
+        if headers.get("Accept").is_none() {
+            headers.set("Accept", &["application/json, */*"]);
+        }
+        Ok(Self { client, request, mode, url, template, headers })
+    }
+
+    pub(super) async fn whole(&self, token: &CancelToken<R>) -> Result<Reply, RequestError> {
+        let (answer, token) = self.answer(token).await?;
+        let Some(answer) = answer else { unreachable!("only a watch ends before it began") };
+        self.read(answer, &token).await
+    }
+
+    /// Reads an answer to its end.
+    async fn read(&self, answer: Answer, token: &CancelToken<R>) -> Result<Reply, RequestError> {
+        let Answer { status, headers, body: mut chunks } = answer;
+        let (mut body, limit) = (Vec::new(), self.client.limits.body);
+        while let Some(chunk) = unless_ended(token, chunks.next()).await? {
+            let chunk = chunk.map_err(RequestError::Incomplete)?;
+            if body.len() + chunk.len() > limit {
+                return Err(RequestError::TooLarge(limit));
+            }
+            body.extend_from_slice(&chunk);
+        }
+        Reply::sorted(self.request, status, headers, body)
+    }
+
+    /// What an answer that is no success means. Of one whose body does not end the status counts.
+    pub(super) async fn refusal(
+        &self,
+        answer: Option<Answer>,
+        token: &CancelToken<R>,
+    ) -> RequestError {
+        let Some(answer) = answer else { unreachable!("only a watch ends before it began") };
+        let (status, headers) = (answer.status, answer.headers.clone());
+        let idle = self.client.runtime.now() + self.client.limits.idle;
+        let idle = token.child_with_deadline(idle);
+        if let Err(error) = self.read(answer, &idle).await
+            && (token.is_cancelled() || !matches!(error, RequestError::Ended(_)))
+        {
+            return error;
+        }
+        // Else it is idle, or a success that this call has no use for, such as 204 to a watch.
+        let told = super::reply::unstructured(self.request, status, &headers, &[]);
+        RequestError::Status(Box::new(told))
+    }
+
+    /// Makes attempts until the rules say that the last answer counts; with it comes the token
+    /// that bounds the rest of the call. `None` is a watch that has ended already.
+    pub(super) async fn answer(
+        &self,
+        token: &CancelToken<R>,
+    ) -> Result<(Option<Answer>, CancelToken<R>), RequestError> {
+        let (reads, max_retries) = (*self.request.verb() == Verb::Get, self.request.max_retries);
+        let begin = Begin { mode: self.mode, reads, max_retries };
+        match &self.client.rules {
+            None => self.follow(Execution::new(self.mode, reads, max_retries), begin, token).await,
+            Some(make) => self.follow(make(), begin, token).await,
+        }
+    }
+
+    /// Makes a step of the rules, which wait for nobody.
+    fn ask<O: Operation<Execution>>(&self, rules: &mut impl Host<Execution>, mut op: O) -> O::Ret {
+        match rules.run(&mut op, &mut Cx::new(&self.client.runtime)) {
+            Step::Done(told) | Step::Held(told) => told,
+            Step::Wait { .. } => unreachable!("the rules of a call wait for nobody"),
+        }
+    }
+
+    async fn follow(
+        &self,
+        mut rules: impl Host<Execution>,
+        begin: Begin,
+        token: &CancelToken<R>,
+    ) -> Result<(Option<Answer>, CancelToken<R>), RequestError> {
+        let rules = &mut rules;
+        let mut bounded: Option<CancelToken<R>> = None;
+        let (mut last, mut count) = (None, 0);
+        let mut want = self.ask(rules, begin);
+        loop {
+            // The wait for the limiter before the first attempt is outside the timeout.
+            if bounded.is_none() && matches!(want, Want::Pause(_)) {
+                bounded = self.bounded(token);
+            }
+            let token = bounded.as_ref().unwrap_or(token);
+            want = match want {
+                Want::Throttle(retry) => {
+                    self.throttle(token, retry.as_ref()).await?;
+                    self.ask(rules, Throttled)
+                }
+                Want::Pause(at_least) => {
+                    self.close(last.take(), token).await;
+                    self.pause(token, at_least).await?;
+                    self.ask(rules, Paused)
+                }
+                Want::Send => {
+                    count += 1;
+                    match self.send(token, count).await? {
+                        Ok(answer) => {
+                            let retry_after = answer.headers.get("Retry-After").map(str::to_owned);
+                            let status = last.insert(answer).status;
+                            self.ask(rules, Answered { status, retry_after })
+                        }
+                        Err(failure) => self.ask(rules, Failed(failure)),
+                    }
+                }
+                Want::Answer => {
+                    if let Some(answer) = &last {
+                        let told = warnings(&answer.headers);
+                        told.iter().for_each(|it| self.client.observer.warned(it));
+                    }
+                    return Ok((last, token.clone()));
+                }
+                Want::EndedWatch => return Ok((None, token.clone())),
+                Want::Failure => {
+                    let (last, previous) = self.ask(rules, Failures).expect("a failure was told");
+                    return Err(RequestError::Transport { last, previous });
+                }
+            };
+        }
+    }
+
+    /// The token that ends with the request's timeout, where the call is bounded by it.
+    fn bounded(&self, token: &CancelToken<R>) -> Option<CancelToken<R>> {
+        let nanos = u64::try_from(self.request.told_timeout()).ok().filter(|nanos| *nanos > 0)?;
+        let deadline = self.client.runtime.now() + Duration::from_nanos(nanos);
+        (self.mode == Mode::Whole).then(|| token.child_with_deadline(deadline))
+    }
+
+    async fn throttle(
+        &self,
+        token: &CancelToken<R>,
+        retry: Option<&Retry>,
+    ) -> Result<(), RequestError> {
+        let (client, verb) = (self.client, self.request.verb());
+        if let Some(retry) = retry {
+            client.observer.retries(verb, &self.template, retry);
+        }
+        let Some(limiter) = &client.limiter else { return Ok(()) };
+        let began = client.runtime.now();
+        let result = limiter.wait_async(token).await;
+        let now = client.runtime.now();
+        client.observer.throttled(verb, &self.template, now.since(began));
+        #[cfg(feature = "tracing")]
+        client.late.waited(now.since(began), now, verb, &self.template, retry);
+        // The reason of a token is told as it is (`election:RQ-52`).
+        result.map_err(|error| match error {
+            WaitError::Ended(reason) => RequestError::Ended(reason),
+            other => RequestError::Throttled(other),
+        })
+    }
+
+    async fn pause(&self, token: &CancelToken<R>, at_least: Duration) -> Result<(), RequestError> {
+        if let Some(reason) = token.reason() {
+            return Err(RequestError::Ended(reason));
+        }
+        let host = self.request.base().host_and_port();
+        let backoff = self.client.backoff.as_ref().map_or(Duration::ZERO, |it| it.delay(host));
+        let pause = at_least.max(backoff);
+        if !pause.is_zero() {
+            let end: Instant = self.client.runtime.now() + pause;
+            token.child_with_deadline(end).wait_async().await;
+        }
+        Ok(())
+    }
+
+    /// Makes one attempt, and takes note of how it went (`election:RQ-63`).
+    async fn send(
+        &self,
+        token: &CancelToken<R>,
+        count: u32,
+    ) -> Result<Result<Answer, TransportError>, RequestError> {
+        if let Some(reason) = token.reason() {
+            return Err(RequestError::Ended(reason));
+        }
+        let body = self.request.body.bytes().map_err(|why| RequestError::Body(Arc::new(why)))?;
+        let (verb, host) = (self.request.verb(), self.request.base().host_and_port());
+        let target = self.request.base().target_of(&self.url.0);
+        let attempt = Attempt { verb, target, url: &self.url, headers: &self.headers, body };
+        let result = unless_ended(token, self.client.transport.send(attempt)).await?;
+        let told = result.as_ref().map(|answer| answer.status).map_err(TransportError::kind);
+        if let Some(backoff) = &self.client.backoff {
+            backoff.update(host, told.ok());
+        }
+        self.client.observer.attempted(verb, host, count, told);
+        Ok(result)
+    }
+
+    /// Closes an answer before the next attempt. A short one is read to its end first, so that its
+    /// connection can be used again; a stream's is not (`election:RQ-60`).
+    async fn close(&self, answer: Option<Answer>, token: &CancelToken<R>) {
+        let Some(mut answer) = answer.filter(|_| self.mode != Mode::Stream) else { return };
+        let length = answer.headers.get("Content-Length").and_then(|it| it.trim().parse().ok());
+        if length.is_some_and(|length: usize| length > DRAINED) {
+            return;
+        }
+        let token = &token.child_with_deadline(self.client.runtime.now() + DRAINING);
+        let mut left = DRAINED;
+        while let Ok(Some(Ok(chunk))) = unless_ended(token, answer.body.next()).await {
+            match left.checked_sub(chunk.len()) {
+                Some(less) => left = less,
+                None => return,
+            }
+        }
+    }
+}

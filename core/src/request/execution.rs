@@ -1,0 +1,199 @@
+//! When an attempt is made, and when it is repeated: the rules alone (`election:RQ-60` to `RQ-69`).
+//!
+//! An [`Execution`] says what it wants next and is told how that went. It has no clock, no socket
+//! and no lock; [`Client`](super::Client) does what it says.
+
+use std::fmt;
+use std::time::Duration;
+
+use super::transport::{TransportError, TransportKind};
+
+/// How a call is made.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[non_exhaustive]
+pub enum Mode {
+    /// The whole answer is read.
+    Whole,
+    /// The body is handed out as it comes in.
+    Stream,
+    /// The body is a row of events that has no end of its own.
+    Watch,
+}
+
+/// What an execution wants next.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum Want {
+    /// A token of the rate limiter, then [`Execution::throttled`].
+    Throttle(Option<Retry>),
+    /// Sleep for as long as the back-off of the server's host says, and for this long at least;
+    /// then [`Execution::paused`].
+    Pause(Duration),
+    /// Send an attempt, then [`Execution::answered`] or [`Execution::failed`].
+    Send,
+    /// The last answer is the result.
+    Answer,
+    /// There is no answer: the last failure is the result ([`Execution::failures`]).
+    Failure,
+    /// The result is a watch that has ended already: its caller watches again
+    /// (`election:RQ-101`).
+    EndedWatch,
+}
+
+/// Why an attempt is repeated (`election:RQ-67`).
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Retry {
+    /// How many attempts were made before.
+    pub count: u32,
+    /// How long the server wants clients to wait.
+    pub after: Duration,
+    /// What went wrong.
+    pub cause: RetryCause,
+}
+
+/// What was wrong with an attempt that is repeated.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum RetryCause {
+    /// The server answered with this code.
+    Status(u16),
+    /// There was no answer: the text of the failure.
+    Failure(String),
+}
+
+impl fmt::Display for Retry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "retry {} after {} s: ", self.count, self.after.as_secs())?;
+        match &self.cause {
+            RetryCause::Status(429) => f.write_str("the server throttles"),
+            RetryCause::Status(code) => write!(f, "status {code}"),
+            RetryCause::Failure(why) => f.write_str(why),
+        }
+    }
+}
+
+/// One call, from its first attempt to its last.
+#[derive(Clone, Debug)]
+pub struct Execution {
+    mode: Mode,
+    reads: bool,
+    max_retries: u32,
+    attempts: u32,
+    retry: Option<Retry>,
+    failure: Option<TransportError>,
+    previous: Option<TransportError>,
+}
+
+impl Execution {
+    /// A call before its first attempt. `reads` says whether its verb is GET.
+    #[must_use]
+    pub const fn new(mode: Mode, reads: bool, max_retries: u32) -> Self {
+        let (retry, failure, previous) = (None, None, None);
+        Self { mode, reads, max_retries, attempts: 0, retry, failure, previous }
+    }
+
+    /// What comes first. A watch takes no token for its first attempt (`election:RQ-43`).
+    #[must_use]
+    pub const fn begin(&self) -> Want {
+        match self.mode {
+            Mode::Whole | Mode::Stream => Want::Throttle(None),
+            Mode::Watch => Want::Pause(Duration::ZERO),
+        }
+    }
+
+    /// The limiter let the call go on.
+    #[must_use]
+    pub const fn throttled(&self) -> Want {
+        if self.attempts == 0 { Want::Pause(Duration::ZERO) } else { Want::Send }
+    }
+
+    /// The pause is over.
+    #[must_use]
+    pub fn paused(&self) -> Want {
+        match &self.retry {
+            None => Want::Send,
+            Some(retry) => Want::Throttle(Some(retry.clone())),
+        }
+    }
+
+    /// The server answered; `retry_after` is the header of that name.
+    #[must_use]
+    pub fn answered(&mut self, status: u16, retry_after: Option<&str>) -> Want {
+        self.ended(None);
+        let after = retry_after.and_then(seconds).filter(|_| status == 429 || status >= 500);
+        match after {
+            Some(after) if self.may_repeat() => self.repeat(after, RetryCause::Status(status)),
+            _ => Want::Answer,
+        }
+    }
+
+    /// There was no answer.
+    #[must_use]
+    pub fn failed(&mut self, failure: TransportError) -> Want {
+        let (kind, text) = (failure.kind(), failure.to_string());
+        self.ended(Some(failure));
+        if self.is_retryable(kind) && self.may_repeat() {
+            return self.repeat(Duration::from_secs(1), RetryCause::Failure(text));
+        }
+        match (self.mode, kind) {
+            (Mode::Watch, TransportKind::Eof | TransportKind::Reset | TransportKind::Timeout) => {
+                Want::EndedWatch
+            }
+            _ => Want::Failure,
+        }
+    }
+
+    /// Returns how the last attempt failed, and how an earlier one did if that is another text
+    /// (`election:RQ-68`; a stream tells its last alone).
+    #[must_use]
+    pub fn failures(&self) -> Option<(TransportError, Option<TransportError>)> {
+        let last = self.failure.clone()?;
+        let wraps = self.mode != Mode::Stream;
+        let previous = self
+            .previous
+            .clone()
+            .filter(|previous| wraps && previous.to_string() != last.to_string());
+        Some((last, previous))
+    }
+
+    /// Returns how many attempts have ended.
+    #[must_use]
+    pub const fn attempts(&self) -> u32 {
+        self.attempts
+    }
+
+    fn ended(&mut self, failure: Option<TransportError>) {
+        self.attempts += 1;
+        self.retry = None;
+        if let Some(earlier) = self.failure.take() {
+            self.previous = Some(earlier);
+        }
+        self.failure = failure;
+    }
+
+    const fn may_repeat(&self) -> bool {
+        self.attempts <= self.max_retries
+    }
+
+    fn repeat(&mut self, after: Duration, cause: RetryCause) -> Want {
+        self.retry = Some(Retry { count: self.attempts, after, cause });
+        Want::Pause(after)
+    }
+
+    /// Which failures are worth another attempt. A refused connection is not, in any mode: the
+    /// delay would only keep callers from another server.
+    const fn is_retryable(&self, kind: TransportKind) -> bool {
+        use TransportKind::{ConnectionLost, Eof, Reset, Timeout};
+        match self.mode {
+            Mode::Whole => self.reads && matches!(kind, Reset | Eof | ConnectionLost),
+            Mode::Watch => matches!(kind, Eof | Reset | Timeout),
+            Mode::Stream => false,
+        }
+    }
+}
+
+/// Reads `Retry-After`: whole seconds. A negative number waits for nothing, a date is no number.
+fn seconds(text: &str) -> Option<Duration> {
+    let seconds: i64 = text.trim().parse().ok()?;
+    Some(Duration::from_secs(u64::try_from(seconds).unwrap_or(0)))
+}

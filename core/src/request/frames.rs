@@ -1,0 +1,104 @@
+//! Events of a watch, cut out of the bytes that come in: one JSON object a line.
+
+use std::fmt;
+use std::io::BufRead as _;
+
+/// Bytes of a watch, of which whole lines are taken.
+///
+/// Its memory is bounded: a line has a longest length.
+#[derive(Clone, Default)]
+pub struct Frames {
+    bytes: Vec<u8>,
+    /// Where the first line that was not taken begins.
+    start: usize,
+    /// How far was looked for the end of that line.
+    seen: usize,
+    longest: usize,
+}
+
+/// A line is longer than any may be.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct TooLong {
+    /// How many bytes a line may have.
+    pub longest: usize,
+}
+
+impl fmt::Display for TooLong {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "an event of the watch has more than {} bytes", self.longest)
+    }
+}
+
+impl std::error::Error for TooLong {}
+
+impl Frames {
+    /// None yet; a line may have up to `longest` bytes.
+    #[must_use]
+    pub const fn new(longest: usize) -> Self {
+        Self { bytes: Vec::new(), start: 0, seen: 0, longest }
+    }
+
+    /// Takes bytes in.
+    pub fn push(&mut self, bytes: &[u8]) {
+        if self.start == self.bytes.len() {
+            self.bytes.clear();
+            (self.start, self.seen) = (0, 0);
+        } else if self.start > self.bytes.len() / 2 {
+            self.bytes.drain(..self.start);
+            self.seen -= self.start;
+            self.start = 0;
+        }
+        self.bytes.extend_from_slice(bytes);
+    }
+
+    /// Gives the next whole line, without its end; empty lines do not count.
+    ///
+    /// # Errors
+    /// A line is too long, whole or not.
+    pub fn take(&mut self) -> Result<Option<&[u8]>, TooLong> {
+        loop {
+            let Some(end) = line_end(&self.bytes, self.seen) else {
+                self.seen = self.bytes.len();
+                self.check(self.seen)?;
+                return Ok(None);
+            };
+            let start = self.start;
+            self.check(end)?;
+            (self.start, self.seen) = (end + 1, end + 1);
+            if !self.bytes[start..end].iter().all(u8::is_ascii_whitespace) {
+                return Ok(Some(&self.bytes[start..end]));
+            }
+        }
+    }
+
+    /// Gives what is left once no more bytes come: a last line that nothing ends.
+    #[must_use]
+    pub fn rest(&self) -> Option<&[u8]> {
+        Some(&self.bytes[self.start..]).filter(|rest| !rest.iter().all(u8::is_ascii_whitespace))
+    }
+
+    #[cfg(test)]
+    pub(super) fn held(&self) -> usize {
+        self.bytes.capacity()
+    }
+
+    fn check(&self, end: usize) -> Result<(), TooLong> {
+        let longest = self.longest;
+        if end - self.start > longest { Err(TooLong { longest }) } else { Ok(()) }
+    }
+}
+
+/// Where the first line ends that begins at `start` or before: the library looks at many bytes at a
+/// time.
+fn line_end(bytes: &[u8], start: usize) -> Option<usize> {
+    let mut rest = &bytes[start..];
+    let skipped = rest.skip_until(b'\n').ok()?; // of bytes that are here nothing fails
+    let end = (start + skipped).checked_sub(1)?;
+    (skipped > 0 && bytes[end] == b'\n').then_some(end)
+}
+
+impl fmt::Debug for Frames {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Frames({} bytes)", self.bytes.len() - self.start)
+    }
+}

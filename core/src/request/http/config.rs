@@ -1,0 +1,136 @@
+//! How to reach a server.
+
+use std::env;
+use std::fmt;
+use std::path::Path;
+use std::time::Duration;
+
+use zeroize::Zeroizing;
+
+use crate::request::{Base, Client};
+use crate::runtime::Runtime;
+
+use super::error::ConfigError;
+use super::token::Token;
+use super::transport::HttpTransport;
+
+/// Where a cluster puts what its pods need to reach it.
+const ACCOUNT: &str = "/var/run/secrets/kubernetes.io/serviceaccount";
+
+/// How to reach a server, and as whom.
+#[derive(Clone)]
+pub struct HttpConfig {
+    pub(super) base: Base,
+    pub(super) authorities: Vec<u8>,
+    pub(super) token: Option<Token>,
+    pub(super) identity: Option<(Vec<u8>, Zeroizing<Vec<u8>>)>,
+    pub(super) agent: String,
+    pub(super) connect: Duration,
+    pub(super) dead_after: Duration,
+}
+
+impl HttpConfig {
+    /// A server at `host`, which is a URL or `host:port`; without a scheme it is spoken to by
+    /// `https`.
+    ///
+    /// # Errors
+    /// It is no address.
+    pub fn new(host: &str) -> Result<Self, ConfigError> {
+        Ok(Self {
+            base: Base::host(host, true).map_err(ConfigError::Address)?,
+            authorities: Vec::new(),
+            token: None,
+            identity: None,
+            agent: concat!("seatrial/", env!("CARGO_PKG_VERSION")).to_owned(),
+            connect: Duration::from_secs(10),
+            dead_after: Duration::from_secs(45),
+        })
+    }
+
+    /// The cluster that this program runs in: its address from the environment, its authority and
+    /// the pod's token from the files that every pod has.
+    ///
+    /// # Errors
+    /// This program does not run in a cluster, or cannot read the files.
+    pub fn in_cluster() -> Result<Self, ConfigError> {
+        Self::in_cluster_at(Path::new(ACCOUNT), |name| env::var(name).ok())
+    }
+
+    pub(super) fn in_cluster_at(
+        account: &Path,
+        variable: impl Fn(&str) -> Option<String>,
+    ) -> Result<Self, ConfigError> {
+        let wanted = |name| {
+            variable(name).filter(|it| !it.is_empty()).ok_or(ConfigError::NotInCluster(name))
+        };
+        let (host, port) = (wanted("KUBERNETES_SERVICE_HOST")?, wanted("KUBERNETES_SERVICE_PORT")?);
+        let host = if host.contains(':') { format!("[{host}]") } else { host };
+        let path = account.join("ca.crt");
+        let authorities = std::fs::read(&path).map_err(|why| ConfigError::File(path, why))?;
+        let token = Token::file(account.join("token"));
+        token.now()?; // a missing file is told now
+        Ok(Self::new(&format!("https://{host}:{port}"))?.authorities(authorities).token(token))
+    }
+
+    /// Trusts these authorities and no others: certificates in PEM.
+    #[must_use]
+    pub fn authorities(mut self, pem: impl Into<Vec<u8>>) -> Self {
+        self.authorities = pem.into();
+        self
+    }
+
+    /// Sends this token with every request.
+    #[must_use]
+    pub fn token(mut self, token: Token) -> Self {
+        self.token = Some(token);
+        self
+    }
+
+    /// Shows this certificate to the server: certificate chain and key, in PEM.
+    #[must_use]
+    pub fn identity(mut self, certificates: impl Into<Vec<u8>>, key: impl Into<Vec<u8>>) -> Self {
+        self.identity = Some((certificates.into(), Zeroizing::new(key.into())));
+        self
+    }
+
+    /// Sets what the client calls itself. An API server takes the text before the slash for the
+    /// manager of the fields that it writes.
+    #[must_use]
+    pub fn agent(mut self, agent: impl Into<String>) -> Self {
+        self.agent = agent.into();
+        self
+    }
+
+    /// Sets how long it may take to connect, TLS included; 10 seconds unless it is said.
+    #[must_use]
+    pub fn connect_within(mut self, limit: Duration) -> Self {
+        self.connect = limit;
+        self
+    }
+
+    /// Sets within which time a connection whose other end is gone is found out; 45 seconds unless
+    /// it is said.
+    #[must_use]
+    pub fn dead_after(mut self, limit: Duration) -> Self {
+        self.dead_after = limit;
+        self
+    }
+
+    /// Makes a client.
+    ///
+    /// # Errors
+    /// A certificate cannot be used, or a secret would not be encrypted on its way.
+    pub fn client<R: Runtime>(&self, runtime: &R) -> Result<Client<R, HttpTransport>, ConfigError> {
+        Ok(Client::new(runtime, self.base.clone(), HttpTransport::new(self)?))
+    }
+}
+
+impl fmt::Debug for HttpConfig {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("HttpConfig")
+            .field("base", &self.base)
+            .field("token", &self.token)
+            .field("has_identity", &self.identity.is_some())
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,43 @@
+//! Connections: they are there within a time, TLS included, or not at all.
+
+use std::error::Error;
+use std::io;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use hyper::Uri;
+use hyper_rustls::HttpsConnector;
+use hyper_util::client::legacy::connect::HttpConnector;
+use tower_service::Service;
+
+type Inner = HttpsConnector<HttpConnector>;
+
+/// Connects within a time. The inner connector has a limit as well, which ends before a server that
+/// accepts and then says nothing.
+#[derive(Clone)]
+pub(super) struct Within {
+    pub(super) inner: Inner,
+    pub(super) limit: Duration,
+}
+
+impl Service<Uri> for Within {
+    type Response = <Inner as Service<Uri>>::Response;
+    type Error = Box<dyn Error + Send + Sync>;
+    type Future = Pin<Box<dyn Future<Output = Result<Self::Response, Self::Error>> + Send>>;
+
+    fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), Self::Error>> {
+        self.inner.poll_ready(context)
+    }
+
+    fn call(&mut self, uri: Uri) -> Self::Future {
+        let (connecting, limit) = (self.inner.call(uri), self.limit);
+        Box::pin(async move {
+            let late = |_| {
+                let why = format!("the server is not ready to talk within {limit:?}");
+                io::Error::new(io::ErrorKind::TimedOut, why)
+            };
+            tokio::time::timeout(limit, connecting).await.map_err(late)?
+        })
+    }
+}

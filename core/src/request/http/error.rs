@@ -1,0 +1,119 @@
+//! Why a configuration is no good, and what failures of connections mean.
+
+use std::error::Error;
+use std::fmt;
+use std::io;
+use std::path::PathBuf;
+
+use crate::request::{BuildError, TransportError, TransportKind};
+
+/// Why a configuration is no good.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum ConfigError {
+    /// The address of the server.
+    Address(BuildError),
+    /// A variable of the environment is not set: this program does not run in a cluster.
+    NotInCluster(&'static str),
+    /// A file cannot be read: which, and why.
+    File(PathBuf, io::Error),
+    /// Certificates or a key cannot be used: which, and why.
+    Certificate(&'static str, String),
+    /// The address names a user, which this transport does not send.
+    User,
+    /// A secret or a certificate would go over a connection that is not encrypted.
+    Plain,
+}
+
+impl fmt::Display for ConfigError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Address(error) => fmt::Display::fmt(error, f),
+            Self::NotInCluster(variable) => {
+                write!(f, "this does not run in a cluster: {variable} is not set")
+            }
+            Self::File(path, _) => write!(f, "cannot read {}", path.display()),
+            Self::Certificate(which, why) => write!(f, "the {which} cannot be used: {why}"),
+            Self::User => f.write_str(
+                "the address names a user: put what identifies you into a token or a certificate",
+            ),
+            Self::Plain => f.write_str(
+                "a token or a certificate needs https: change the address, or leave them out",
+            ),
+        }
+    }
+}
+
+impl Error for ConfigError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match self {
+            Self::Address(error) => error.source(),
+            Self::File(_, why) => Some(why),
+            _ => None,
+        }
+    }
+}
+
+/// Says what a failure of a connection means (`election:RQ-66`): by the causes below it, which know
+/// more than it does.
+pub(super) fn failure(error: Box<dyn Error + Send + Sync>) -> TransportError {
+    let mut kind = TransportKind::Other;
+    let mut text = error.to_string();
+    let mut cause: Option<&(dyn Error + 'static)> = error.source();
+    if let Some(found) = kind_of(error.as_ref()) {
+        kind = found;
+    }
+    while let Some(inner) = cause {
+        // Some layers repeat what the one below says.
+        let said = inner.to_string();
+        if !text.contains(&said) {
+            text = format!("{text}: {said}");
+        }
+        kind = kind_of(inner).unwrap_or(kind);
+        cause = inner.source();
+    }
+    TransportError::new(kind, text)
+}
+
+fn kind_of(error: &(dyn Error + 'static)) -> Option<TransportKind> {
+    if let Some(error) = error.downcast_ref::<io::Error>() {
+        if let Some(kind) = error.get_ref().and_then(|inner| kind_of(inner)) {
+            return Some(kind);
+        }
+        return Some(match error.kind() {
+            io::ErrorKind::ConnectionRefused => TransportKind::Refused,
+            io::ErrorKind::ConnectionReset | io::ErrorKind::ConnectionAborted => {
+                TransportKind::Reset
+            }
+            io::ErrorKind::UnexpectedEof | io::ErrorKind::BrokenPipe => TransportKind::Eof,
+            io::ErrorKind::TimedOut => TransportKind::Timeout,
+            _ => return None,
+        });
+    }
+    if let Some(error) = error.downcast_ref::<rustls::Error>() {
+        use rustls::Error::{AlertReceived, InvalidCertificate, NoCertificatesPresented};
+        return match error {
+            InvalidCertificate(_) | NoCertificatesPresented | AlertReceived(_) => {
+                Some(TransportKind::Untrusted)
+            }
+            _ => None,
+        };
+    }
+    let error = error.downcast_ref::<hyper::Error>()?;
+    if error.is_incomplete_message() || error.is_closed() || error.is_body_write_aborted() {
+        return Some(TransportKind::Eof);
+    }
+    // What is left of HTTP/2 says so in words alone.
+    let text = error.source().map(ToString::to_string).unwrap_or_default();
+    if error.is_timeout() && !text.contains("keep-alive timed out") {
+        return Some(TransportKind::Timeout);
+    }
+    if text.starts_with("connection error received") {
+        // The server says that it goes away, in the words of `h2`.
+        Some(TransportKind::Eof)
+    } else if text.contains("connection error") || text.contains("keep-alive timed out") {
+        Some(TransportKind::ConnectionLost)
+    } else {
+        None
+    }
+}

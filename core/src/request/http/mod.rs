@@ -1,0 +1,36 @@
+//! Requests over real HTTP: HTTP/1.1 and HTTP/2 over TLS, on tokio (feature `http`).
+//!
+//! ```no_run
+//! use seatrial_core::cancel::CancelToken;
+//! use seatrial_core::request::http::HttpConfig;
+//! use seatrial_core::request::{RequestError, Verb};
+//! use seatrial_core::runtime::System;
+//!
+//! # async fn pods() -> Result<(), Box<dyn std::error::Error>> {
+//! let system = System::new();
+//! let client = HttpConfig::in_cluster()?.client(&system)?;
+//! let pods = client.request(Verb::Get, "/api/v1").namespace("default").resource("pods");
+//! let reply = client.send(&pods, &CancelToken::new(&system)).await?;
+//! println!("{}", reply.json::<serde_json::Value>()?);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! Connections are used again, and pinged while they are: one that is dead is found within the
+//! time that [`HttpConfig::dead_after`] says. Redirects are not followed, and the token goes to no
+//! other host than the one that it is configured for.
+
+mod config;
+mod connect;
+mod error;
+mod tls;
+mod token;
+mod transport;
+
+#[cfg(test)]
+mod tests;
+
+pub use config::HttpConfig;
+pub use error::ConfigError;
+pub use token::Token;
+pub use transport::HttpTransport;

@@ -1,0 +1,157 @@
+//! Nothing that anybody may read has a token or a key in it: what is logged, told, counted and shown.
+//! A panic shows what `Debug` does.
+
+use std::fmt::Write as _;
+use std::sync::Arc;
+use std::time::Duration;
+
+use parking_lot::Mutex;
+
+use super::server::{Authority, Server, head, say, whole};
+use super::{Http, client, send};
+use crate::cancel::CancelToken;
+use crate::request::http::{HttpConfig, Token};
+use crate::request::{Observer, RequestError, Retry, TransportKind, Verb};
+use crate::runtime::System;
+
+const TOKEN: &str = "eyJ-the-token-of-nobody";
+
+/// Everything that is told of calls, as text.
+#[derive(Default)]
+struct Heard(Mutex<String>);
+
+impl Heard {
+    fn hear(&self, what: &dyn std::fmt::Debug) {
+        writeln!(self.0.lock(), "{what:?}").unwrap();
+    }
+}
+
+/// Whom the metrics are told.
+#[cfg(feature = "metrics")]
+use crate::metrics::facade::Facade as Counts;
+#[cfg(not(feature = "metrics"))]
+use crate::request::Silent as Counts;
+
+impl Observer for Heard {
+    fn began(&self, verb: &Verb, template: &str) {
+        Counts.began(verb, template);
+        self.hear(&(verb, template));
+    }
+
+    fn attempted(&self, verb: &Verb, host: &str, count: u32, result: Result<u16, TransportKind>) {
+        Counts.attempted(verb, host, count, result);
+        self.hear(&(verb, host, count, result));
+    }
+
+    fn retries(&self, verb: &Verb, template: &str, retry: &Retry) {
+        self.hear(&(verb, template, retry));
+        self.hear(&retry.to_string());
+    }
+
+    fn finished(&self, verb: &Verb, template: &str, took: Duration, succeeded: bool) {
+        Counts.finished(verb, template, took, succeeded);
+        self.hear(&(verb, template, took, succeeded));
+    }
+}
+
+fn told(heard: &Heard, error: &RequestError) {
+    heard.hear(error);
+    let mut cause: Option<&(dyn std::error::Error + 'static)> = Some(error);
+    while let Some(inner) = cause {
+        heard.hear(&inner.to_string());
+        cause = inner.source();
+    }
+}
+
+/// Sends a request that has a secret wherever a request can have one.
+async fn call(client: &Http, heard: &Heard) {
+    let request = client.request(Verb::Post, "/api/v1").resource("secrets").max_retries(1);
+    let request = request.header("X-Token", &[TOKEN]).body(TOKEN.as_bytes());
+    heard.hear(&request);
+    heard.hear(&request.template().unwrap());
+    match client.send(&request, &CancelToken::new(&System::new())).await {
+        Ok(reply) => heard.hear(&reply),
+        Err(error) => told(heard, &error),
+    }
+}
+
+/// What is logged is heard as well.
+#[cfg(feature = "tracing")]
+struct Log(Arc<Heard>);
+
+#[cfg(feature = "tracing")]
+impl std::io::Write for Log {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.0.lock().push_str(&String::from_utf8_lossy(bytes));
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Hears every word that this thread logs.
+#[cfg(feature = "tracing")]
+fn listen(heard: &Arc<Heard>) -> tracing::subscriber::DefaultGuard {
+    let heard = Arc::clone(heard);
+    let subscriber = tracing_subscriber::fmt().with_max_level(tracing::Level::TRACE);
+    let subscriber = subscriber.with_writer(move || Log(Arc::clone(&heard)));
+    tracing::subscriber::set_default(subscriber.finish())
+}
+
+#[tokio::test]
+async fn no_text_has_a_token_or_a_key() {
+    let heard = Arc::new(Heard::default());
+    #[cfg(feature = "tracing")]
+    let _logs = listen(&heard);
+    #[cfg(feature = "metrics")]
+    let recorder = metrics_exporter_prometheus::PrometheusBuilder::new().build_recorder();
+    #[cfg(feature = "metrics")]
+    let _counts = metrics::set_default_local_recorder(&recorder);
+    let echo = Server::start(|number, mut stream| async move {
+        let Some(text) = head(&mut stream).await else { return };
+        assert!(text.contains(TOKEN), "it goes to the server");
+        let set = format!("Set-Cookie: {TOKEN}\r\nRetry-After: 0\r\n");
+        let status = if number % 2 == 0 { "503 Busy" } else { "200 OK" };
+        say(&mut stream, whole(status, &set, "{}")).await;
+    })
+    .await;
+    let gone = Server::start(|_, mut stream| async move {
+        drop(head(&mut stream).await);
+        say(&mut stream, "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n").await;
+    })
+    .await;
+    let (certificate, key) = Authority::new().certify("client", false);
+    let nobody = HttpConfig::new("https://localhost:1").unwrap();
+    let stranger = echo.config().authorities(Authority::new().pem());
+    for config in [echo.config(), gone.config(), nobody, stranger] {
+        for token in [TOKEN.to_owned(), format!("{TOKEN}\n\u{7f}")] {
+            let config = config.clone().token(Token::new(token));
+            let config = config.identity(certificate.clone(), key.clone());
+            let client = client(&config).with_observer(Arc::clone(&heard) as Arc<dyn Observer>);
+            heard.hear(&config);
+            heard.hear(&client);
+            call(&client, &heard).await;
+            if let Err(error) = send(&client).await {
+                told(&heard, &error);
+            }
+        }
+    }
+    let bad = echo.config().identity(key.clone(), format!("{key}{TOKEN}"));
+    heard.hear(&bad.client(&System::new()).map(drop));
+    let plain = HttpConfig::new("http://localhost").unwrap().token(Token::new(TOKEN));
+    heard.hear(&plain.client(&System::new()).map(drop).map_err(|error| error.to_string()));
+    #[cfg(feature = "metrics")]
+    heard.hear(&recorder.handle().render());
+    let heard = heard.0.lock();
+    assert!(heard.contains("secrets") && heard.contains("503"), "it heard of the calls: {heard}");
+    #[cfg(feature = "tracing")]
+    assert!(heard.contains("request{verb=\"POST\""), "it heard of what is logged: {heard}");
+    #[cfg(feature = "metrics")]
+    assert!(heard.contains("rest_client_requests_total"), "it heard of what is counted: {heard}");
+    assert!(!heard.contains(TOKEN), "{heard}");
+    for line in key.lines().filter(|line| !line.starts_with("-----")) {
+        assert!(!heard.contains(line), "{heard}");
+    }
+}

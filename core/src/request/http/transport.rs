@@ -1,0 +1,189 @@
+//! The transport over hyper.
+
+use std::fmt;
+use std::pin::pin;
+use std::time::Duration;
+
+use http_body_util::combinators::BoxBody;
+use http_body_util::{BodyExt as _, Empty, Full};
+use hyper::body::{Bytes, Incoming};
+use hyper::header::{AUTHORIZATION, HeaderName, HeaderValue, USER_AGENT};
+use hyper_rustls::HttpsConnectorBuilder;
+use hyper_util::client::legacy;
+use hyper_util::client::legacy::connect::HttpConnector;
+use hyper_util::rt::{TokioExecutor, TokioTimer};
+use tokio::runtime::Handle;
+
+use crate::request::{
+    Answer, Attempt, Awaited, Base, Chunks, Headers, Transport, TransportError, TransportKind,
+};
+
+use super::config::HttpConfig;
+use super::connect::Within;
+use super::error::{ConfigError, failure};
+use super::tls::client_config;
+use super::token::Token;
+
+type Body = BoxBody<Bytes, std::convert::Infallible>;
+
+/// How much of what a server says about itself is read before its answer is refused.
+const MAX_HEADERS: u32 = 1 << 18;
+
+/// Sends requests over HTTP, to one server.
+///
+/// It belongs to the tokio runtime in which it is made: connections live there, and calls may be
+/// awaited anywhere, also by a thread that blocks. One that is made outside is used inside.
+pub struct HttpTransport {
+    base: Base,
+    token: Option<Token>,
+    agent: HeaderValue,
+    home: Option<Handle>,
+    client: legacy::Client<Within, Body>,
+}
+
+impl HttpTransport {
+    /// Makes a transport without connections; the first request makes one.
+    ///
+    /// # Errors
+    /// A certificate cannot be used, or a secret would not be encrypted on its way.
+    pub fn new(config: &HttpConfig) -> Result<Self, ConfigError> {
+        if config.base.names_a_user() {
+            return Err(ConfigError::User);
+        }
+        let encrypted = config.base.is_encrypted();
+        if !encrypted && (config.token.is_some() || config.identity.is_some()) {
+            return Err(ConfigError::Plain);
+        }
+        let ping = config.dead_after / 3;
+        let mut connector = HttpConnector::new();
+        connector.enforce_http(false);
+        connector.set_connect_timeout(Some(config.connect));
+        connector.set_nodelay(true);
+        connector.set_keepalive(Some(ping));
+        connector.set_keepalive_interval(Some(ping / 2));
+        connector.set_keepalive_retries(Some(2));
+        // Give up data that is never acknowledged, too; only some systems can be told so.
+        #[cfg(target_os = "linux")]
+        connector.set_tcp_user_timeout(Some(config.dead_after));
+        let connector = HttpsConnectorBuilder::new()
+            .with_tls_config(client_config(config)?)
+            .https_or_http()
+            .enable_http1()
+            .enable_http2()
+            .wrap_connector(connector);
+        let connector = Within { inner: connector, limit: config.connect };
+        let client = legacy::Client::builder(TokioExecutor::new())
+            .pool_timer(TokioTimer::new())
+            .timer(TokioTimer::new())
+            .pool_idle_timeout(Duration::from_secs(90))
+            .http2_keep_alive_interval(ping)
+            .http2_keep_alive_timeout(ping)
+            .http2_keep_alive_while_idle(true)
+            .http2_max_header_list_size(MAX_HEADERS)
+            .http1_max_buf_size(MAX_HEADERS as usize)
+            .build(connector);
+        let agent = HeaderValue::from_str(&config.agent)
+            .unwrap_or_else(|_| HeaderValue::from_static("seatrial"));
+        let (base, token) = (config.base.clone(), config.token.clone());
+        Ok(Self { base, token, agent, home: Handle::try_current().ok(), client })
+    }
+
+    async fn answer(&self, attempt: Attempt<'_>) -> Result<Answer, TransportError> {
+        let request = self.request(&attempt)?;
+        let sent = self.client.request(request).await;
+        let (head, body) = sent.map_err(|why| failure(Box::new(why)))?.into_parts();
+        let mut headers = Headers::new();
+        for (name, value) in &head.headers {
+            headers.add(name.as_str(), &String::from_utf8_lossy(value.as_bytes()));
+        }
+        Ok(Answer { status: head.status.as_u16(), headers, body: Box::new(Streamed(body)) })
+    }
+
+    fn request(&self, attempt: &Attempt<'_>) -> Result<hyper::Request<Body>, TransportError> {
+        let bad = |why: String| TransportError::new(TransportKind::Other, why);
+        if self.base.begins(&attempt.url.0) {
+            let method = hyper::Method::from_bytes(attempt.verb.as_str().as_bytes())
+                .map_err(|_| bad(format!("{:?} is no verb", attempt.verb)))?;
+            let body = match &attempt.body {
+                Some(bytes) => Full::new(Bytes::copy_from_slice(bytes)).boxed(),
+                None => Empty::new().boxed(),
+            };
+            let uri = format!("{}{}", self.base.without_user(), attempt.target);
+            let mut request = hyper::Request::builder().method(method).uri(uri).body(body);
+            if let Ok(request) = &mut request {
+                self.put_headers(attempt.headers, request.headers_mut())?;
+            }
+            return request.map_err(|why| bad(why.to_string()));
+        }
+        Err(bad(format!("this transport speaks to {} alone", self.base)))
+    }
+
+    fn put_headers(
+        &self,
+        headers: &Headers,
+        out: &mut hyper::HeaderMap,
+    ) -> Result<(), TransportError> {
+        if headers.get("User-Agent").is_none() {
+            out.insert(USER_AGENT, self.agent.clone());
+        }
+        for (name, value) in headers.iter() {
+            let bad = || {
+                TransportError::new(TransportKind::Other, format!("header {name:?} is malformed"))
+            };
+            let key = HeaderName::from_bytes(name.as_bytes()).map_err(|_| bad())?;
+            out.append(key, HeaderValue::from_str(value).map_err(|_| bad())?);
+        }
+        if let Some(token) = &self.token {
+            let token = token.now().map_err(|why| failure(Box::new(why)))?;
+            let text = zeroize::Zeroizing::new(format!("Bearer {}", token.as_str()));
+            let mut value = HeaderValue::from_str(&text).map_err(|_| {
+                TransportError::new(
+                    TransportKind::Other,
+                    "the token has letters that no header takes",
+                )
+            })?;
+            value.set_sensitive(true);
+            out.insert(AUTHORIZATION, value);
+        }
+        Ok(())
+    }
+}
+
+impl Transport for HttpTransport {
+    fn send<'a>(&'a self, attempt: Attempt<'a>) -> Awaited<'a, Result<Answer, TransportError>> {
+        Box::pin(async move {
+            let mut answer = pin!(self.answer(attempt));
+            std::future::poll_fn(|context| {
+                let _inside = self.home.as_ref().map(Handle::enter);
+                answer.as_mut().poll(context)
+            })
+            .await
+        })
+    }
+}
+
+/// A body as it comes in.
+struct Streamed(Incoming);
+
+impl Chunks for Streamed {
+    fn next(&mut self) -> Awaited<'_, Option<Result<Vec<u8>, TransportError>>> {
+        Box::pin(async {
+            loop {
+                match self.0.frame().await? {
+                    Err(why) => return Some(Err(failure(Box::new(why)))),
+                    Ok(frame) => {
+                        if let Ok(bytes) = frame.into_data() {
+                            return Some(Ok(bytes.into()));
+                        }
+                    }
+                }
+            }
+        })
+    }
+}
+
+impl fmt::Debug for HttpTransport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("HttpTransport").field("base", &self.base).finish_non_exhaustive()
+    }
+}

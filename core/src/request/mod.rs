@@ -1,0 +1,84 @@
+//! Requests to an API server (client-go `rest`): what they are about, and which URL that is.
+//!
+//! ```
+//! use std::sync::Arc;
+//!
+//! use seatrial_core::request::{Base, Request, Verb};
+//!
+//! let server = Arc::new(Base::host("cluster:6443", true)?);
+//! let request = Request::new(&server, Verb::Get, "/apis/apps/v1")
+//!     .namespace("default")
+//!     .resource("deployments")
+//!     .name("web")
+//!     .sub_resource(&["status"]);
+//! assert_eq!(
+//!     request.url()?,
+//!     "https://cluster:6443/apis/apps/v1/namespaces/default/deployments/web/status",
+//! );
+//! # Ok::<(), seatrial_core::request::BuildError>(())
+//! ```
+//!
+//! Resource, namespace, name and subresource are checked, so that no value changes which object a
+//! request is about: what would be more than one segment of the path is refused. Prefix, suffix and
+//! absolute paths are the caller's own and may hold anything.
+
+mod base;
+mod body;
+mod build;
+mod call;
+mod carry;
+mod client;
+mod collection;
+mod duration;
+mod error;
+mod escape;
+mod event;
+mod execution;
+mod failure;
+mod frames;
+mod headers;
+mod host_backoff;
+#[cfg(feature = "http")]
+pub mod http;
+#[cfg(feature = "tracing")]
+mod late;
+mod leases;
+#[cfg(feature = "metrics")]
+mod metered;
+mod observer;
+mod path;
+mod query;
+mod reply;
+mod segment;
+mod status;
+pub mod steps;
+mod template;
+mod transport;
+mod verb;
+mod warning;
+mod watch;
+
+#[cfg(test)]
+mod tests;
+
+pub use base::Base;
+pub use build::Request;
+pub use client::{Client, Limits};
+pub use collection::Collection;
+pub use error::{BuildError, Part};
+pub use event::WatchEvent;
+pub use execution::{Execution, Mode, Retry, RetryCause, Want};
+pub use failure::RequestError;
+pub use frames::{Frames, TooLong};
+pub use headers::Headers;
+pub use host_backoff::HostBackoff;
+pub use leases::Leases;
+pub use observer::{Observer, Silent};
+pub use reply::Reply;
+pub use status::{Cause, Details, Reason, Status};
+pub use transport::{
+    Answer, Attempt, Awaited, Chunks, Secret, Transport, TransportError, TransportKind,
+};
+pub use verb::Verb;
+pub use warning::Warning;
+pub use watch::Watch;

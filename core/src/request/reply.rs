@@ -1,0 +1,116 @@
+//! The whole answer to a call.
+
+use std::fmt;
+use std::sync::Arc;
+
+use serde::de::{DeserializeOwned, Error as _};
+
+use super::build::Request;
+use super::failure::RequestError;
+use super::headers::Headers;
+use super::status::{About, Status};
+use super::verb::Verb;
+
+/// How much of an answer that is none of the API's own is told.
+const TOLD: usize = 2048;
+
+/// The whole answer to a call that did what it was asked.
+#[derive(Clone)]
+#[non_exhaustive]
+pub struct Reply {
+    /// The status code.
+    pub status: u16,
+    /// The headers.
+    pub headers: Headers,
+    /// The body.
+    pub body: Vec<u8>,
+}
+
+impl Reply {
+    /// Tells whether something was created.
+    #[must_use]
+    pub const fn was_created(&self) -> bool {
+        self.status == 201
+    }
+
+    /// Reads the body as JSON.
+    ///
+    /// # Errors
+    /// It is something else, or the server says that it failed (`election:RQ-86`).
+    pub fn json<T: DeserializeOwned>(&self) -> Result<T, RequestError> {
+        match failure(&self.body) {
+            Some(status) => Err(RequestError::Status(Box::new(status))),
+            None => serde_json::from_slice(&self.body).map_err(|why| self.undecodable(why)),
+        }
+    }
+
+    /// What is said of a body that cannot be read: also what it says that it is, if not JSON.
+    fn undecodable(&self, why: serde_json::Error) -> RequestError {
+        let why = match foreign(&self.headers) {
+            Some(kind) => serde_json::Error::custom(format_args!("{why} (it is {kind:.80})")),
+            None => why,
+        };
+        RequestError::Decode(Arc::new(why))
+    }
+
+    /// Sorts an answer (`election:RQ-82`): a result, or what the server said in its own form, or
+    /// what its code means (`election:RQ-84`, `RQ-85`).
+    pub(super) fn sorted(
+        request: &Request,
+        status: u16,
+        headers: Headers,
+        body: Vec<u8>,
+    ) -> Result<Self, RequestError> {
+        if matches!(status, 101 | 200..=206) {
+            return Ok(Self { status, headers, body });
+        }
+        let told = failure(&body).unwrap_or_else(|| unstructured(request, status, &headers, &body));
+        Err(RequestError::Status(Box::new(told)))
+    }
+}
+
+/// What a server says that its body is, if that is something else than JSON.
+pub(super) fn foreign(headers: &Headers) -> Option<&str> {
+    headers.get("Content-Type").filter(|kind| !kind.contains("json"))
+}
+
+/// What the server says about its failure, if it does so in its own form.
+fn failure(body: &[u8]) -> Option<Status> {
+    #[derive(serde::Deserialize)]
+    struct Kind {
+        kind: String,
+    }
+    // Of an object of any other kind only the kind is kept.
+    let kind: Kind = serde_json::from_slice(body).ok()?;
+    if kind.kind != "Status" {
+        return None;
+    }
+    let status: Status = serde_json::from_slice(body).ok()?;
+    (status.status == "Failure").then_some(status)
+}
+
+pub(super) fn unstructured(request: &Request, code: u16, headers: &Headers, body: &[u8]) -> Status {
+    let kind = headers.get("Content-Type").unwrap_or("text/plain");
+    let text = String::from_utf8_lossy(&body[..body.len().min(TOLD)]);
+    let text = if kind.trim_start().starts_with("text/") { text.trim() } else { "unknown" };
+    let retry_after = headers.get("Retry-After").and_then(|text| text.trim().parse().ok());
+    let about = About {
+        verb: request.verb().as_str(),
+        creates: *request.verb() == Verb::Post,
+        resource: request.of_resource(),
+        name: request.of_name(),
+        retry_after: retry_after.unwrap_or(0),
+    };
+    Status::unstructured(&about, code, text)
+}
+
+/// The body may be a secret, so only its length is shown.
+impl fmt::Debug for Reply {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Reply")
+            .field("status", &self.status)
+            .field("headers", &self.headers)
+            .field("body", &format_args!("{} bytes", self.body.len()))
+            .finish()
+    }
+}

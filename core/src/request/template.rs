@@ -1,0 +1,62 @@
+//! What a request is about without saying which object: the label of its metrics
+//! (`election:RQ-95`).
+
+use super::build::Request;
+use super::error::BuildError;
+use super::escape::{PATH, escape};
+use super::path::{Path, join};
+
+const VALUE: &str = "{value}";
+const NAME: &str = "{name}";
+const NAMESPACE: &str = "{namespace}";
+
+impl Request {
+    /// Returns the URL with placeholders for names and values, so that a metric has as many rows
+    /// as there are kinds of requests. The request stays as it is.
+    ///
+    /// # Errors
+    /// The first mistake of the builder.
+    pub fn template(&self) -> Result<String, BuildError> {
+        if let Some(mistake) = self.mistake() {
+            return Err(mistake.clone());
+        }
+        let mut path = String::new();
+        self.write_path(Path::plain(&mut path));
+        let (path, has_query) = replaced(&path, self.base().path());
+        let mut url = self.base().without_user();
+        escape(&mut url, path.as_bytes(), PATH);
+        if has_query {
+            self.query.each_with(VALUE).write(&mut url, self.told_timeout());
+        }
+        Ok(url)
+    }
+}
+
+/// Puts placeholders into a path; and whether its query is worth telling.
+fn replaced(path: &str, base: &str) -> (String, bool) {
+    let (inner, trimmed) = match path.strip_prefix(base) {
+        Some(inner) => (inner, base),
+        None => (path, ""),
+    };
+    let mut segments: Vec<&str> = inner.split('/').filter(|segment| !segment.is_empty()).collect();
+    let first = match segments.as_slice() {
+        [] | [_] => return (path.to_owned(), true),
+        ["api", ..] => 2,
+        ["apis", ..] => 3,
+        _ => return ("/{prefix}".to_owned(), false),
+    };
+    if let Some(resource) = segments.get_mut(first..) {
+        match resource {
+            [_, name] | [_, name, "status" | "finalize"] => *name = NAME,
+            [_, namespace, _] => *namespace = NAMESPACE,
+            [_, namespace, _, name, ..] => {
+                *namespace = NAMESPACE;
+                if !matches!(*name, "status" | "finalize") {
+                    *name = NAME;
+                }
+            }
+            _ => {}
+        }
+    }
+    (join(["/", trimmed].into_iter().chain(segments)), true)
+}

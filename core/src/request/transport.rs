@@ -1,0 +1,147 @@
+//! What carries a request to a server and its answer back.
+
+use std::fmt;
+use std::pin::Pin;
+use std::sync::Arc;
+
+use super::headers::Headers;
+use super::verb::Verb;
+
+/// A future that may live on another thread; boxed, so that a transport is a trait object.
+pub type Awaited<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+
+/// Sends one attempt. To drop the future, or the body of an answer, ends it.
+pub trait Transport: Send + Sync + 'static {
+    /// Sends an attempt and waits for the head of its answer.
+    fn send<'a>(&'a self, attempt: Attempt<'a>) -> Awaited<'a, Result<Answer, TransportError>>;
+}
+
+impl<T: Transport + ?Sized> Transport for Arc<T> {
+    fn send<'a>(&'a self, attempt: Attempt<'a>) -> Awaited<'a, Result<Answer, TransportError>> {
+        (**self).send(attempt)
+    }
+}
+
+/// One attempt at a request. All attempts of a call are equal (`election:RINV-2`).
+#[derive(Clone)]
+#[non_exhaustive]
+pub struct Attempt<'a> {
+    /// The method.
+    pub verb: &'a Verb,
+    /// Path and query, as the first line of a request has them.
+    pub target: &'a str,
+    /// The whole URL; it may hold a password, so it is not for printing.
+    pub url: &'a Secret<String>,
+    /// The headers.
+    pub headers: &'a Headers,
+    /// The body.
+    pub body: Option<Arc<[u8]>>,
+}
+
+/// The body may be a secret, so only its length is shown.
+impl fmt::Debug for Attempt<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Attempt")
+            .field("verb", self.verb)
+            .field("target", &self.target)
+            .field("headers", self.headers)
+            .field("bytes", &self.body.as_ref().map(|body| body.len()))
+            .finish_non_exhaustive()
+    }
+}
+
+/// A value that `Debug` does not show.
+#[derive(Clone, PartialEq, Eq, Default)]
+pub struct Secret<T>(pub T);
+
+impl<T> fmt::Debug for Secret<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("(secret)")
+    }
+}
+
+/// The head of an answer, and what its body is read from.
+pub struct Answer {
+    /// The status code.
+    pub status: u16,
+    /// The headers.
+    pub headers: Headers,
+    /// The body.
+    pub body: Box<dyn Chunks>,
+}
+
+impl fmt::Debug for Answer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Answer").field("status", &self.status).finish_non_exhaustive()
+    }
+}
+
+/// The body of an answer, as it comes in. To drop it closes the answer; to drop a future of
+/// [`next`](Self::next) loses no bytes.
+pub trait Chunks: Send {
+    /// Waits for the next bytes; `None` at the end. Nothing comes after an error.
+    fn next(&mut self) -> Awaited<'_, Option<Result<Vec<u8>, TransportError>>>;
+}
+
+/// A body that is here already.
+impl Chunks for std::vec::IntoIter<Vec<u8>> {
+    fn next(&mut self) -> Awaited<'_, Option<Result<Vec<u8>, TransportError>>> {
+        let next = Iterator::next(self);
+        Box::pin(async move { next.map(Ok) })
+    }
+}
+
+/// What a failure of a transport means for whether the call may be repeated (`election:RQ-66`).
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[non_exhaustive]
+pub enum TransportKind {
+    /// The server does not listen.
+    Refused,
+    /// The server reset the connection.
+    Reset,
+    /// The connection ended where more should have come.
+    Eof,
+    /// An HTTP/2 connection was lost under its streams.
+    ConnectionLost,
+    /// The transport's own time ran out.
+    Timeout,
+    /// The server cannot be trusted, or does not trust the client.
+    Untrusted,
+    /// Anything else.
+    Other,
+}
+
+/// Why an attempt has no answer, or an answer no end.
+#[derive(Clone, Debug)]
+pub struct TransportError {
+    kind: TransportKind,
+    cause: Arc<dyn std::error::Error + Send + Sync>,
+}
+
+impl TransportError {
+    /// Makes one of its cause.
+    pub fn new(
+        kind: TransportKind,
+        cause: impl Into<Box<dyn std::error::Error + Send + Sync>>,
+    ) -> Self {
+        Self { kind, cause: Arc::from(cause.into()) }
+    }
+
+    /// Returns what it means.
+    #[must_use]
+    pub const fn kind(&self) -> TransportKind {
+        self.kind
+    }
+}
+
+impl fmt::Display for TransportError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(&self.cause, f)
+    }
+}
+
+impl std::error::Error for TransportError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        self.cause.source() // its text is ours
+    }
+}

@@ -1,0 +1,157 @@
+//! A watch: the events of a server, one after the other.
+
+use std::fmt;
+use std::future::poll_fn;
+use std::pin::pin;
+use std::task::Poll;
+use std::time::Duration;
+
+use serde::de::DeserializeOwned;
+
+use crate::cancel::until::unless_ended;
+use crate::cancel::{CancelToken, Reason as Ended};
+use crate::runtime::Runtime;
+
+use super::client::Limits;
+use super::event::{Line, WatchEvent};
+use super::frames::Frames;
+use super::reply::foreign;
+use super::status::{Cause, Details, Reason, Status};
+use super::transport::{Answer, Chunks, TransportKind};
+
+/// The events of a server. It ends with its token, at once; to drop it ends it as well.
+pub struct Watch<R: Runtime> {
+    chunks: Option<Box<dyn Chunks>>,
+    frames: Frames,
+    token: CancelToken<R>,
+    idle: Duration,
+    /// What the server says that it sends, if that is something else than JSON.
+    foreign: Option<String>,
+}
+
+impl<R: Runtime> Watch<R> {
+    pub(super) fn new(answer: Answer, token: &CancelToken<R>, limits: Limits) -> Self {
+        let (frames, idle) = (Frames::new(limits.event), limits.idle);
+        let foreign = foreign(&answer.headers).map(str::to_owned);
+        Self { chunks: Some(answer.body), frames, token: token.clone(), idle, foreign }
+    }
+
+    /// A watch that has ended.
+    pub(super) fn ended(token: &CancelToken<R>) -> Self {
+        let (frames, idle) = (Frames::default(), Duration::ZERO);
+        Self { chunks: None, frames, token: token.clone(), idle, foreign: None }
+    }
+
+    /// Tells whether the watch has ended.
+    #[must_use]
+    pub const fn is_ended(&self) -> bool {
+        self.chunks.is_none()
+    }
+
+    /// How many bytes it holds, or could without asking for more.
+    #[cfg(test)]
+    pub(super) fn held(&self) -> usize {
+        self.frames.held()
+    }
+
+    /// Waits for the next event; `None` once the watch has ended, for whichever reason. A future
+    /// that is dropped loses no event.
+    pub async fn next<O: DeserializeOwned>(&mut self) -> Option<WatchEvent<O>> {
+        loop {
+            if self.token.is_cancelled() {
+                self.chunks = None;
+            }
+            let chunks = self.chunks.as_mut()?;
+            let failed = match self.frames.take() {
+                Ok(Some(line)) => match read(line) {
+                    Ok(event) => {
+                        if matches!(event, WatchEvent::Error(_)) {
+                            self.chunks = None;
+                        }
+                        return Some(event);
+                    }
+                    Err(why) => why.to_string(),
+                },
+                Err(too_long) => too_long.to_string(),
+                Ok(None) => match patiently(&self.token, self.idle, chunks.next()).await {
+                    Ok(Some(Ok(bytes))) => {
+                        self.frames.push(&bytes);
+                        continue;
+                    }
+                    Ok(None) => return self.last(),
+                    Err(_) => {
+                        self.chunks = None; // also if nothing but its patience has ended
+                        continue;
+                    }
+                    Ok(Some(Err(failure))) => match failure.kind() {
+                        TransportKind::Eof | TransportKind::Reset | TransportKind::Timeout => {
+                            self.chunks = None;
+                            return None;
+                        }
+                        _ => failure.to_string(),
+                    },
+                },
+            };
+            self.chunks = None;
+            let failed = undecodable(&failed, self.foreign.as_deref());
+            return Some(WatchEvent::Error(Box::new(failed)));
+        }
+    }
+
+    /// The server has said all. A last line without an end was cut off, unless it can be read.
+    fn last<O: DeserializeOwned>(&mut self) -> Option<WatchEvent<O>> {
+        self.chunks = None;
+        let event = self.frames.rest().and_then(|line| read(line).ok());
+        self.frames = Frames::default();
+        event
+    }
+}
+
+/// Awaits `work` until the token ends, and no longer than `idle`.
+async fn patiently<R: Runtime, V>(
+    token: &CancelToken<R>,
+    idle: Duration,
+    work: impl Future<Output = V>,
+) -> Result<V, Ended> {
+    let mut work = pin!(work);
+    // What is there already needs no timer.
+    if let Some(value) = poll_fn(|context| match work.as_mut().poll(context) {
+        Poll::Ready(value) => Poll::Ready(Some(value)),
+        Poll::Pending => Poll::Ready(None),
+    })
+    .await
+    {
+        return Ok(value);
+    }
+    let deadline = token.runtime().now() + idle;
+    unless_ended(&token.child_with_deadline(deadline), work).await
+}
+
+/// Reads one line.
+fn read<O: DeserializeOwned>(line: &[u8]) -> Result<WatchEvent<O>, serde_json::Error> {
+    serde_json::from_slice::<Line<O>>(line).map(|line| line.0)
+}
+
+/// What is said of bytes that have no sense: never are they dropped in silence.
+fn undecodable(why: &str, foreign: Option<&str>) -> Status {
+    let kind = foreign.map_or_else(String::new, |kind| format!(" (it is {kind:.80})"));
+    let message = format!("unable to decode an event from the watch stream: {why}{kind}");
+    let causes = ["UnexpectedServerResponse", "ClientWatchDecoding"].map(|reason| Cause {
+        reason: reason.to_owned(),
+        message: message.clone(),
+        field: String::new(),
+    });
+    Status {
+        status: "Failure".to_owned(),
+        details: Details { causes: causes.to_vec(), ..Details::default() },
+        reason: Reason::InternalError,
+        code: 500,
+        message,
+    }
+}
+
+impl<R: Runtime> fmt::Debug for Watch<R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Watch").field("ended", &self.chunks.is_none()).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,290 @@
+//! Real threads, and tokio's time (feature `tokio`): for tests whose clock tokio pauses.
+//!
+//! [`System`] reads the machine's clock and has a thread of its own for alarms, so neither stands
+//! still when a test says `tokio::time::pause`. [`Tokio`] reads tokio's clock, and its alarms are
+//! tasks of tokio: a paused clock jumps to the next of them as soon as all tasks wait.
+//!
+//! ```
+//! use std::time::Duration;
+//! use seatrial_core::delaying_queue::DelayingQueue;
+//! use seatrial_core::runtime::{Ambient, Tokio};
+//!
+//! # let mut paused = tokio::runtime::Builder::new_current_thread();
+//! # paused.enable_time().start_paused(true).build().unwrap().block_on(async {
+//! // In a test: #[tokio::test(start_paused = true)]
+//! let runtime = Tokio::current();
+//! let (queue, began) = (DelayingQueue::new(&runtime), runtime.now());
+//! queue.add_after("default/web", Duration::from_secs(3600));
+//! let item = queue.get_async().await.unwrap(); // at once
+//! assert!(runtime.now() >= began + Duration::from_secs(3600));
+//! # drop(item);
+//! # });
+//! ```
+//!
+//! Threads may use it as well, but not the thread that runs tokio's tasks: one that blocks that
+//! thread stops the clock that it waits for. Tokio does not know of threads, so a paused clock may
+//! jump while one of them is at work.
+//!
+//! Random numbers are the machine's, so two runs of a test differ in them: in when a watch ends, in
+//! how long a back-off is. [`Tokio::seeded`] takes them from a seed. With a paused clock and one
+//! thread, both runs then do the same.
+
+use std::fmt;
+use std::sync::Arc;
+use std::task::{Wake, Waker};
+use std::time::Duration;
+
+use ::tokio::runtime::Handle;
+use ::tokio::task::AbortHandle;
+use ::tokio::time::Instant as TokioInstant;
+use parking_lot::MutexGuard;
+
+use super::manual::{ManualCondvar, Roused, Sleeper};
+use super::sequence::Sequence;
+use super::through_system::through_system;
+use super::{Ambient, Instant, Runtime, System, WallTime};
+
+/// Real threads, and the time of one runtime of tokio.
+#[derive(Clone)]
+pub struct Tokio {
+    handle: Handle,
+    epoch: TokioInstant,
+    system: System,
+    /// Where random numbers come from, if not from the machine.
+    seeded: Option<Arc<Sequence>>,
+}
+
+impl Tokio {
+    /// Takes the time of the runtime that this is called on. The epoch is now.
+    ///
+    /// # Panics
+    /// If it is called outside of a runtime: tokio's own panic.
+    #[must_use]
+    pub fn current() -> Self {
+        let (handle, epoch, system) = (Handle::current(), TokioInstant::now(), System::new());
+        Self { handle, epoch, system, seeded: None }
+    }
+
+    /// As [`current`](Self::current), with random numbers that the seed fixes. For tests, which are
+    /// to do the same again: hash tables are keyed by these numbers, and who knows the seed can make
+    /// keys that collide.
+    ///
+    /// ```
+    /// use seatrial_core::runtime::{Ambient, Tokio};
+    ///
+    /// # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
+    /// assert_eq!(Tokio::seeded(7).entropy(), Tokio::seeded(7).entropy());
+    /// # });
+    /// ```
+    ///
+    /// # Panics
+    /// If it is called outside of a runtime: tokio's own panic.
+    #[must_use]
+    pub fn seeded(seed: u64) -> Self {
+        Self { seeded: Some(Arc::new(Sequence::new(seed))), ..Self::current() }
+    }
+
+    /// Sleeps until notified or until the deadline.
+    fn sleep(&self, sleeper: &Arc<Sleeper>) -> Roused {
+        let rouse = Waker::from(Arc::new(Rouse(Arc::clone(sleeper))));
+        let _timer = self.wake_at(sleeper.until, rouse);
+        sleeper.sleep()
+    }
+}
+
+/// Ends a sleep by the clock.
+struct Rouse(Arc<Sleeper>);
+
+impl Wake for Rouse {
+    fn wake(self: Arc<Self>) {
+        self.0.rouse(Roused::ByClock);
+    }
+}
+
+impl fmt::Debug for Tokio {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Tokio").field(&self.now()).finish()
+    }
+}
+
+/// An armed waker: a task that sleeps; `None` if its time never comes.
+#[derive(Debug)]
+pub struct TokioTimer(Option<AbortHandle>);
+
+impl Drop for TokioTimer {
+    fn drop(&mut self) {
+        if let Some(task) = &self.0 {
+            task.abort();
+        }
+    }
+}
+
+impl Ambient for Tokio {
+    fn now(&self) -> Instant {
+        let _entered = self.handle.enter(); // elsewhere tokio reads a clock that is never paused
+        Instant::ZERO + TokioInstant::now().saturating_duration_since(self.epoch)
+    }
+
+    fn wall(&self) -> WallTime {
+        self.system.wall()
+    }
+
+    fn entropy(&self) -> u64 {
+        self.seeded.as_ref().map_or_else(|| self.system.entropy(), |it| it.next())
+    }
+}
+
+impl Runtime for Tokio {
+    type Timer = TokioTimer;
+
+    through_system!();
+
+    fn wait_until<'a, T: Send + 'static>(
+        &self,
+        condvar: &ManualCondvar,
+        mut guard: Self::Guard<'a, T>,
+        deadline: Instant,
+    ) -> (Self::Guard<'a, T>, bool) {
+        let sleeper = Arc::new(Sleeper::new(deadline));
+        condvar.enter(Arc::clone(&sleeper));
+        let roused = MutexGuard::unlocked(&mut guard, || self.sleep(&sleeper));
+        if roused == Roused::ByClock {
+            condvar.forget(&sleeper);
+        }
+        (guard, roused == Roused::ByClock)
+    }
+
+    fn notify_one(&self, condvar: &ManualCondvar) {
+        while condvar.next().is_some_and(|sleeper| !sleeper.rouse(Roused::ByNotice)) {}
+    }
+
+    fn notify_all(&self, condvar: &ManualCondvar) {
+        while let Some(sleeper) = condvar.next() {
+            sleeper.rouse(Roused::ByNotice);
+        }
+    }
+
+    fn wake_at(&self, deadline: Instant, waker: Waker) -> TokioTimer {
+        let after = Duration::from_nanos(deadline.as_nanos());
+        let at = self.epoch.checked_add(after).filter(|_| deadline != Instant::NEVER);
+        TokioTimer(at.map(|at| {
+            let alarm = async move {
+                ::tokio::time::sleep_until(at).await;
+                waker.wake();
+            };
+            self.handle.spawn(alarm).abort_handle()
+        }))
+    }
+
+    fn sleep_until(&self, deadline: Instant) {
+        // Tokio counts whole milliseconds, and comes no earlier than it was told.
+        self.sleep(&Arc::new(Sleeper::new(deadline)));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cancel::{CancelToken, Reason};
+    use crate::delaying_queue::DelayingQueue;
+    use crate::runtime::bell::{Bell, Breaks};
+
+    const HOUR: Duration = Duration::from_secs(3600);
+    const PATIENCE: Duration = Duration::from_secs(60);
+
+    /// Runs a future where the clock is paused; tells how long that took for real.
+    fn paused<T>(run: impl Future<Output = T>) -> (T, Duration) {
+        let system = System::new();
+        let began = system.now();
+        let mut builder = ::tokio::runtime::Builder::new_current_thread();
+        let runtime = builder.enable_time().start_paused(true).build().unwrap();
+        (runtime.block_on(run), system.now().since(began))
+    }
+
+    #[test]
+    fn an_hour_passes_at_once_for_an_item_and_for_a_token() {
+        let (reason, took) = paused(async {
+            let runtime = Tokio::current();
+            let queue = DelayingQueue::new(&runtime);
+            queue.add_after("item", HOUR);
+            let (token, item) = queue.take_async().await.unwrap();
+            assert_eq!(item, "item");
+            assert!(runtime.now() >= Instant::ZERO + HOUR);
+            queue.done(token);
+            let token = CancelToken::with_deadline(&runtime, runtime.now() + HOUR);
+            token.wait_async().await
+        });
+        assert_eq!(reason, Reason::DeadlineExceeded);
+        assert!(took < PATIENCE, "{took:?}");
+    }
+
+    #[test]
+    fn the_machines_time_does_not_care_for_a_paused_clock() {
+        let ((), _) = paused(async {
+            let queue = DelayingQueue::new(&System::new());
+            queue.add_after("item", HOUR);
+            let waited = ::tokio::time::timeout(2 * HOUR, queue.take_async()).await;
+            assert!(waited.is_err(), "two hours have passed for tokio alone");
+        });
+    }
+
+    #[test]
+    fn a_seed_fixes_the_random_numbers_of_all_copies_together() {
+        let draw = |runtime: Tokio| {
+            let copy = runtime.clone();
+            [runtime.entropy(), copy.entropy(), runtime.entropy()]
+        };
+        let ((), _) = paused(async {
+            let one = draw(Tokio::seeded(1));
+            assert!(one[0] != one[1] && one[1] != one[2] && one[0] != one[2], "{one:?}");
+            assert_eq!(one, draw(Tokio::seeded(1)));
+            assert_ne!(one, draw(Tokio::seeded(2)));
+            assert_ne!(draw(Tokio::current()), draw(Tokio::current()));
+        });
+    }
+
+    #[test]
+    fn threads_sleep_by_the_same_clock() {
+        let ((), took) = paused(async {
+            let runtime = Tokio::current();
+            let (queue, over) = (DelayingQueue::new(&runtime), CancelToken::new(&runtime));
+            queue.add_after("item", HOUR);
+            let (inner, ends) = (runtime.clone(), over.clone());
+            let thread = runtime.spawn("takes", move || {
+                let taken = queue.take();
+                let then = inner.now();
+                inner.sleep_until(then + HOUR);
+                ends.cancel();
+                (taken.is_some(), inner.now().since(then))
+            });
+            over.wait_async().await;
+            let (took_one, slept) = runtime.join(thread).unwrap();
+            assert!(took_one && slept >= HOUR, "{slept:?}");
+        });
+        assert!(took < PATIENCE, "{took:?}");
+    }
+
+    #[test]
+    fn a_notification_ends_a_sleep_and_a_dropped_alarm_wakes_nobody() {
+        let ((), took) = paused(async {
+            let runtime = Tokio::current();
+            let bells = [(); 3].map(|()| Arc::<Bell>::default());
+            let arm = |bell: &Arc<Bell>, at| runtime.wake_at(at, Waker::from(Arc::clone(bell)));
+            let soon = runtime.now() + HOUR;
+            let never = arm(&bells[0], Instant::NEVER);
+            drop(arm(&bells[1], soon));
+            let breaks = runtime.wake_at(soon, Breaks::waker("a waker of a test"));
+            let rings = arm(&bells[2], soon);
+            let token = CancelToken::new(&runtime);
+            let inner = token.clone();
+            let until = soon + HOUR;
+            let waits = runtime.spawn("waits", move || inner.wait_until(until));
+            ::tokio::time::sleep(HOUR + Duration::from_secs(1)).await;
+            assert_eq!(bells.each_ref().map(|bell| bell.rings()), [0, 0, 1]);
+            token.cancel();
+            assert!(runtime.join(waits).unwrap());
+            drop((never, breaks, rings));
+        });
+        assert!(took < PATIENCE, "{took:?}");
+    }
+}

@@ -1,0 +1,14 @@
+//! Against the simulated API server, over sockets and TLS: everything that a controller does with a
+//! cluster.
+
+#![expect(
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    reason = "processes and sockets run on the machine's own time"
+)]
+
+mod bed;
+mod chain;
+mod collections;
+mod leases;
+mod throughput;

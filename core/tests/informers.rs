@@ -1,0 +1,103 @@
+//! Informers come and go: no thread stays, and no memory.
+//!
+//! `SEATRIAL_CYCLES` says how often, two hundred times unless it does:
+//!
+//! ```text
+//! SEATRIAL_CYCLES=10000 cargo test --release -p seatrial-core --test informers
+//! ```
+#![cfg(target_os = "linux")]
+
+use std::future::{pending, ready};
+use std::sync::Arc;
+use std::time::Duration;
+
+use cap::Cap;
+use seatrial_core::informer::{
+    Awaited, Event, Informer, ListOptions, ListWatch, Page, Registry, SourceError, Stream,
+    WatchOptions,
+};
+use seatrial_core::runtime::{Ambient, System};
+use seatrial_core::store::{Described, Metadata};
+
+#[global_allocator]
+static MEMORY: Cap<std::alloc::System> = Cap::new(std::alloc::System, usize::MAX);
+
+/// What may be left behind for good: what the system keeps for later threads.
+const LEFT_BEHIND: usize = 1 << 18;
+
+#[derive(Debug)]
+struct Thing;
+
+impl Described for Thing {
+    fn metadata(&self) -> Option<Metadata<'_>> {
+        Some(Metadata { namespace: "", name: "thing", uid: "u", resource_version: "1" })
+    }
+}
+
+type Object = Arc<Thing>;
+
+/// A server with one object that never changes.
+struct Still;
+
+impl ListWatch<Object> for Still {
+    fn list(&self, _: ListOptions) -> Awaited<'_, Result<Page<Object>, SourceError>> {
+        Box::pin(ready(Ok(Page::whole(vec![Arc::new(Thing)], "1"))))
+    }
+
+    fn watch(&self, _: WatchOptions) -> Awaited<'_, Result<Box<dyn Stream<Object>>, SourceError>> {
+        Box::pin(ready(Ok(Box::new(Silence) as Box<dyn Stream<Object>>)))
+    }
+
+    fn streams_lists(&self) -> bool {
+        false
+    }
+}
+
+struct Silence;
+
+impl Stream<Object> for Silence {
+    fn next(&mut self) -> Awaited<'_, Option<Event<Object>>> {
+        Box::pin(pending())
+    }
+}
+
+fn cycle(system: &System, stops_early: bool) {
+    let registry = Registry::new(system);
+    let make = || Informer::new(system, Arc::new(Still));
+    let informer = registry.informer("things", make).expect("it is not shut down");
+    let handler = informer.handle(|_| ()).expect("it has not stopped");
+    registry.start();
+    if !stops_early {
+        let until = system.now() + Duration::from_secs(60);
+        registry.wait_for_sync(until).expect("the server answers at once");
+        assert!(handler.wait_for_sync());
+    }
+    registry.shut_down();
+    assert!(handler.has_ended());
+}
+
+fn threads() -> usize {
+    std::fs::read_dir("/proc/self/task").expect("a list of the threads").count()
+}
+
+#[test]
+fn starts_and_stops_leave_no_thread_and_no_memory_behind() {
+    let cycles = std::env::var("SEATRIAL_CYCLES").map_or(200, |it| it.parse().expect("a number"));
+    let system = System::new();
+    for number in 0..50 {
+        cycle(&system, number % 2 == 0);
+    }
+    let (threads_before, memory_before) = (threads(), MEMORY.allocated());
+    for number in 0..cycles {
+        cycle(&system, number % 2 == 0);
+    }
+    let grown = MEMORY.allocated().saturating_sub(memory_before);
+    println!("{cycles} cycles, {} threads, {grown} bytes more", threads());
+    // A thread that was joined may be listed for another moment.
+    let until = system.now() + Duration::from_secs(10);
+    while threads() > threads_before && system.now() < until {
+        std::thread::yield_now();
+    }
+    assert!(threads() <= threads_before, "{} threads, before {threads_before}", threads());
+    assert!(grown < LEFT_BEHIND, "{grown} bytes");
+}

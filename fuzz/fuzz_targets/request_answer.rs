@@ -1,0 +1,8 @@
+//! Answers of any bytes, and when to come again.
+
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use seatrial_models::request::text::check_answer;
+
+fuzz_target!(|bytes: &[u8]| check_answer(bytes));

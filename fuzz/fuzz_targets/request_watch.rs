@@ -1,0 +1,8 @@
+//! Watches of any bytes, cut anyhow.
+
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use seatrial_models::request::text::check_watch;
+
+fuzz_target!(|bytes: &[u8]| check_watch(bytes));

@@ -1,0 +1,70 @@
+//! Two replicas and one Lease on a server of their own: the leader dies without a word, the other
+//! one waits until nobody can lead any more, and takes over. It ends by itself within six seconds.
+//!
+//! ```text
+//! cargo run -p seatrial-kube --example election
+//! ```
+
+use std::time::Duration;
+
+use kube::Client;
+use seatrial_kube::election::{Bounds, LeaderElection, Leadership, Profile, Timing};
+use seatrial_sim::apiserver::{Options, Server};
+use seatrial_sim::http::{Face, Listen};
+use tokio::sync::mpsc;
+use tokio::time::Instant;
+
+/// A replica that leads until it is told to stop.
+fn replica(
+    client: &Client,
+    name: &'static str,
+    leads: &mpsc::Sender<&'static str>,
+) -> LeaderElection {
+    // Shorter than is good on a cluster, so that nobody has to wait here.
+    let timing = Timing {
+        lease: Duration::from_secs(3),
+        renew: Duration::from_secs(2),
+        retry: Duration::from_millis(300),
+    };
+    let leads = leads.clone();
+    LeaderElection::new(client.clone(), "default", "example")
+        .identity(name)
+        .timing(timing)
+        .profile(Profile::Strict(Bounds::default().work(Duration::from_millis(200))))
+        .on_new_leader(move |leader| {
+            if leader == name {
+                let _full = leads.try_send(name); // it was told before
+            }
+        })
+}
+
+async fn work(leadership: Leadership) {
+    println!("leading, with {:?}", leadership.fence());
+    leadership.lost().await;
+    println!("leading no longer");
+}
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    // Your operator has `Client::try_default().await?` instead of these three lines.
+    let server = Face::listen(Server::new(&Options::default()), &Listen::default())?;
+    let config = kube::Config::new(format!("http://{}", server.address()).parse()?);
+    let client = Client::try_from(config)?;
+
+    let (tell, mut leads) = mpsc::channel(2);
+    let first = tokio::spawn(replica(&client, "first", &tell).run(work));
+    println!("{} leads", leads.recv().await.unwrap_or_default());
+    let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
+    let second =
+        replica(&client, "second", &tell).graceful_shutdown_on(async move { drop(stopped.await) });
+    let second = tokio::spawn(second.run(work));
+    tokio::time::sleep(Duration::from_millis(500)).await;
+    println!("the first dies");
+    let died = Instant::now();
+    first.abort();
+    let successor = leads.recv().await.unwrap_or_default();
+    println!("{successor} leads after {:.1} s", died.elapsed().as_secs_f64());
+    drop(stop); // an orderly end: the Lease is freed
+    let _value = second.await??;
+    Ok(())
+}

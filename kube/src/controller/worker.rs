@@ -1,0 +1,59 @@
+//! What a worker does with a key: the object from the store, the reconcile function, the policy.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use seatrial_core::informer::Informer;
+use seatrial_core::pool::tasks::ReconcileAsync;
+use seatrial_core::pool::{Action, Attempt, Fault};
+use seatrial_core::runtime::{Ambient, Tokio};
+
+use super::ObjectRef;
+use crate::object::Object;
+
+/// How long a worker waits for the controller's own writes, before it turns to another object.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// A reconcile function with its policy and context.
+pub(super) struct Worker<K: kube::Resource + fmt::Debug + Send + Sync + 'static, F, P, C> {
+    pub(super) runtime: Tokio,
+    pub(super) main: Arc<Informer<Object<K>, Tokio>>,
+    pub(super) reconcile: F,
+    pub(super) error_policy: P,
+    pub(super) context: Arc<C>,
+}
+
+impl<K, F, W, E, P, C> ReconcileAsync<ObjectRef> for Worker<K, F, P, C>
+where
+    K: kube::Resource + fmt::Debug + Send + Sync + 'static,
+    F: Fn(Arc<K>, Arc<C>) -> W + Send + Sync + 'static,
+    W: Future<Output = Result<Action, E>> + Send,
+    E: Send + 'static,
+    P: Fn(Arc<K>, &E, Arc<C>) -> Action + Send + Sync + 'static,
+    C: Send + Sync + 'static,
+{
+    type Error = E;
+
+    async fn reconcile(&self, key: &ObjectRef, _: Attempt<'_>) -> Result<Action, Fault<E>> {
+        let until = self.runtime.now() + PATIENCE;
+        let object = match self.main.get_written_async(&key.to_string(), until).await {
+            Ok(Some(object)) => object,
+            // One that is gone has nothing left to reconcile; finalizers come before that.
+            Ok(None) => return Ok(Action::Done),
+            Err(_late) => return Ok(Action::Requeue),
+        };
+        let context = Arc::clone(&self.context);
+        let error = match (self.reconcile)(Arc::clone(&object.0), context).await {
+            Ok(action) => return Ok(action),
+            Err(error) => error,
+        };
+        Err(match (self.error_policy)(object.0, &error, Arc::clone(&self.context)) {
+            Action::Done => Fault::Terminal(error),
+            Action::RequeueAfter(delay) | Action::Priority(_, Some(delay)) => {
+                Fault::RetryAfter(error, delay)
+            }
+            _ => Fault::Retry(error),
+        })
+    }
+}

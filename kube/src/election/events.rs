@@ -1,0 +1,52 @@
+//! Events about the election, for people who describe the Lease.
+
+use std::fmt;
+
+use kube::Client;
+use kube::api::{Api, DynamicObject, PostParams};
+use kube::core::{ApiResource, GroupVersionKind};
+use seatrial_core::elector::{EventRecorder, LockEvent, Timestamp};
+use seatrial_core::runtime::{Ambient, Tokio};
+use serde_json::json;
+
+/// Writes events of the API group's core, each in a task of its own. One that is refused, for
+/// example because the service account may not write events, is dropped: no election hangs on it.
+pub(super) struct Recorder {
+    pub(super) client: Client,
+    pub(super) runtime: Tokio,
+    pub(super) identity: String,
+}
+
+impl EventRecorder for Recorder {
+    fn record(&self, event: LockEvent) {
+        let (namespace, name) = (event.object.namespace(), event.object.name());
+        let kind = ApiResource::from_gvk(&GroupVersionKind::gvk("", "v1", "Event"));
+        // Two events of one moment have two names.
+        let unique = self.runtime.entropy();
+        let now = Timestamp::from(self.runtime.wall());
+        let mut seconds = String::new();
+        now.write_seconds(&mut seconds);
+        let content = json!({
+            "involvedObject": {
+                "apiVersion": event.api_version, "kind": event.kind,
+                "namespace": namespace, "name": name, "uid": event.uid.as_str(),
+            },
+            "type": "Normal", "reason": event.reason, "message": event.message,
+            "action": event.reason, "count": 1, "firstTimestamp": seconds,
+            "lastTimestamp": seconds, "eventTime": now.to_string(),
+            "source": {"component": self.identity},
+            "reportingComponent": "seatrial-kube", "reportingInstance": self.identity,
+        });
+        let api = Api::<DynamicObject>::namespaced_with(self.client.clone(), namespace, &kind);
+        let event = DynamicObject::new(&format!("{name}.{unique:016x}"), &kind).data(content);
+        drop(tokio::spawn(async move {
+            drop(api.create(&PostParams::default(), &event).await);
+        }));
+    }
+}
+
+impl fmt::Debug for Recorder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Recorder")
+    }
+}

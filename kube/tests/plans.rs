@@ -1,0 +1,87 @@
+//! A controller of this crate under the default plan of faults: crashes after each write, restarts
+//! onto replicas that lag, changes that no watch told of, and several of them by chance.
+
+mod common;
+
+use std::sync::Arc;
+
+use common::small::{maps, reconcile, secrets};
+use k8s_openapi::api::core::v1::ConfigMap;
+use kube::{Client, ResourceExt};
+use seatrial_core::runtime::Tokio;
+use seatrial_kube::controller::{Action, Controller};
+use seatrial_kube::watcher::Config;
+use seatrial_sim::kube::{Simulation, State};
+use serde_json::json;
+
+/// A controller that draws the same random numbers in every run of a plan.
+fn seeded(client: &Client, config: Config) -> Controller<ConfigMap> {
+    Controller::on(&Tokio::seeded(1), maps(client), config.clone().labels("role=parent"))
+        .owns(secrets(client), config)
+}
+
+async fn by_streams(client: Client) {
+    let controller = seeded(&client, Config::default());
+    controller.run(reconcile, |_, _, _| Action::Requeue, Arc::new(client)).await;
+}
+
+async fn by_pages(client: Client) {
+    let controller = seeded(&client, Config::default().list_watch());
+    controller.run(reconcile, |_, _, _| Action::Requeue, Arc::new(client)).await;
+}
+
+/// With a bug: a parent that has its finalizer is taken for one that has its Secret, and a process
+/// may die between the two.
+async fn forgetful(client: Client) {
+    let reconcile = async |map: Arc<ConfigMap>, client: Arc<Client>| {
+        if map.metadata.deletion_timestamp.is_none() && !map.finalizers().is_empty() {
+            return Ok(Action::Done);
+        }
+        reconcile(map, client).await
+    };
+    let controller = seeded(&client, Config::default());
+    controller.run(reconcile, |_, _, _| Action::Requeue, Arc::new(client)).await;
+}
+
+fn parent(name: &str) -> ConfigMap {
+    let map = json!({"metadata": {"name": name, "labels": {"role": "parent"}}, "data": {"x": "1"}});
+    serde_json::from_value(map).expect("a map")
+}
+
+/// What a user does with two parents; every plan is run twice, and both runs must be the same.
+fn used(simulation: Simulation) -> Simulation {
+    let one_is_left = |state: &State| {
+        let secrets: Vec<_> = state.list("secrets").map(|it| it["data"]["x"].clone()).collect();
+        if secrets == ["Mg=="] { Ok(()) } else { Err(format!("the Secrets hold {secrets:?}")) }
+    };
+    simulation
+        .create(&parent("a"))
+        .create(&parent("b"))
+        .patch("ConfigMap", "a", json!({"data": {"x": "2"}}))
+        .delete("ConfigMap", "b")
+        .at_end(one_is_left)
+        .twice()
+}
+
+#[test]
+fn a_small_operator_holds_under_every_plan() {
+    let report = used(Simulation::of(by_streams)).check();
+    let [crashes, _, unobserved] = report.alone;
+    assert!(crashes >= 7, "two finalizers, two Secrets, a change, two deletions: {report}");
+    assert!(unobserved > 0, "{report}");
+}
+
+#[test]
+fn it_holds_on_replicas_that_lag() {
+    // A list by pages takes what a replica has; a stream begins with what is true.
+    let report = used(Simulation::of(by_pages)).check();
+    assert!(report.alone[1] > 0, "{report}");
+}
+
+#[test]
+fn a_crash_between_two_writes_convicts_one_that_forgets_the_second() {
+    let failure = Simulation::of(forgetful).create(&parent("a")).try_check().expect_err("a bug");
+    assert_eq!(failure.plan.to_string(), "crash(1)");
+    assert_eq!(failure.violations[0].text, ["- secrets default/a is missing"]);
+    assert_eq!(failure.inadmissible, None);
+}

@@ -1,0 +1,102 @@
+//! What happened in one execution, in order.
+//!
+//! Every event is recorded inside the critical section that it describes (see `recorder`): events
+//! recorded around a call are glued to the neighbouring step, the time between two of them
+//! shrinks to nothing, and a checker that looks for overlap is blind.
+
+use seatrial_core::machine::{Step, Wakes};
+use seatrial_core::runtime::Instant;
+
+use crate::engine::End;
+
+use super::told::Told;
+
+/// One thing that happened.
+#[derive(Clone, Debug)]
+pub struct Event<Op, Ret> {
+    /// Which thread did it; 0 is the main thread.
+    pub thread: u8,
+    /// When, by the clock of the runtime.
+    pub at: Instant,
+    /// On which of the scenario's machines, in the order of their making.
+    pub object: u8,
+    /// What it was.
+    pub what: What<Op, Ret>,
+    /// What it told a metrics library; `None` if nobody listens.
+    pub told: Option<Vec<Told>>,
+}
+
+/// What happened.
+#[derive(Clone, Debug)]
+pub enum What<Op, Ret> {
+    /// A call on the machine ran one step.
+    Step {
+        /// The call, as it was before the step.
+        op: Op,
+        /// What the step decided.
+        outcome: Step<Ret>,
+        /// Whom it woke.
+        wakes: Wakes,
+    },
+    /// A waiting call was given up.
+    Cancel {
+        /// The call.
+        op: Op,
+    },
+    /// The scenario says something about itself.
+    Note {
+        /// What it says.
+        label: &'static str,
+        /// About whom or how much.
+        value: u64,
+    },
+    /// Nobody can move, except the thread that says so: a thread that sleeps now sleeps for ever unless
+    /// something new happens.
+    Quiet,
+}
+
+impl<Op, Ret> Event<Op, Ret> {
+    /// Returns the call and its result, if the event ended a call.
+    pub fn returned(&self) -> Option<(&Op, &Ret)> {
+        match &self.what {
+            What::Step { op, outcome: Step::Done(ret) | Step::Held(ret), .. } => Some((op, ret)),
+            _ => None,
+        }
+    }
+
+    /// Makes another step of the same moment: one of several that this one stands for.
+    pub fn instead(&self, op: Op, outcome: Step<Ret>) -> Self {
+        let Self { thread, at, object, .. } = *self;
+        let what = What::Step { op, outcome, wakes: Wakes::default() };
+        Self { thread, at, object, what, told: None }
+    }
+
+    /// Returns the value of a note with this label.
+    pub fn noted(&self, wanted: &str) -> Option<u64> {
+        match self.what {
+            What::Note { label, value } if label == wanted => Some(value),
+            _ => None,
+        }
+    }
+}
+
+/// One execution: its events and its end.
+#[derive(Clone, Debug)]
+pub struct History<Op, Ret> {
+    /// The events, in the order in which they took effect.
+    pub events: Vec<Event<Op, Ret>>,
+    /// How the execution ended.
+    pub end: End,
+}
+
+impl<Op, Ret> History<Op, Ret> {
+    /// Returns the values of all notes with this label, in order.
+    pub fn notes<'a>(&'a self, label: &'a str) -> impl Iterator<Item = u64> + 'a {
+        self.events.iter().filter_map(move |event| event.noted(label))
+    }
+
+    /// Tells whether the execution came to its planned end.
+    pub fn finished(&self) -> bool {
+        self.end == End::Finished
+    }
+}

@@ -1,0 +1,32 @@
+//! What one writes to have something checked: a component, its scenarios, what must hold, and the bugs
+//! that must be found out; and what is recorded of an execution.
+
+mod component;
+mod edited;
+pub mod figures;
+mod history;
+mod invariant;
+mod ledger;
+mod mutant;
+mod no_machine;
+mod recorder;
+mod scenario;
+mod simulation;
+pub mod told;
+mod world;
+
+pub use component::{Component, EventOf, HistoryOf, MachineOf, OpOf, Property, RetOf};
+pub use edited::{Edit, Edited, Forgetful, Retell, Retold, Unaware, at_most, keep_at_most};
+pub use history::{Event, History, What};
+pub use invariant::{AGREES, Invariant, Kind, REACHES_ITS_CASE};
+pub use ledger::Ledger;
+pub use mutant::{Mutant, MutantKind, mistakes, mutants};
+pub use no_machine::NoMachine;
+pub(crate) use recorder::Log;
+pub use recorder::{Alone, DynMachine};
+pub use scenario::{DynScenario, Scenario, sleeps};
+pub(crate) use scenario::{IS_A_PROGRAM, RUNS_NO_SCENARIO};
+pub use simulation::Simulation;
+pub use told::{Mistold, Telling, Told};
+pub(crate) use world::MachineMaker;
+pub use world::World;

@@ -1,0 +1,84 @@
+//! Seeded bugs: a harness is worth what it convicts.
+
+use super::component::{Component, MachineOf};
+
+/// What becomes of a mutant.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum MutantKind {
+    /// A mistake that somebody made or could make; it must be convicted.
+    Seeded,
+    /// A defect that is still in the reference, built faithfully; it must be convicted, beside our
+    /// rule that holds.
+    Exhibit,
+    /// It differs in no observable way, for this reason; it must not be convicted.
+    Equivalent(&'static str),
+}
+
+/// A broken variant of a component's machine.
+pub struct Mutant<C: Component> {
+    /// Its name: the mistake, in snake case.
+    pub name: &'static str,
+    /// Where the mistake comes from.
+    pub origin: &'static str,
+    /// The invariants that it breaks, by name.
+    pub breaks: &'static [&'static str],
+    /// What is expected of it.
+    pub kind: MutantKind,
+    /// Makes the broken machine.
+    pub make: fn() -> MachineOf<C>,
+}
+
+impl<C: Component> Clone for Mutant<C> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<C: Component> Copy for Mutant<C> {}
+
+impl<C: Component> std::fmt::Debug for Mutant<C> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Mutant").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
+/// Lists mutants, one after another: the expectation, the name, the origin, the arguments of its
+/// machine, and the invariants that it breaks. The function that makes the machine comes first.
+#[macro_export]
+macro_rules! mutants {
+    ($make:ident:
+     $($kind:ident $(($why:expr))? $name:literal from $origin:literal:
+       $with:tt breaks [$($broken:literal),*];)+) => {
+        vec![$($crate::author::Mutant {
+            name: $name,
+            origin: $origin,
+            breaks: &[$($broken),*],
+            kind: $crate::author::MutantKind::$kind $(($why))?,
+            make: || $make $with,
+        }),+]
+    };
+}
+
+pub use mutants;
+
+/// Lists the mistakes that one may make in an algorithm, and all of them in one place.
+#[macro_export]
+macro_rules! mistakes {
+    ($(#[$says:meta])* $seen:vis enum $name:ident {
+        $($(#[$what:meta])* $mistake:ident,)+
+    }) => {
+        $(#[$says])*
+        #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+        $seen enum $name {
+            $($(#[$what])* $mistake,)+
+        }
+
+        impl $name {
+            /// All of them.
+            #[allow(dead_code, reason = "not every algorithm has a property that a caller sees")]
+            $seen const ALL: &'static [Self] = &[$(Self::$mistake),+];
+        }
+    };
+}
+
+pub use mistakes;

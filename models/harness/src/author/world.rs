@@ -1,0 +1,146 @@
+//! The world of a scenario: a runtime, the machine under trial, and a way to say things.
+
+use std::future::poll_fn;
+use std::pin::pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, Ordering};
+use std::task::Poll;
+use std::time::Duration;
+
+use seatrial_core::machine::Boxed;
+use seatrial_core::runtime::Runtime;
+
+use super::component::{Component, EventOf, MachineOf, OpOf, RetOf};
+use super::history::{Event, What};
+use super::recorder::{Log, Recorded};
+use super::told::{is_measured, take_told};
+use crate::engine::Observed;
+
+/// Makes the machine under trial: the real one or a mutant.
+pub(crate) type MachineMaker<C> = Arc<dyn Fn() -> MachineOf<C> + Send + Sync>;
+
+/// The surroundings of one execution of a scenario.
+pub struct World<R: Runtime, C: Component> {
+    runtime: R,
+    log: Log<OpOf<C>, RetOf<C>>,
+    make: MachineMaker<C>,
+    thread: fn(&R) -> u8,
+    jumps_when_quiet: bool,
+    objects: Arc<AtomicU8>,
+}
+
+impl<R: Runtime, C: Component> Clone for World<R, C> {
+    fn clone(&self) -> Self {
+        Self {
+            runtime: self.runtime.clone(),
+            log: self.log.clone(),
+            make: Arc::clone(&self.make),
+            thread: self.thread,
+            jumps_when_quiet: self.jumps_when_quiet,
+            objects: Arc::clone(&self.objects),
+        }
+    }
+}
+
+impl<R: Observed, C: Component> World<R, C> {
+    pub(crate) fn new(runtime: &R, log: Log<OpOf<C>, RetOf<C>>, make: MachineMaker<C>) -> Self {
+        Self {
+            runtime: runtime.clone(),
+            log,
+            make,
+            thread: R::thread,
+            jumps_when_quiet: R::JUMPS_WHEN_QUIET,
+            objects: Arc::default(),
+        }
+    }
+}
+
+impl<R: Runtime, C: Component> World<R, C> {
+    /// Returns the runtime of this execution.
+    pub fn runtime(&self) -> &R {
+        &self.runtime
+    }
+
+    /// Makes the machine under trial, recorded, and broken where a mutant is tried.
+    pub fn machine(&self) -> Boxed<C::Machine> {
+        let (runtime, thread) = (self.runtime.clone(), self.thread);
+        drop(take_told());
+        let machine = (self.make)();
+        Boxed(Box::new(Recorded {
+            machine,
+            measured: is_measured(),
+            log: self.log.clone(),
+            object: self.objects.fetch_add(1, Ordering::Relaxed),
+            thread: Box::new(move || thread(&runtime)),
+        }))
+    }
+
+    /// Says something that invariants can read. To describe a critical section of your own, call
+    /// it inside that section.
+    pub fn note(&self, label: &'static str, value: u64) {
+        self.record(What::Note { label, value });
+    }
+
+    fn record(&self, what: What<OpOf<C>, RetOf<C>>) {
+        let event: EventOf<C> = Event {
+            thread: (self.thread)(&self.runtime),
+            at: self.runtime.now(),
+            object: 0,
+            what,
+            told: None,
+        };
+        self.log.push(event);
+    }
+
+    /// Starts a thread.
+    pub fn spawn<T: Send + 'static>(
+        &self,
+        name: &str,
+        body: impl FnOnce() -> T + Send + 'static,
+    ) -> R::Join<T> {
+        // Boxed, or everything that starts a thread would be compiled again for each body.
+        let body: Box<dyn FnOnce() -> T + Send> = Box::new(body);
+        self.runtime.spawn(name, body)
+    }
+
+    /// Waits for a thread; its panic becomes this thread's.
+    pub fn join<T: Send + 'static>(&self, thread: R::Join<T>) -> T {
+        match self.runtime.join(thread) {
+            Ok(value) => value,
+            Err(panic) => std::panic::resume_unwind(panic),
+        }
+    }
+
+    /// Runs a future as a task that gives up where it would have to wait: the future is dropped
+    /// there, asleep or woken.
+    pub fn at_once<T>(&self, future: impl Future<Output = T>) -> Option<T> {
+        let mut future = pin!(future);
+        let once = poll_fn(|context| match future.as_mut().poll(context) {
+            Poll::Ready(value) => Poll::Ready(Some(value)),
+            Poll::Pending => Poll::Ready(None),
+        });
+        self.runtime.block_on(once)
+    }
+
+    /// Sleeps until nobody else can move, and records that moment.
+    ///
+    /// It catches a lost wake-up before a shutdown that wakes everybody hides it. On real threads
+    /// there is no such proof: there it sleeps a little and records nothing.
+    pub fn quiesce(&self) {
+        const LONGER_THAN_ANY_DEADLINE: Duration = Duration::from_secs(3_600);
+        const A_LITTLE: Duration = Duration::from_millis(2);
+        let now = self.runtime.now();
+        if self.jumps_when_quiet {
+            self.runtime.sleep_until(now + LONGER_THAN_ANY_DEADLINE);
+            self.record(What::Quiet);
+        } else {
+            self.runtime.sleep_until(now + A_LITTLE);
+        }
+    }
+}
+
+impl<R: Runtime, C: Component> std::fmt::Debug for World<R, C> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "World of {}", C::NAME)
+    }
+}

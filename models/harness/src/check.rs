@@ -1,0 +1,151 @@
+//! One scenario inside an ordinary `#[test]`.
+//!
+//! ```
+//! use seatrial::check::{ALL, check};
+//! # use seatrial_core::runtime::Runtime;
+//! # use seatrial::trial::{Component, DynScenario, HistoryOf, Invariant, MachineOf, NoMachine};
+//! # use seatrial::trial::{Scenario, Violation, World};
+//! # #[derive(Debug)] struct Mine;
+//! # impl Component for Mine {
+//! #     type Machine = NoMachine;
+//! #     const NAME: &'static str = "mine";
+//! #     const SAYS: &'static str = "an example";
+//! #     fn machine() -> MachineOf<Self> { Box::new(NoMachine) }
+//! #     fn scenarios() -> Vec<Box<dyn DynScenario<Self>>> { vec![Box::new(TwoThreads)] }
+//! #     fn invariants() -> Vec<Invariant<Self>> { vec![] }
+//! # }
+//! # struct TwoThreads;
+//! # impl Scenario<Mine> for TwoThreads {
+//! #     const NAME: &'static str = "two_threads";
+//! #     const SAYS: &'static str = "two threads";
+//! #     fn run<R: Runtime>(&self, world: &World<R, Mine>) {
+//! #         let other = world.spawn("other", || ());
+//! #         world.join(other);
+//! #     }
+//! #     fn reaches(history: &HistoryOf<Mine>) -> bool { history.finished() }
+//! # }
+//! // inside a #[test]:
+//! check(TwoThreads).on(ALL);
+//! ```
+
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+use crate::engine::Engine;
+use crate::picture::picture;
+use crate::trial::{Budget, Case, Component, Finding, Plan, Scenario, StopAt, Trial, Witness};
+
+/// Every engine; those that the build lacks are passed over.
+pub const ALL: &[Engine] = Engine::ALL;
+
+/// A scenario that is to be checked.
+#[must_use = "nothing is checked until `on` says on which engines"]
+pub struct Check<C: Component> {
+    case: Case<C>,
+    budget: Budget,
+    seed: u64,
+}
+
+/// Checks a scenario against the invariants of its component.
+pub fn check<C: Component>(scenario: impl Scenario<C>) -> Check<C> {
+    let case = Case {
+        scenario: Arc::new(scenario),
+        make: Arc::new(C::machine),
+        invariants: C::invariants().into(),
+    };
+    Check { case, budget: Budget::smoke(), seed: 0 }
+}
+
+impl<C: Component> Check<C> {
+    /// Spends more, or less, than [`Budget::smoke`].
+    pub fn budget(self, budget: Budget) -> Self {
+        Self { budget, ..self }
+    }
+
+    /// Starts randomness elsewhere.
+    pub fn seed(self, seed: u64) -> Self {
+        Self { seed, ..self }
+    }
+
+    /// Runs the scenario on each of the engines that the build has and that can hold it.
+    ///
+    /// # Panics
+    /// If an invariant is violated, with the interleaving and its witness; if an engine that looks at
+    /// every order did not get through all of them; if no execution reached the case that the
+    /// scenario is named for; or if no engine ran.
+    pub fn on(self, engines: &[Engine]) {
+        let mut ran = 0;
+        for &engine in engines {
+            if engine.missing().is_some() || self.case.scenario.cannot_run_on(engine).is_some() {
+                continue;
+            }
+            let plan = Plan {
+                engine,
+                budget: self.budget.clone(),
+                seed: self.seed,
+                stop_at: StopAt::FirstViolation,
+                minimise: true,
+                time: self.budget.time,
+            };
+            let trial = self.case.run(&plan);
+            if trial.refused.is_none() {
+                ran += 1;
+                self.judge(engine, &trial);
+            }
+        }
+        let name = self.case.scenario.name();
+        assert!(ran > 0, "no engine of this build ran {name}: enable the features loom, shuttle");
+    }
+
+    fn judge(&self, engine: Engine, trial: &Trial) {
+        let name = self.case.scenario.name();
+        if let Some(finding) = trial.findings.first() {
+            panic!("{}", self.accuse(engine, finding));
+        }
+        let executions = trial.exploration.executions;
+        assert!(executions > 0, "{engine} ran nothing of {name}");
+        if let Some(why) = &trial.diverged {
+            panic!(
+                "{name} on {engine} does not do the same again when it is led the same way: {why}"
+            );
+        }
+        assert!(
+            trial.exploration.exhausted || !engine.exhausts(),
+            "{engine} did not finish {name} within {executions} executions: nothing is decided; \
+             give a larger `budget`, or leave this engine out"
+        );
+        assert!(
+            trial.reached || engine.depends_on_the_machine(),
+            "{name} on {engine}: no execution reached the case that the scenario is named for"
+        );
+    }
+
+    fn accuse(&self, engine: Engine, finding: &Finding) -> String {
+        let scenario = self.case.scenario.name();
+        let Finding { invariant, violation, execution, .. } = finding;
+        let mut text = format!(
+            "{}/{scenario} on {engine}: execution {execution} violates {invariant}: {}\n\n",
+            C::NAME,
+            violation.because
+        );
+        text.push_str(&picture(&finding.lines, violation.at));
+        if let Some(route) = &finding.route {
+            let witness = Witness {
+                component: C::NAME.to_owned(),
+                scenario: scenario.to_owned(),
+                mutant: None,
+                engine,
+                route: route.clone(),
+                history: finding.digest(),
+            };
+            let _infallible = writeln!(text, "\nwitness: {witness}");
+        }
+        text
+    }
+}
+
+impl<C: Component> std::fmt::Debug for Check<C> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Check of {}/{}", C::NAME, self.case.scenario.name())
+    }
+}

@@ -1,0 +1,131 @@
+//! The command line, for this crate's catalogue and for yours.
+//!
+//! A crate of your own gets every command for its own scenarios with a test target of three lines
+//! and `harness = false`:
+//!
+//! ```no_run
+//! # use seatrial::catalogue::Catalogue;
+//! # const CATALOGUE: Catalogue = Catalogue::new("mine", &[]);
+//! fn main() -> std::process::ExitCode {
+//!     seatrial::cli::main(&CATALOGUE)
+//! }
+//! ```
+
+mod alone;
+mod args;
+mod conformance;
+mod controller;
+mod doctor;
+mod list;
+mod manual;
+mod merge;
+mod mutants;
+mod output;
+mod progress;
+mod render;
+mod replay;
+mod run;
+mod shrink;
+
+use std::process::ExitCode;
+
+use clap::{ArgMatches, CommandFactory as _, FromArgMatches as _};
+
+use crate::catalogue::Catalogue;
+use crate::report::Colour;
+
+use args::{Arguments, ColorChoice, Command};
+
+pub use args::Printed;
+pub use output::print;
+
+/// A command that a catalogue adds to those that every command line has.
+#[derive(Clone, Copy, Debug)]
+pub struct ExtraCommand {
+    /// Returns its name, its help and its arguments.
+    pub definition: fn() -> clap::Command,
+    /// Runs it on its arguments, and returns the exit code.
+    pub run: fn(&ArgMatches, Colour) -> Outcome,
+}
+
+/// An answer that is not a report: one line that says what to do, and an exit code.
+#[derive(Debug)]
+pub struct Failure {
+    message: String,
+    code: u8,
+}
+
+/// The exit code of wrong usage.
+const USAGE: u8 = 2;
+/// The exit code of a replay that went another way.
+const DIVERGED: u8 = 102;
+
+impl Failure {
+    /// The command line asks for something that cannot be done: says what to do instead.
+    pub fn usage(message: impl Into<String>) -> Self {
+        Self { message: message.into(), code: USAGE }
+    }
+}
+
+/// What a command comes to: an exit code, or a failure.
+pub type Outcome = Result<u8, Failure>;
+
+/// Runs the command line of a catalogue on the arguments of this process.
+pub fn main(catalogue: &Catalogue) -> ExitCode {
+    let outcome = match definition(catalogue).try_get_matches() {
+        Ok(matches) => dispatch(catalogue, &matches),
+        Err(error) => {
+            // Help and version are answers, not errors; clap knows which is which.
+            let code = if error.use_stderr() { USAGE } else { 0 };
+            return match error.print() {
+                Ok(()) => ExitCode::from(code),
+                Err(_) => ExitCode::from(USAGE),
+            };
+        }
+    };
+    match outcome {
+        Ok(code) => ExitCode::from(code),
+        Err(failure) => {
+            eprintln!("{}: {}", catalogue.program, failure.message);
+            ExitCode::from(failure.code)
+        }
+    }
+}
+
+/// Returns the command line of a catalogue.
+fn definition(catalogue: &Catalogue) -> clap::Command {
+    let command = Arguments::command().name(catalogue.program).bin_name(catalogue.program);
+    command.subcommands(catalogue.commands.iter().map(|extra| (extra.definition)()))
+}
+
+fn dispatch(catalogue: &Catalogue, matches: &ArgMatches) -> Outcome {
+    if let Some((name, its)) = matches.subcommand() {
+        let is_it = |extra: &&ExtraCommand| (extra.definition)().get_name() == name;
+        if let Some(extra) = catalogue.commands.iter().find(is_it) {
+            let choice = matches.get_one::<ColorChoice>("color").copied();
+            return (extra.run)(its, output::colour(choice.unwrap_or(ColorChoice::Auto)));
+        }
+    }
+    let arguments =
+        Arguments::from_arg_matches(matches).map_err(|error| Failure::usage(error.to_string()))?;
+    let colour = arguments.color;
+    match arguments.command.unwrap_or_default() {
+        Command::List(list) => list::list(catalogue, &list, colour),
+        Command::Run(run) => run::run(catalogue, &run, colour),
+        Command::Replay(replay) => replay::replay(catalogue, &replay, colour),
+        Command::Mutants(mutants) => mutants::mutants(catalogue, &mutants, colour),
+        Command::Conformance(conformance) => {
+            conformance::conformance(catalogue, &conformance, colour)
+        }
+        Command::Merge(merge) => merge::merge(&merge, colour),
+        Command::Report(report) => render::report(&report),
+        Command::Schema => render::schema(),
+        Command::Shrink(shrink) => shrink::shrink(catalogue, &shrink, colour),
+        Command::Doctor(doctor) => match &doctor.controller {
+            Some(test) => controller::diagnose(test, &doctor),
+            None => doctor::doctor(catalogue, colour),
+        },
+        Command::Completions(completions) => manual::completions(catalogue, &completions),
+        Command::Man(man) => manual::man(catalogue, &man),
+    }
+}

@@ -1,0 +1,87 @@
+//! Mutants are convicted of what they are accused of.
+
+use std::collections::BTreeSet;
+
+use crate::engine::Engine;
+use crate::trial::{
+    Budget, Component, Expect, InvariantInfo, MutantInfo, MutantKind, Plan, StopAt, Subject,
+    subject,
+};
+
+/// Runs every mutant until it has broken all that it says it breaks: `breaks` is no guess. What one
+/// of several engines breaks is broken.
+///
+/// # Panics
+/// If a mutant is not convicted of something, or an equivalent one is convicted.
+pub fn convicts_every_mutant<C: Component>(engines: &[Engine]) {
+    let subject = subject::<C>();
+    let mut wrong = Vec::new();
+    // A mutant that none of these engines is asked to convict has others that are.
+    let is_asked = |it: &MutantInfo| engines.iter().any(|on| subject.shows_mutant(*on, it.name));
+    for mutant in subject.mutants().into_iter().filter(is_asked) {
+        let broken = broken_by(subject, &mutant, engines);
+        let unbroken: Vec<_> =
+            mutant.breaks.iter().filter(|name| !broken.contains(*name)).collect();
+        match mutant.kind {
+            MutantKind::Equivalent(_) if !broken.is_empty() => {
+                wrong.push(format!("{} is equivalent, and breaks {broken:?}", mutant.name));
+            }
+            MutantKind::Seeded | MutantKind::Exhibit
+                if broken.is_empty() || !unbroken.is_empty() =>
+            {
+                wrong.push(format!("{} breaks {broken:?}, and never {unbroken:?}", mutant.name));
+            }
+            _ => {}
+        }
+    }
+    assert!(wrong.is_empty(), "{engines:?}: {}", wrong.join("\n"));
+}
+
+/// Returns what a mutant breaks, looking no longer than until all is broken that must be: first at
+/// one violation of every scenario, then at all that some executions show.
+fn broken_by(
+    subject: &dyn Subject,
+    mutant: &MutantInfo,
+    engines: &[Engine],
+) -> BTreeSet<&'static str> {
+    use StopAt::{End, FirstViolation};
+    let looks: &[(u64, StopAt)] = match mutant.kind {
+        MutantKind::Equivalent(_) => &[(150, FirstViolation)],
+        _ => &[(10, FirstViolation), (150, FirstViolation), (150, End), (1_000, FirstViolation)],
+    };
+    let mut broken = BTreeSet::new();
+    for &(executions, stop_at) in looks {
+        let budget = Budget {
+            loom_executions: executions,
+            trace_executions: executions,
+            schedules: executions,
+            simulated_runs: executions,
+            ..Budget::smoke()
+        };
+        let scenarios = subject.scenarios();
+        for (scenario, &engine) in
+            scenarios.iter().flat_map(|it| engines.iter().map(move |e| (it, e)))
+        {
+            let all_broken = mutant.breaks.iter().all(|name| broken.contains(name));
+            if all_broken && !mutant.breaks.is_empty() {
+                return broken;
+            }
+            let asked = subject.shows_mutant(engine, mutant.name);
+            if asked && subject.cannot_run(scenario.name, engine).is_none() {
+                let budget = budget.clone();
+                let plan = Plan { engine, budget, seed: 0, stop_at, minimise: false, time: None };
+                let trial = subject.run(scenario.name, Some(mutant.name), &plan);
+                let findings = trial.expect("the component named it").findings;
+                // What the rules that ship break there, too, is nothing.
+                let judged = subject.judged_in(scenario.name);
+                let expected = |name: &str| {
+                    let of_it = |info: &InvariantInfo| info.name == name;
+                    judged.iter().any(|info| of_it(info) && info.expect == Expect::Violated)
+                };
+                let broke = findings.into_iter().map(|finding| finding.invariant);
+                broken.extend(broke.filter(|name| !expected(name)));
+            }
+        }
+    }
+    broken
+}

@@ -1,0 +1,114 @@
+//! Recorded traces of the reference, replayed on our machines.
+//!
+//! A trace is a list of calls with the results that the reference gave. Ours must give the same,
+//! except where a rule says that it is deliberately better: there the replayer computes what the
+//! reference must have given and compares with that, exactly, so a departure is predicted and
+//! never waved through. The faithful variant, where a component has one, replays every trace to
+//! its end without a departure; it also notices what is changed behind a departure.
+
+mod files;
+mod trace;
+mod traces;
+
+use std::collections::BTreeMap;
+
+pub use files::{FolderError, read_traces};
+pub use trace::{Arguments, Gives, Replayed, Step, Trace, TraceError};
+pub use traces::Traces;
+
+/// Replays one trace on one kind of machine.
+pub type Replay = fn(&Trace) -> Result<Replayed, TraceError>;
+
+/// How the traces of one file are replayed.
+#[derive(Clone, Copy, Debug)]
+pub struct Conformance {
+    /// The component's name in the traces: `workqueue` for `workqueue.jsonl`.
+    pub traces_of: &'static str,
+    /// The files that the crate carries; this is one of them.
+    pub carried: Traces,
+    /// Replays a trace on the machine that ships.
+    pub replay: Replay,
+    /// Replays a trace on a machine that follows the reference, defects included.
+    pub faithful: Option<Replay>,
+}
+
+/// A trace that does not replay.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Failure {
+    /// The trace.
+    pub id: String,
+    /// Which machine it failed on.
+    pub on: &'static str,
+    /// How.
+    pub error: TraceError,
+}
+
+/// What replaying a set of traces gave.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Outcome {
+    /// Traces read.
+    pub traces: u64,
+    /// Steps in them.
+    pub steps: u64,
+    /// Traces that replayed, departures included.
+    pub replayed: u64,
+    /// Traces that show a departure, by the rule that asks for it.
+    pub departures: BTreeMap<&'static str, u64>,
+    /// Traces that the faithful variant replayed, without a departure.
+    pub faithful: Option<u64>,
+    /// What failed.
+    pub failures: Vec<Failure>,
+}
+
+impl Conformance {
+    /// Returns the traces that the crate carries, one a line; `None` if it carries none.
+    pub fn recorded(&self) -> Option<String> {
+        self.carried.text(self.traces_of)
+    }
+
+    /// Replays lines of JSON, one trace each; empty lines do not count.
+    pub fn replay_lines<'a>(&self, lines: impl IntoIterator<Item = &'a str>) -> Outcome {
+        let mut outcome = Outcome { faithful: self.faithful.map(|_| 0), ..Outcome::default() };
+        for (number, line) in lines.into_iter().enumerate() {
+            if !line.trim().is_empty() {
+                self.replay_line(number + 1, line, &mut outcome);
+            }
+        }
+        outcome
+    }
+
+    fn replay_line(&self, number: usize, line: &str, outcome: &mut Outcome) {
+        outcome.traces += 1;
+        let trace = match Trace::parse(line) {
+            Ok(trace) => trace,
+            Err(error) => {
+                let id = format!("line {number}");
+                outcome.failures.push(Failure { id, on: "reading", error });
+                return;
+            }
+        };
+        outcome.steps += trace.steps.len() as u64;
+        match (self.replay)(&trace) {
+            Ok(replayed) => {
+                outcome.replayed += 1;
+                if let Some(rule) = replayed.departure {
+                    *outcome.departures.entry(rule).or_default() += 1;
+                }
+            }
+            Err(error) => {
+                outcome.failures.push(Failure { id: trace.id.clone(), on: "ours", error });
+            }
+        }
+        let Some(faithful) = self.faithful else { return };
+        match faithful(&trace) {
+            Ok(Replayed { departure: None, .. }) => {
+                outcome.faithful = outcome.faithful.map(|count| count + 1);
+            }
+            Ok(Replayed { steps, departure: Some(rule) }) => {
+                let error = TraceError::Departed { step: steps, rule };
+                outcome.failures.push(Failure { id: trace.id, on: "faithful", error });
+            }
+            Err(error) => outcome.failures.push(Failure { id: trace.id, on: "faithful", error }),
+        }
+    }
+}

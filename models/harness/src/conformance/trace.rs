@@ -1,0 +1,175 @@
+//! One recorded trace.
+
+use std::fmt;
+
+use serde::Deserialize;
+use serde_json::Value;
+
+/// A sequence of calls and the results that the reference gave.
+#[derive(Clone, PartialEq, Debug, Deserialize)]
+pub struct Trace {
+    /// Its name.
+    #[serde(alias = "name")]
+    pub id: String,
+    /// How the object was made.
+    #[serde(default)]
+    pub config: Value,
+    /// The calls.
+    pub steps: Vec<Step>,
+    /// All of it as it was read, for those whose steps say more than a call and its result.
+    #[serde(skip)]
+    pub line: String,
+}
+
+/// One call and its result.
+#[derive(Clone, PartialEq, Debug, Deserialize)]
+pub struct Step {
+    /// The call.
+    pub op: String,
+    /// Its arguments.
+    #[serde(default)]
+    pub args: Arguments,
+    /// What the reference returned.
+    #[serde(default)]
+    pub out: Value,
+}
+
+/// The arguments of a call; absent means none.
+#[derive(Clone, PartialEq, Debug, Default, Deserialize)]
+#[serde(transparent)]
+pub struct Arguments(pub Value);
+
+/// How far a trace replayed.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Replayed {
+    /// Steps compared.
+    pub steps: usize,
+    /// The rule by which ours departs from the reference at the last of them, if one does; the two
+    /// are in different states from there on.
+    pub departure: Option<&'static str>,
+}
+
+/// Why a trace does not replay.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum TraceError {
+    /// The line is no trace: why.
+    Unreadable(String),
+    /// A step asks for something that the replayer does not know, or lacks an argument.
+    Malformed {
+        /// The step, from zero.
+        step: usize,
+        /// What is wrong.
+        why: String,
+    },
+    /// A step gave something else.
+    Different {
+        /// The step, from zero.
+        step: usize,
+        /// The call.
+        op: String,
+        /// What was recorded.
+        recorded: String,
+        /// What ours gave, or what ours predicts that the reference gives.
+        got: String,
+    },
+    /// The faithful variant departed from the reference.
+    Departed {
+        /// The step, from zero.
+        step: usize,
+        /// The rule that was blamed.
+        rule: &'static str,
+    },
+}
+
+impl fmt::Display for TraceError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unreadable(why) => write!(f, "not a trace: {why}"),
+            Self::Malformed { step, why } => write!(f, "step {step}: {why}"),
+            Self::Different { step, op, recorded, got } => {
+                write!(f, "step {step}, {op}: recorded {recorded}, got {got}")
+            }
+            Self::Departed { step, rule } => {
+                write!(f, "step {step}: the faithful variant departs by {rule}")
+            }
+        }
+    }
+}
+
+impl std::error::Error for TraceError {}
+
+impl Trace {
+    /// Reads one line of JSON.
+    ///
+    /// # Errors
+    /// The line is not a trace.
+    pub fn parse(line: &str) -> Result<Self, TraceError> {
+        let read = serde_json::from_str(line);
+        let trace: Self = read.map_err(|error| TraceError::Unreadable(error.to_string()))?;
+        Ok(Self { line: line.to_owned(), ..trace })
+    }
+
+    /// Runs `step` on every step and compares what it gives with what was recorded.
+    ///
+    /// # Errors
+    /// The first step that gives something else, or that `step` does not understand.
+    pub fn replay(
+        &self,
+        mut step: impl FnMut(&Step) -> Result<Gives, String>,
+    ) -> Result<Replayed, TraceError> {
+        for (number, recorded) in self.steps.iter().enumerate() {
+            let gives =
+                step(recorded).map_err(|why| TraceError::Malformed { step: number, why })?;
+            let (expected, departure) = match gives {
+                Gives::Same(value) => (value, None),
+                Gives::Departs { rule, reference } => (reference, Some(rule)),
+            };
+            if expected != recorded.out {
+                return Err(TraceError::Different {
+                    step: number,
+                    op: recorded.op.clone(),
+                    recorded: recorded.out.to_string(),
+                    got: expected.to_string(),
+                });
+            }
+            if departure.is_some() {
+                return Ok(Replayed { steps: number, departure });
+            }
+        }
+        Ok(Replayed { steps: self.steps.len(), departure: None })
+    }
+}
+
+/// What a machine gives at a step.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Gives {
+    /// The same as the reference.
+    Same(Value),
+    /// Something better by a rule; the reference must have given this.
+    Departs {
+        /// The rule.
+        rule: &'static str,
+        /// What the reference gives, computed.
+        reference: Value,
+    },
+}
+
+impl Arguments {
+    /// Returns a text argument.
+    ///
+    /// # Errors
+    /// It is missing or no text.
+    pub fn text(&self, name: &str) -> Result<&str, String> {
+        let value = self.0.get(name).ok_or_else(|| format!("argument '{name}' is missing"))?;
+        value.as_str().ok_or_else(|| format!("argument '{name}' is no text: {value}"))
+    }
+
+    /// Returns an integer argument, exactly.
+    ///
+    /// # Errors
+    /// It is missing or no integer.
+    pub fn integer(&self, name: &str) -> Result<i64, String> {
+        let value = self.0.get(name).ok_or_else(|| format!("argument '{name}' is missing"))?;
+        value.as_i64().ok_or_else(|| format!("argument '{name}' is no integer: {value}"))
+    }
+}

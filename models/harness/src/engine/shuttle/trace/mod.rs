@@ -1,0 +1,187 @@
+//! Every trace once: optimal dynamic partial-order reduction.
+//!
+//! Executions that differ only in the order of steps that do not disturb each other are one
+//! *trace*: nobody can tell them apart. The search runs one execution of each and no other. It is
+//! depth-first: after an execution it looks for [races], pairs of steps whose order could have
+//! been the other one, and hangs what is needed to see that order into the [tree] of sequences to
+//! be tried at the decision before the first of the two; then it goes back to the deepest decision
+//! that has something left. An act *sleeps* at a decision once all traces that begin with it have
+//! been seen, until something disturbs it.
+//!
+//! After "Optimal Dynamic Partial Order Reduction" (Abdulla, Aronis, Jonsson, Sagonas, POPL 2014):
+//! source sets with wake-up trees. Our own choice is which events count as steps: the taking of a
+//! lock, first or after a wait, or of a share of one, and the use of a published value or an atomic
+//! number. Two shares of one lock do not disturb each other, nor do two reads. A release, a
+//! notification, the start and the end of a thread are no steps: a thread that could see them needs
+//! the lock or is ordered anyway. A jump of the clock at a standstill is ordered with everything;
+//! one that may come at any time disturbs threads that read the time, arm a deadline or disarm one.
+//! An answer to a choice of data disturbs nobody.
+
+mod event;
+mod races;
+mod run;
+mod search;
+mod slots;
+#[cfg(test)]
+mod tests;
+mod tree;
+mod vector;
+mod weak;
+
+use super::kernel::Kernel;
+use super::strategy::{Chooser, Decision, Options};
+use crate::engine::{Choice, End};
+
+use event::{Act, Label, Step};
+use races::JUMP;
+use run::Run;
+use search::Search;
+use vector::CLOCK;
+
+/// The search, as a strategy.
+pub(super) struct Trace {
+    run: Run,
+    search: Search,
+    /// Executions that may still be run.
+    left: u64,
+    begun: bool,
+    /// Whether no execution was cut short, so that having tried everything means something.
+    complete: bool,
+    exhausted: bool,
+    sequence: Vec<Step>,
+}
+
+impl Trace {
+    pub(super) fn new(executions: u64) -> Self {
+        Self {
+            run: Run::new(),
+            search: Search::default(),
+            left: executions,
+            begun: false,
+            complete: true,
+            exhausted: false,
+            sequence: Vec::new(),
+        }
+    }
+
+    /// Returns the option that an act is.
+    fn choice(&self, kernel: &Kernel, options: Options, act: Act) -> Option<Choice> {
+        if act.slot == CLOCK {
+            return (options.clock && act == JUMP).then_some(Choice::Clock);
+        }
+        let thread = self.run.slots.thread(act.slot)?;
+        let same = options.threads.contains(thread) && self.run.next_act(kernel, thread) == act;
+        same.then_some(Choice::Thread(thread as u8))
+    }
+
+    fn refusal(&mut self) -> Decision<()> {
+        match self.run.refusal.take() {
+            Some(why) => Err(End::Refused(why)),
+            None => Ok(()),
+        }
+    }
+}
+
+/// The program under test decided something that no schedule tells it.
+fn diverged() -> End {
+    let text = "the program does not do the same when it is scheduled the same";
+    End::Diverged(text.to_owned())
+}
+
+impl Chooser for Trace {
+    fn begin(&mut self) -> bool {
+        if self.begun && !self.exhausted {
+            self.exhausted = !self.search.backtrack();
+        }
+        if self.exhausted || self.left == 0 {
+            return false;
+        }
+        self.begun = true;
+        self.left -= 1;
+        self.run.begin();
+        true
+    }
+
+    fn thread(&mut self, kernel: &Kernel, options: Options) -> Decision<Choice> {
+        self.refusal()?;
+        self.run.settle(kernel);
+        let act = match self.search.chosen(self.run.events.len()) {
+            Some(act) => act,
+            None => {
+                let run = &self.run;
+                let threads = options.threads.map(|thread| run.next_act(kernel, thread));
+                let acts = threads.chain(options.clock.then_some(JUMP));
+                let decided = self.search.decide(acts);
+                decided.expect("an execution is redundant, which is a bug of the search")
+            }
+        };
+        let choice = self.choice(kernel, options, act).ok_or_else(diverged)?;
+        if act.slot == CLOCK && !kernel.can_jump_freely() {
+            self.search.wake_all(self.run.events.len());
+        }
+        self.run.step(kernel, act);
+        Ok(choice)
+    }
+
+    fn data(&mut self, kernel: &Kernel, options: u32) -> Decision<u32> {
+        self.refusal()?;
+        let slot = self.run.slots.of(kernel.running());
+        let answers = (0..options).map(|answer| Act { slot, label: Label::Answer(answer) });
+        let act = match self.search.chosen(self.run.events.len()) {
+            Some(act) => Some(act),
+            None => self.search.decide_answer(answers),
+        };
+        match act {
+            Some(Act { slot: answered, label: Label::Answer(answer) })
+                if answered == slot && answer < options =>
+            {
+                self.run.answer(kernel, slot, answer);
+                Ok(answer)
+            }
+            _ => Err(diverged()),
+        }
+    }
+
+    fn started(&mut self, kernel: &Kernel, thread: usize) {
+        self.run.started(kernel, thread);
+    }
+
+    fn joined(&mut self, kernel: &Kernel, thread: usize) {
+        self.run.joined(kernel, thread);
+    }
+
+    fn released(&mut self, kernel: &Kernel, mutex: usize) {
+        self.run.released(kernel, mutex);
+    }
+
+    fn jumped(&mut self, kernel: &Kernel) {
+        self.run.jumped(kernel);
+    }
+
+    fn nobody_moves(&mut self, kernel: &Kernel) {
+        self.run.nobody_moves(kernel);
+    }
+
+    fn finish(&mut self, kernel: &Kernel, end: &End) {
+        match end {
+            End::Diverged(_) | End::Refused(_) => {
+                self.left = 0;
+                self.complete = false;
+                return;
+            }
+            End::Endless(_) => self.complete = false,
+            End::Finished | End::Deadlock(_) | End::Panicked(_) => {}
+        }
+        self.run.settle(kernel); // the last step may have disarmed the last deadline
+        let races = std::mem::take(&mut self.run.races);
+        for race in &races {
+            self.run.reverse(race, &mut self.sequence);
+            self.search.insert(race.at, &mut self.sequence);
+        }
+        self.run.races = races;
+    }
+
+    fn exhausted(&self) -> bool {
+        self.exhausted && self.complete
+    }
+}

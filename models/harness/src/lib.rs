@@ -1,0 +1,35 @@
+//! Deterministic checking of concurrent code: of controllers above all.
+//!
+//! A trial flows
+//!
+//! ```text
+//! scenario -> engine -> machine -> history -> invariant -> verdict -> report
+//! ```
+//!
+//! A [`Scenario`](author::Scenario) is a small concurrent program, written once. An engine runs it
+//! many times. The machine under trial is the one that ships, or a mutant; it is wrapped by a
+//! recorder, so every event is written down inside the critical section that it describes. The
+//! invariants judge each history; the report says what held, how it was looked for, and how to see
+//! a violation again.
+
+pub mod author;
+#[cfg(all(doctest, feature = "loom", feature = "shuttle"))]
+mod book;
+pub mod by_hand;
+pub mod canary;
+pub mod catalogue;
+pub mod check;
+pub mod cli;
+pub mod component_tests;
+pub mod conformance;
+pub mod engine;
+mod interrupt;
+pub mod outcome;
+pub mod picture;
+pub mod random;
+pub mod report;
+pub mod runner;
+pub mod seam;
+pub mod texts;
+pub mod toy;
+pub mod trial;

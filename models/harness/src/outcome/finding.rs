@@ -1,0 +1,87 @@
+//! A violation with everything that a person needs to understand it.
+
+use std::fmt::Write as _;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::digest::digest;
+use super::violation::Violation;
+use crate::engine::{End, Route};
+
+/// One event, as text.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+pub struct Line {
+    /// The thread's number.
+    pub thread: u8,
+    /// The thread's name.
+    pub name: String,
+    /// When, in nanoseconds of the runtime's clock.
+    pub at_nanos: u64,
+    /// What happened.
+    pub text: String,
+    /// Whether the thread went to sleep here.
+    pub sleeps: bool,
+    /// Inside the lock of which machine, in the order of their making; absent outside all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub object: Option<u8>,
+    /// Whether the thread keeps that lock until its next step.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub keeps_lock: bool,
+}
+
+fn is_false(value: &bool) -> bool {
+    !value
+}
+
+/// One broken promise, in one execution.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Finding {
+    /// The invariant's name.
+    pub invariant: &'static str,
+    /// What is wrong.
+    pub violation: Violation,
+    /// In which execution of the engine, from one.
+    pub execution: u64,
+    /// How many preemptions that execution had, where the engine can tell.
+    pub preemptions: Option<u32>,
+    /// Whether no execution with fewer preemptions breaks the invariant; `None` if that is not
+    /// known.
+    pub proved_minimum: Option<bool>,
+    /// The way back to it, where there is one.
+    pub route: Option<Route>,
+    /// What happened.
+    pub lines: Vec<Line>,
+    /// How it ended.
+    pub end: End,
+}
+
+/// Returns the text of a whole history, one line an event: what replays compare byte by byte.
+pub fn transcript(lines: &[Line], end: &End) -> String {
+    let mut text = String::new();
+    for line in lines {
+        let Line { name, at_nanos, text: what, .. } = line;
+        let _infallible = writeln!(text, "{at_nanos:>12} {name:<12} {what}");
+    }
+    let _infallible = match end {
+        End::Finished => writeln!(text, "finished"),
+        End::Deadlock(who) => writeln!(text, "deadlock: {who}"),
+        End::Endless(what) => writeln!(text, "endless: {what}"),
+        End::Diverged(why) => writeln!(text, "diverged: {why}"),
+        End::Refused(why) => writeln!(text, "refused: {why}"),
+        End::Panicked(message) => writeln!(text, "panicked: {message}"),
+    };
+    text
+}
+
+impl Finding {
+    /// Returns the text of the history.
+    pub fn transcript(&self) -> String {
+        transcript(&self.lines, &self.end)
+    }
+
+    /// Returns the digest of the history, as a witness carries it.
+    pub fn digest(&self) -> u32 {
+        digest(&self.transcript())
+    }
+}

@@ -1,0 +1,319 @@
+//! One scenario, one machine, one engine: runs them and returns what was found.
+
+#[cfg(feature = "shuttle")]
+use std::cell::Cell;
+use std::ops::ControlFlow;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use super::judge::Jury;
+use super::lines::lines;
+#[cfg(feature = "loom")]
+use super::looming;
+#[cfg(feature = "shuttle")]
+use super::{minimise, shuttling};
+use crate::author::{Component, DynScenario, Invariant, Log, MachineMaker, OpOf, RetOf, World};
+use crate::engine::Observed;
+use crate::engine::{End, Engine, Execution, Exploration, Schedule, threads};
+#[cfg(feature = "shuttle")]
+use crate::engine::{Judge, shuttle::ShuttleRuntime};
+use crate::interrupt;
+use crate::outcome::{Finding, Plan, Replayed, StopAt, Trial, digest, transcript};
+
+/// One scenario and one machine.
+pub(crate) struct Case<C: Component> {
+    pub(crate) scenario: Arc<dyn DynScenario<C>>,
+    pub(crate) make: MachineMaker<C>,
+    pub(crate) invariants: Arc<[Invariant<C>]>,
+}
+
+/// What the body of an execution leaves for its judge.
+struct Remains<C: Component> {
+    log: Log<OpOf<C>, RetOf<C>>,
+    thread_name: Box<dyn Fn(u8) -> String + Send>,
+}
+
+type Slot<C> = Arc<Mutex<Option<Remains<C>>>>;
+
+/// Runs the scenario once on some runtime, leaving the log in `slot` first: an execution that
+/// deadlocks or panics must leave it, too.
+fn run_in<R: Observed, C: Component>(
+    runtime: &R,
+    slot: &Slot<C>,
+    make: &MachineMaker<C>,
+    scenario: impl FnOnce(&World<R, C>),
+) {
+    let log = Log::new();
+    let named = runtime.clone();
+    let left = Remains {
+        log: log.clone(),
+        thread_name: Box::new(move |number| named.thread_name(number)),
+    };
+    *slot.lock().unwrap_or_else(PoisonError::into_inner) = Some(left);
+    scenario(&World::new(runtime, log, Arc::clone(make)));
+}
+
+impl<C: Component> Case<C> {
+    /// Runs the case.
+    pub(crate) fn run(&self, plan: &Plan) -> Trial {
+        let began = Instant::now();
+        let mut jury =
+            Jury::new(Arc::clone(&self.scenario), Arc::clone(&self.invariants), plan.stop_at);
+        let deadline = plan.time.map(|time| began + time);
+        let (mut refused, mut diverged) = (None, None);
+        let exploration = self.explore(plan, &mut |execution, left| {
+            let history = left.log.close(execution.end.clone());
+            jury.judge(execution, &history, &*left.thread_name)?;
+            match &execution.end {
+                End::Refused(why) => {
+                    // What went before it was real: a violation that it shows stands.
+                    refused = jury.findings.is_empty().then(|| why.clone());
+                    return ControlFlow::Break(());
+                }
+                End::Diverged(why) => {
+                    diverged = Some(why.clone());
+                    return ControlFlow::Break(());
+                }
+                End::Finished | End::Deadlock(_) | End::Endless(_) | End::Panicked(_) => {}
+            }
+            match deadline {
+                Some(deadline) if Instant::now() >= deadline => ControlFlow::Break(()),
+                _ if interrupt::asked() => ControlFlow::Break(()),
+                _ => ControlFlow::Continue(()),
+            }
+        });
+        let Jury { mut findings, together, reached, tally, .. } = jury;
+        if plan.minimise
+            && !interrupt::asked()
+            && matches!(plan.engine, Engine::Sample | Engine::Trace)
+        {
+            findings = findings.into_iter().map(|finding| self.minimised(finding)).collect();
+        }
+        Trial {
+            traces: tally.distinct(),
+            left: tally.left(exploration.exhausted),
+            exploration,
+            findings,
+            together,
+            reached,
+            refused,
+            diverged,
+            took: began.elapsed(),
+        }
+    }
+
+    /// Runs the case and returns the digest of every history.
+    pub(crate) fn histories(&self, plan: &Plan) -> Vec<u32> {
+        let mut digests = Vec::new();
+        let _explored = self.explore(plan, &mut |execution, left| {
+            let history = left.log.close(execution.end.clone());
+            let lines = lines::<C>(&history, &*left.thread_name);
+            digests.push(digest(&transcript(&lines, &history.end)));
+            ControlFlow::Continue(())
+        });
+        digests
+    }
+
+    /// Runs the engine of a plan, handing every execution on with what its body left.
+    fn explore(&self, plan: &Plan, judge: &mut JudgeLeft<'_, C>) -> Exploration {
+        let slot: Slot<C> = Arc::default();
+        let mut judge = |execution: &Execution<'_>| {
+            let left = slot.lock().unwrap_or_else(PoisonError::into_inner).take();
+            judge(execution, left.expect("an execution leaves its log before all else"))
+        };
+        match plan.engine {
+            Engine::Threads => {
+                let body = self.body(&slot, |scenario, world| scenario.on_system(world));
+                let config = threads::Config {
+                    executions: plan.budget.thread_runs,
+                    patience: Duration::from_secs(5),
+                };
+                threads::explore(config, &body, &mut judge)
+            }
+            #[cfg(feature = "shuttle")]
+            Engine::Sample => {
+                let body = self.body(&slot, |scenario, world| scenario.on_shuttle(world));
+                shuttling::explore(plan, &self.config(), &body, &mut judge)
+            }
+            #[cfg(feature = "shuttle")]
+            Engine::Trace => {
+                let body = self.body(&slot, |scenario, world| scenario.on_shuttle(world));
+                shuttling::explore_all(plan, &self.config(), &body, &mut judge)
+            }
+            #[cfg(not(feature = "shuttle"))]
+            Engine::Sample | Engine::Trace => unavailable(plan.engine),
+            #[cfg(feature = "loom")]
+            Engine::Loom => {
+                let body = self.body(&slot, |scenario, world| scenario.on_loom(world));
+                looming::explore(plan, self.scenario.free_deadlines(), body, &mut judge)
+            }
+            #[cfg(not(feature = "loom"))]
+            Engine::Loom => unavailable(plan.engine),
+            // They hold no program of threads.
+            Engine::Cluster | Engine::State | Engine::Fuzz => Exploration::default(),
+        }
+    }
+
+    /// Returns what the scenario may meet on the runtime over shuttle.
+    #[cfg(feature = "shuttle")]
+    fn config(&self) -> crate::engine::shuttle::Config {
+        shuttling::config(&*self.scenario)
+    }
+
+    /// Returns the body of one execution over the runtime `R`.
+    fn body<R: Observed>(
+        &self,
+        slot: &Slot<C>,
+        run: fn(&dyn DynScenario<C>, &World<R, C>),
+    ) -> Arc<dyn Fn(&R) + Send + Sync> {
+        let (slot, make) = (Arc::clone(slot), Arc::clone(&self.make));
+        let scenario = Arc::clone(&self.scenario);
+        Arc::new(move |runtime| run_in(runtime, &slot, &make, |world| run(&*scenario, world)))
+    }
+
+    #[cfg(not(feature = "shuttle"))]
+    fn minimised(&self, finding: Finding) -> Finding {
+        finding
+    }
+
+    /// Makes a finding small, and proves that it is if that is cheap.
+    #[cfg(feature = "shuttle")]
+    fn minimised(&self, finding: Finding) -> Finding {
+        let name = finding.invariant;
+        let steps = Cell::new(minimise::STEPS);
+        let small = minimise::minimise(finding, &mut |schedule| {
+            if steps.get() == 0 || interrupt::asked() {
+                return None;
+            }
+            self.first_of(name, &steps, |body, judge| {
+                shuttling::follow(schedule, &self.config(), body, judge);
+            })
+            .0
+        });
+        self.proved(small, &steps)
+    }
+
+    /// Tries every schedule with fewer preemptions, if they are few enough.
+    #[cfg(feature = "shuttle")]
+    fn proved(&self, small: Finding, steps: &Cell<u64>) -> Finding {
+        let Some(fewer) = small.preemptions.map(|count| count.checked_sub(1)) else {
+            return small;
+        };
+        let Some(fewer) = fewer else {
+            return Finding { proved_minimum: Some(true), ..small };
+        };
+        let (better, exhausted) = self.first_of(small.invariant, steps, |body, judge| {
+            shuttling::explore_bounded(fewer, minimise::PROOF, &self.config(), body, judge)
+                .exhausted
+        });
+        match better {
+            Some(better) => {
+                let execution = small.execution;
+                self.proved(Finding { execution, ..better }, steps)
+            }
+            None => Finding { proved_minimum: exhausted.then_some(true), ..small },
+        }
+    }
+
+    /// Runs something on the runtime over shuttle until an execution breaks one invariant, or so
+    /// many steps are spent.
+    #[cfg(feature = "shuttle")]
+    fn first_of<T>(
+        &self,
+        invariant: &str,
+        steps: &Cell<u64>,
+        run: impl FnOnce(&Arc<dyn Fn(&ShuttleRuntime) + Send + Sync>, &mut Judge<'_>) -> T,
+    ) -> (Option<Finding>, T) {
+        let slot: Slot<C> = Arc::default();
+        let body = self.body(&slot, |scenario, world| scenario.on_shuttle(world));
+        let mut found = None;
+        let ran = run(&body, &mut |execution| {
+            let left = slot.lock().unwrap_or_else(PoisonError::into_inner).take();
+            let left = left.expect("an execution leaves its log before all else");
+            let history = left.log.close(execution.end.clone());
+            let (scenario, invariants) = (Arc::clone(&self.scenario), Arc::clone(&self.invariants));
+            let mut jury = Jury::new(scenario, invariants, StopAt::End);
+            let _goes_on = jury.judge(execution, &history, &*left.thread_name);
+            found = jury.findings.into_iter().find(|finding| finding.invariant == invariant);
+            steps.set(steps.get().saturating_sub(execution.steps));
+            let ends = found.is_some() || steps.get() == 0 || interrupt::asked();
+            if ends { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        });
+        (found, ran)
+    }
+
+    /// Runs the one execution that bytes decide; returns what it violates.
+    #[cfg(feature = "shuttle")]
+    pub(crate) fn decided_by(&self, bytes: &[u8]) -> Vec<Finding> {
+        let mut jury =
+            Jury::new(Arc::clone(&self.scenario), Arc::clone(&self.invariants), StopAt::End);
+        let slot: Slot<C> = Arc::default();
+        let body = self.body(&slot, |scenario, world| scenario.on_shuttle(world));
+        shuttling::decided_by(bytes, &self.config(), &body, &mut |execution| {
+            let left = slot.lock().unwrap_or_else(PoisonError::into_inner).take();
+            let left = left.expect("an execution leaves its log before all else");
+            let history = left.log.close(execution.end.clone());
+            jury.judge(execution, &history, &*left.thread_name)
+        });
+        jury.findings
+    }
+
+    /// Runs the one execution of a schedule; `None` if the code does not follow it.
+    pub(crate) fn replay(&self, engine: Engine, schedule: &Schedule) -> Option<Replayed> {
+        let mut jury =
+            Jury::new(Arc::clone(&self.scenario), Arc::clone(&self.invariants), StopAt::End);
+        let mut replayed = None;
+        self.follow(engine, schedule, &mut |execution, left| {
+            if matches!(execution.end, End::Diverged(_)) {
+                return ControlFlow::Break(());
+            }
+            let history = left.log.close(execution.end.clone());
+            let all = lines::<C>(&history, &*left.thread_name);
+            replayed = Some((transcript(&all, &history.end), all));
+            jury.judge(execution, &history, &*left.thread_name)
+        });
+        let (transcript, lines) = replayed?;
+        Some(Replayed { findings: jury.findings, transcript, lines, picture: None })
+    }
+
+    /// Makes the violation that a schedule leads to as small as it goes, where the engine can.
+    pub(crate) fn shrink(&self, engine: Engine, schedule: &Schedule) -> Option<Finding> {
+        let found = self.replay(engine, schedule)?.findings.into_iter().next()?;
+        Some(match engine {
+            Engine::Sample | Engine::Trace => self.minimised(found),
+            _ => found,
+        })
+    }
+
+    /// Runs the one execution of a schedule.
+    fn follow(&self, engine: Engine, schedule: &Schedule, judge: &mut JudgeLeft<'_, C>) {
+        let slot: Slot<C> = Arc::default();
+        let mut judge = |execution: &Execution<'_>| {
+            let left = slot.lock().unwrap_or_else(PoisonError::into_inner).take();
+            judge(execution, left.expect("an execution leaves its log before all else"))
+        };
+        match engine {
+            #[cfg(feature = "shuttle")]
+            Engine::Sample | Engine::Trace => {
+                let body = self.body(&slot, |scenario, world| scenario.on_shuttle(world));
+                shuttling::replay(schedule, &self.config(), &body, &mut judge);
+            }
+            #[cfg(feature = "loom")]
+            Engine::Loom => {
+                let body = self.body(&slot, |scenario, world| scenario.on_loom(world));
+                looming::replay(schedule, self.scenario.free_deadlines(), body, &mut judge);
+            }
+            // Real threads follow no schedule.
+            _ => {
+                let _ = (schedule, &mut judge);
+            }
+        }
+    }
+}
+
+type JudgeLeft<'a, C> = dyn FnMut(&Execution<'_>, Remains<C>) -> ControlFlow<()> + 'a;
+
+#[cfg(not(all(feature = "loom", feature = "shuttle")))]
+fn unavailable(engine: Engine) -> ! {
+    panic!("{engine} is not in this build: `Engine::missing` tells before it is asked for")
+}

@@ -1,0 +1,178 @@
+//! Made-up calls: random bytes through the property that fuzzers feed, in this process.
+//!
+//! A fuzzer learns from what code its bytes reach; this does not, and so needs no compiler of its
+//! own. It tells how many mistakes plain random calls find, which is what the schedules of the other
+//! engines are measured against. What convicts is the sequential object, not an invariant.
+
+use std::collections::BTreeSet;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::Instant;
+
+use crate::author::AGREES;
+use crate::engine::{End, Exploration, Route, panic_text, quietly};
+use crate::interrupt;
+use crate::outcome::{Finding, Plan, Replayed, Trial, Violation, transcript};
+use crate::random::Random;
+
+/// Stands in the place of a scenario where calls are made up.
+pub const MADE_UP_CALLS: &str = "made_up_calls";
+
+/// The most bytes of one sequence of calls.
+const LONGEST: u64 = 200;
+/// The most replays that making a sequence small may cost.
+const REPLAYS: u32 = 2_000;
+
+/// Runs one sequence; returns what the property said if it failed.
+fn fails(property: &dyn Fn(&[u8]), bytes: &[u8]) -> Option<String> {
+    let ended = quietly(|| catch_unwind(AssertUnwindSafe(|| property(bytes))));
+    ended.err().map(|panic| panic_text(&*panic))
+}
+
+/// Returns the bytes of one sequence. Short ones come often: they are quick, and easy to read.
+fn bytes(random: &mut Random) -> Vec<u8> {
+    let longest = 8 + random.bits() % LONGEST;
+    let length = 1 + random.bits() % longest;
+    (0..length).map(|_| (random.bits() >> 24) as u8).collect()
+}
+
+/// Runs sequences until one fails or the budget is spent.
+pub(super) fn run(property: &dyn Fn(&[u8]), plan: &Plan) -> Trial {
+    let began = Instant::now();
+    let mut random = Random::new(plan.seed);
+    let (mut executions, mut findings) = (0, Vec::new());
+    while executions < plan.budget.sequences && !interrupt::asked() {
+        if plan.time.is_some_and(|time| began.elapsed() >= time) {
+            break;
+        }
+        executions += 1;
+        let made_up = bytes(&mut random);
+        if let Some(text) = fails(property, &made_up) {
+            let (small, text) =
+                if plan.minimise { minimise(property, made_up, text) } else { (made_up, text) };
+            findings.push(finding(&small, text, executions));
+            break;
+        }
+    }
+    Trial {
+        exploration: Exploration { executions, steps: 0, exhausted: false },
+        findings,
+        together: BTreeSet::new(),
+        reached: true,
+        refused: None,
+        diverged: None,
+        traces: None,
+        left: None,
+        took: began.elapsed(),
+    }
+}
+
+fn finding(bytes: &[u8], text: String, execution: u64) -> Finding {
+    Finding {
+        invariant: AGREES,
+        violation: Violation::overall(text.clone()),
+        execution,
+        preemptions: None,
+        proved_minimum: None,
+        route: Some(Route::Run(hex(bytes).into())),
+        lines: Vec::new(),
+        end: End::Panicked(text),
+    }
+}
+
+/// Leaves out halves of the bytes, then quarters, down to single ones, for as long as it fails.
+fn minimise(property: &dyn Fn(&[u8]), bytes: Vec<u8>, text: String) -> (Vec<u8>, String) {
+    let (mut best, mut said) = (bytes, text);
+    let mut replays = 0;
+    let mut size = best.len().div_ceil(2);
+    while size > 0 {
+        let mut from = 0;
+        while from < best.len() && replays < REPLAYS {
+            replays += 1;
+            let to = (from + size).min(best.len());
+            let shorter = [&best[..from], &best[to..]].concat();
+            match fails(property, &shorter) {
+                Some(text) => (best, said) = (shorter, text),
+                None => from = to,
+            }
+        }
+        size /= 2;
+    }
+    (best, said)
+}
+
+/// Runs the sequence of a witness again; one that is no sequence of bytes fails nothing.
+pub(super) fn replay(property: &dyn Fn(&[u8]), text: &str) -> Option<Replayed> {
+    let bytes = unhex(text)?;
+    let said = fails(property, &bytes);
+    let end = said.clone().map_or(End::Finished, End::Panicked);
+    let findings = said.map(|text| finding(&bytes, text, 1)).into_iter().collect();
+    let transcript = transcript(&[], &end);
+    Some(Replayed { findings, transcript, lines: Vec::new(), picture: None })
+}
+
+/// Writes bytes as text; no bytes are one dot, since a route is never empty.
+fn hex(bytes: &[u8]) -> String {
+    if bytes.is_empty() {
+        return ".".to_owned();
+    }
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn unhex(text: &str) -> Option<Vec<u8>> {
+    if text == "." {
+        return Some(Vec::new());
+    }
+    let digits = text.as_bytes().chunks(2).map(|pair| {
+        let pair = std::str::from_utf8(pair).ok().filter(|pair| pair.len() == 2)?;
+        u8::from_str_radix(pair, 16).ok()
+    });
+    digits.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::Engine;
+    use crate::trial::{Budget, StopAt};
+
+    fn plan() -> Plan {
+        let (engine, budget, stop_at) = (Engine::Fuzz, Budget::smoke(), StopAt::FirstViolation);
+        Plan { engine, budget, seed: 0, stop_at, minimise: true, time: None }
+    }
+
+    #[test]
+    fn what_fails_shrinks_to_what_matters_and_replays() {
+        let property = |bytes: &[u8]| {
+            let seven = bytes.iter().position(|byte| byte % 16 == 7);
+            let then = seven.is_some_and(|at| bytes[at..].iter().any(|byte| byte % 16 == 9));
+            assert!(!then, "a nine after a seven");
+        };
+        let trial = run(&property, &plan());
+        let finding = &trial.findings[0];
+        assert_eq!(finding.execution, trial.exploration.executions);
+        let Some(Route::Run(route)) = &finding.route else { panic!("bytes lead there") };
+        assert_eq!(unhex(route).map(|bytes| bytes.len()), Some(2), "{route}");
+        let replayed = replay(&property, route).unwrap();
+        assert_eq!(replayed.transcript, finding.transcript());
+        assert_eq!(replayed.findings.len(), 1);
+    }
+
+    #[test]
+    fn what_never_fails_costs_the_budget() {
+        let trial = run(&|_| {}, &plan());
+        assert_eq!(
+            (trial.exploration.executions, trial.findings.len()),
+            (plan().budget.sequences, 0)
+        );
+    }
+
+    #[test]
+    fn bytes_survive_their_text_and_other_text_is_refused() {
+        for bytes in [vec![], vec![0], vec![255, 16]] {
+            assert_eq!(unhex(&hex(&bytes)), Some(bytes));
+        }
+        for text in ["0", "xy", "é"] {
+            assert_eq!(unhex(text), None, "{text}");
+        }
+    }
+}

@@ -1,0 +1,101 @@
+//! Holds every execution of one scenario against the invariants of its component.
+
+use std::collections::BTreeSet;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use super::lines::lines;
+use crate::author::{Component, DynScenario, HistoryOf, Invariant, Kind};
+use crate::engine::{End, Execution, NEVER_PANICS, Route, TERMINATES, Tally};
+use crate::outcome::{Finding, StopAt, Violated, Violation};
+
+/// Judges executions and remembers the first violation of each invariant.
+pub(crate) struct Jury<C: Component> {
+    scenario: Arc<dyn DynScenario<C>>,
+    invariants: Arc<[Invariant<C>]>,
+    stop_at: StopAt,
+    pub(crate) findings: Vec<Finding>,
+    /// What was violated in one execution, each set once.
+    pub(crate) together: BTreeSet<Violated>,
+    pub(crate) reached: bool,
+    pub(crate) tally: Tally,
+}
+
+impl<C: Component> Jury<C> {
+    pub(crate) fn new(
+        scenario: Arc<dyn DynScenario<C>>,
+        invariants: Arc<[Invariant<C>]>,
+        stop_at: StopAt,
+    ) -> Self {
+        Self {
+            scenario,
+            invariants,
+            stop_at,
+            findings: Vec::new(),
+            together: BTreeSet::new(),
+            reached: false,
+            tally: Tally::default(),
+        }
+    }
+
+    /// Judges one execution.
+    pub(crate) fn judge(
+        &mut self,
+        execution: &Execution<'_>,
+        history: &HistoryOf<C>,
+        thread_name: &dyn Fn(u8) -> String,
+    ) -> ControlFlow<()> {
+        self.tally.count(execution);
+        self.reached = self.reached || self.scenario.reaches(history);
+        let violations = self.violations(history);
+        if !violations.is_empty() {
+            self.together.insert(violations.iter().map(|(name, _)| *name).collect());
+        }
+        let new = |name: &&str| self.findings.iter().all(|finding| finding.invariant != *name);
+        let new: Vec<_> = violations.into_iter().filter(|(name, _)| new(name)).collect();
+        for (invariant, violation) in new {
+            self.findings.push(Finding {
+                invariant,
+                violation,
+                execution: execution.number,
+                preemptions: execution.preemptions,
+                proved_minimum: None,
+                route: execution.schedule.cloned().map(Route::from),
+                lines: lines::<C>(history, thread_name),
+                end: history.end.clone(),
+            });
+        }
+        match self.stop_at {
+            StopAt::FirstViolation if !self.findings.is_empty() => ControlFlow::Break(()),
+            _ => ControlFlow::Continue(()),
+        }
+    }
+
+    /// Returns the invariants that this execution violates. Those of the component come before those
+    /// of every component, because they say more.
+    fn violations(&self, history: &HistoryOf<C>) -> Vec<(&'static str, Violation)> {
+        let mut violations = Vec::new();
+        let cut_short = matches!(
+            history.end,
+            End::Panicked(_) | End::Endless(_) | End::Diverged(_) | End::Refused(_)
+        );
+        for invariant in self.invariants.iter() {
+            if invariant.kind == Kind::Eventually && cut_short {
+                continue;
+            }
+            if let Err(violation) = (invariant.check)(history) {
+                violations.push((invariant.name, violation));
+            }
+        }
+        match &history.end {
+            End::Panicked(text) => {
+                violations.push((NEVER_PANICS, Violation::overall(text)));
+            }
+            End::Deadlock(text) | End::Endless(text) => {
+                violations.push((TERMINATES, Violation::overall(text)));
+            }
+            _ => {}
+        }
+        violations
+    }
+}

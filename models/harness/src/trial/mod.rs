@@ -1,0 +1,26 @@
+//! A trial: scenario, machine, engine, history, invariants, verdict. What is tried is written with
+//! [`author`](crate::author), and found here under the same names.
+
+mod case;
+mod fuzzing;
+mod judge;
+mod lines;
+#[cfg(feature = "loom")]
+mod looming;
+#[cfg(feature = "shuttle")]
+mod minimise;
+#[cfg(feature = "shuttle")]
+mod shuttling;
+mod states;
+mod subject;
+mod witness;
+
+pub use crate::author::*;
+pub use crate::component_tests::{self, component_tests};
+pub use crate::engine::{Left, NEVER_PANICS, Observed, TERMINATES};
+pub use crate::outcome::*;
+pub(crate) use case::Case;
+pub use fuzzing::MADE_UP_CALLS;
+pub use states::States;
+pub use subject::{MutantInfo, ScenarioInfo, Subject, subject};
+pub use witness::{VERSION, Witness, WitnessError};

@@ -1,0 +1,163 @@
+//! The built-in resources.
+
+use super::builtin as of;
+use super::kinds::{self, anything, nothing};
+use super::names::Naming;
+use super::resource::{Registry, Resource, Shape};
+use super::scale::Scale;
+use super::table;
+use super::types::Type;
+use crate::patch::Types;
+
+/// What most resources are like.
+fn resource(group: &str, kind: &str, plural: &str, of: &'static Type) -> Resource {
+    Resource {
+        group: group.to_owned(),
+        version: "v1".to_owned(),
+        kind: kind.to_owned(),
+        plural: plural.to_owned(),
+        singular: kind.to_lowercase(),
+        short_names: short_names(plural).iter().map(|&name| name.to_owned()).collect(),
+        list_kind: format!("{kind}List"),
+        is_namespaced: true,
+        is_custom: false,
+        has_status: false,
+        scale: None,
+        allows_unconditional: true,
+        creates_on_update: false,
+        counts_generation: false,
+        revalidates: false,
+        naming: Naming::Subdomain,
+        fields: &[],
+        shape: Shape::Struct(of),
+        types: Types::built_in(group, "v1", kind)
+            .unwrap_or_else(|| Types::from_schema(&serde_json::json!({}))),
+        columns: table::built_in(kind),
+        prepare: nothing,
+        validate: anything,
+    }
+}
+
+fn short_names(plural: &str) -> &'static [&'static str] {
+    match plural {
+        "configmaps" => &["cm"],
+        "customresourcedefinitions" => &["crd", "crds"],
+        "deployments" => &["deploy"],
+        "events" => &["ev"],
+        "namespaces" => &["ns"],
+        "nodes" => &["no"],
+        "persistentvolumeclaims" => &["pvc"],
+        "pods" => &["po"],
+        "replicasets" => &["rs"],
+        "serviceaccounts" => &["sa"],
+        "services" => &["svc"],
+        "statefulsets" => &["sts"],
+        _ => &[],
+    }
+}
+
+fn workload(group: &str, kind: &str, plural: &str, of: &'static Type) -> Resource {
+    let prepare = kinds::prepare_workload;
+    let validate = kinds::workload;
+    let new = resource(group, kind, plural, of);
+    let scale = Some(Scale::built_in());
+    Resource { has_status: true, scale, counts_generation: true, prepare, validate, ..new }
+}
+
+/// All of them.
+pub(crate) fn registry() -> Registry {
+    let mut registry = Registry::default();
+    core(&mut |resource| registry.put(resource));
+    groups(&mut |resource| registry.put(resource));
+    registry
+}
+
+/// Those of the core group.
+fn core(put: &mut dyn FnMut(Resource)) {
+    put(Resource {
+        revalidates: true,
+        validate: kinds::config_map,
+        ..resource("", "ConfigMap", "configmaps", &of::CONFIG_MAP)
+    });
+    put(Resource {
+        revalidates: true,
+        prepare: kinds::prepare_secret,
+        validate: kinds::secret,
+        fields: &["type"],
+        ..resource("", "Secret", "secrets", &of::SECRET)
+    });
+    put(Resource {
+        has_status: true,
+        counts_generation: true,
+        prepare: kinds::prepare_pod,
+        validate: kinds::pod,
+        fields: &["spec.nodeName", "spec.restartPolicy", "spec.schedulerName", "status.phase"],
+        ..resource("", "Pod", "pods", &of::POD)
+    });
+    put(Resource {
+        has_status: true,
+        naming: Naming::Service,
+        prepare: kinds::prepare_service,
+        ..resource("", "Service", "services", &of::SERVICE)
+    });
+    put(Resource {
+        creates_on_update: true,
+        fields: &[
+            "involvedObject.apiVersion",
+            "involvedObject.fieldPath",
+            "involvedObject.kind",
+            "involvedObject.name",
+            "involvedObject.namespace",
+            "involvedObject.uid",
+            "reason",
+            "reportingComponent",
+            "type",
+        ],
+        ..resource("", "Event", "events", &of::EVENT)
+    });
+    put(Resource {
+        is_namespaced: false,
+        has_status: true,
+        ..resource("", "Node", "nodes", &of::NODE)
+    });
+    put(Resource {
+        is_namespaced: false,
+        has_status: true,
+        naming: Naming::Label,
+        prepare: kinds::prepare_namespace,
+        fields: &["status.phase"],
+        ..resource("", "Namespace", "namespaces", &of::NAMESPACE)
+    });
+    put(resource("", "ServiceAccount", "serviceaccounts", &of::SERVICE_ACCOUNT));
+    put(Resource {
+        has_status: true,
+        prepare: kinds::prepare_claim,
+        ..resource("", "PersistentVolumeClaim", "persistentvolumeclaims", &of::CLAIM)
+    });
+}
+
+/// Those of the other groups.
+fn groups(put: &mut dyn FnMut(Resource)) {
+    put(workload("apps", "Deployment", "deployments", &of::DEPLOYMENT));
+    put(workload("apps", "ReplicaSet", "replicasets", &of::REPLICA_SET));
+    put(workload("apps", "StatefulSet", "statefulsets", &of::STATEFUL_SET));
+    put(Resource {
+        scale: None,
+        prepare: kinds::prepare_job,
+        validate: kinds::job,
+        ..workload("batch", "Job", "jobs", &of::JOB)
+    });
+    put(Resource {
+        allows_unconditional: false,
+        creates_on_update: true,
+        prepare: kinds::prepare_lease,
+        validate: kinds::lease,
+        ..resource("coordination.k8s.io", "Lease", "leases", &of::LEASE)
+    });
+    put(super::crd::resource(resource(
+        "apiextensions.k8s.io",
+        "CustomResourceDefinition",
+        "customresourcedefinitions",
+        &of::CRD,
+    )));
+}

@@ -1,0 +1,159 @@
+//! Custom resources: what a definition declares, and what becomes of the definition.
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+
+use super::kinds::{anything, nothing};
+use super::metadata::{strings, text};
+use super::names::Naming;
+use super::resource::{Resource, Shape};
+use super::scale::Scale;
+use super::schema::Structural;
+use super::status::Cause;
+use super::table;
+use crate::patch::Types;
+
+pub(crate) const PLURAL: &str = "customresourcedefinitions";
+
+/// The resource of the definitions themselves.
+pub(crate) fn resource(base: Resource) -> Resource {
+    Resource {
+        is_namespaced: false,
+        has_status: true,
+        counts_generation: true,
+        allows_unconditional: false,
+        prepare,
+        validate,
+        ..base
+    }
+}
+
+/// Fills in names, and accepts a definition at once.
+fn prepare(object: &mut Value, old: Option<&Value>) {
+    let kind = object["spec"]["names"]["kind"].as_str().unwrap_or("").to_owned();
+    let names = &mut object["spec"]["names"];
+    if names.is_object() {
+        if names["singular"].as_str().unwrap_or("").is_empty() {
+            names["singular"] = kind.to_lowercase().into();
+        }
+        if names["listKind"].as_str().unwrap_or("").is_empty() {
+            names["listKind"] = format!("{kind}List").into();
+        }
+    }
+    if object["spec"]["conversion"].is_null() && object["spec"].is_object() {
+        object["spec"]["conversion"] = json!({"strategy": "None"});
+    }
+    if old.is_some() {
+        return;
+    }
+    let versions = object["spec"]["versions"].as_array().into_iter().flatten();
+    let stored: Vec<_> =
+        versions.filter(|it| it["storage"] == true).map(|it| it["name"].clone()).collect();
+    let condition = |kind: &str, reason: &str, message: &str| {
+        json!({"type": kind, "status": "True", "reason": reason, "message": message,
+            "lastTransitionTime": object["metadata"]["creationTimestamp"]})
+    };
+    object["status"] = json!({
+        "acceptedNames": object["spec"]["names"],
+        "storedVersions": stored,
+        "conditions": [
+            condition("NamesAccepted", "NoConflicts", "no conflicts found"),
+            condition("Established", "InitialNamesAccepted", "the initial names have been accepted"),
+        ],
+    });
+}
+
+fn validate(object: &Value, old: Option<&Value>) -> Vec<Cause> {
+    let mut causes = Vec::new();
+    let spec = &object["spec"];
+    let names = &spec["names"];
+    let part = |value: &Value| value.as_str().unwrap_or("").to_owned();
+    let (group, plural) = (part(&spec["group"]), part(&names["plural"]));
+    for (field, value) in [
+        ("spec.group", &spec["group"]),
+        ("spec.names.plural", &names["plural"]),
+        ("spec.names.kind", &names["kind"]),
+    ] {
+        if part(value).is_empty() {
+            causes.push(Cause::required(field, ""));
+        }
+    }
+    let expected = format!("{plural}.{group}");
+    if text(object, "name") != expected {
+        let why = "must be spec.names.plural+\".\"+spec.group";
+        causes.push(Cause::invalid("metadata.name", &object["metadata"]["name"], why));
+    }
+    let scope = &spec["scope"];
+    if !matches!(scope.as_str(), Some("Namespaced" | "Cluster")) {
+        causes.push(Cause::unsupported("spec.scope", scope, &["Cluster", "Namespaced"]));
+    }
+    let versions = spec["versions"].as_array().map_or(&[][..], Vec::as_slice);
+    if versions.iter().filter(|it| it["storage"] == true).count() != 1 {
+        let why = "must have exactly one version marked as storage version";
+        causes.push(Cause::invalid("spec.versions", &spec["versions"], why));
+    }
+    for (index, version) in versions.iter().enumerate() {
+        if !version["schema"]["openAPIV3Schema"].is_object() {
+            let field = format!("spec.versions[{index}].schema.openAPIV3Schema");
+            causes.push(Cause::required(field, "schemas are required"));
+        }
+        causes.extend(table::check(version, &format!("spec.versions[{index}]")));
+    }
+    for field in ["group", "scope"] {
+        if old.is_some_and(|old| old["spec"][field] != spec[field]) {
+            let path = format!("spec.{field}");
+            causes.push(Cause::invalid(path, &spec[field], "field is immutable"));
+        }
+    }
+    causes
+}
+
+/// The resources that a definition declares, one per served version.
+pub(crate) fn declared(definition: &Value) -> Vec<Resource> {
+    let spec = &definition["spec"];
+    let part = |value: &Value| value.as_str().unwrap_or("").to_owned();
+    let versions = spec["versions"].as_array().into_iter().flatten();
+    let versions = versions.filter(|version| version["served"] == true);
+    let resources = versions.map(|version| {
+        let schema = &version["schema"]["openAPIV3Schema"];
+        let has_status = version["subresources"]["status"].is_object();
+        let types = Types::from_schema(schema);
+        let types = if has_status { types.with_status() } else { types };
+        Resource {
+            group: part(&spec["group"]),
+            version: part(&version["name"]),
+            kind: part(&spec["names"]["kind"]),
+            plural: part(&spec["names"]["plural"]),
+            singular: part(&spec["names"]["singular"]),
+            short_names: short_names(spec),
+            list_kind: part(&spec["names"]["listKind"]),
+            is_namespaced: spec["scope"] == "Namespaced",
+            is_custom: true,
+            has_status,
+            scale: Scale::declared(&version["subresources"]["scale"]),
+            allows_unconditional: false,
+            creates_on_update: false,
+            counts_generation: true,
+            revalidates: false,
+            naming: Naming::Subdomain,
+            fields: &[],
+            shape: Shape::Structural(Arc::new(Structural::parse(schema))),
+            types,
+            columns: table::declared(version),
+            prepare: nothing,
+            validate: anything,
+        }
+    });
+    resources.collect()
+}
+
+/// The groups and plurals that a definition served.
+pub(crate) fn names(definition: &Value) -> (String, String) {
+    let part = |value: &Value| value.as_str().unwrap_or("").to_owned();
+    (part(&definition["spec"]["group"]), part(&definition["spec"]["names"]["plural"]))
+}
+
+fn short_names(spec: &Value) -> Vec<String> {
+    strings(&spec["names"]["shortNames"]).into_iter().map(str::to_owned).collect()
+}

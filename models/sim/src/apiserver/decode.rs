@@ -1,0 +1,173 @@
+//! From a body to an object of the resource.
+
+use serde_json::Value;
+
+use super::builtin::META;
+use super::json;
+use super::options::Unknown;
+use super::resource::{Resource, Shape};
+use super::status::{Failure, Outcome};
+use super::types;
+
+/// Reads the body of a create or an update. Warnings are added to the list.
+pub(crate) fn body(
+    resource: &Resource,
+    bytes: &[u8],
+    unknown: Unknown,
+    warnings: &mut Vec<String>,
+) -> Outcome<Value> {
+    let (object, twice) = json::parse(bytes).map_err(|error| {
+        let why = if error.is_eof() {
+            "unexpected end of JSON input".to_owned()
+        } else {
+            error.to_string()
+        };
+        let why = format!("couldn't get version/kind; json parse error: {why}");
+        unrecognized(resource, &why, bytes)
+    })?;
+    let found = match &object {
+        Value::Object(_) | Value::Null => None,
+        Value::Bool(_) => Some("bool"),
+        Value::Number(_) => Some("number"),
+        Value::String(_) => Some("string"),
+        Value::Array(_) => Some("array"),
+    };
+    if let Some(found) = found {
+        let why = format!(
+            "couldn't get version/kind; json parse error: json: cannot unmarshal {found} into Go value of type struct {{ APIVersion string \"json:\\\"apiVersion,omitempty\\\"\"; Kind string \"json:\\\"kind,omitempty\\\"\" }}"
+        );
+        return Err(unrecognized(resource, &why, bytes));
+    }
+    let twice = twice.into_iter().map(|path| format!("duplicate field {path:?}")).collect();
+    let object = match kind(resource, object, bytes)? {
+        Some(object) => object,
+        None => return Err(missing_kind(resource, bytes)),
+    };
+    value(resource, object, twice, unknown, warnings)
+}
+
+/// Reads an object that is JSON already, as patched ones are.
+pub(crate) fn value(
+    resource: &Resource,
+    object: Value,
+    mut strict: Vec<String>,
+    unknown: Unknown,
+    warnings: &mut Vec<String>,
+) -> Outcome<Value> {
+    let mut paths = Vec::new();
+    let object = shape(resource, object, &mut paths).map_err(|why| cannot(resource, &why))?;
+    strict.extend(paths.iter().map(|path| format!("unknown field {path:?}")));
+    match unknown {
+        Unknown::Refuse if !strict.is_empty() => {
+            let why = format!("strict decoding error: {}", strict.join(", "));
+            Err(cannot(resource, &why))
+        }
+        Unknown::Warn => {
+            warnings.append(&mut strict);
+            Ok(object)
+        }
+        _ => Ok(object),
+    }
+}
+
+/// Reads an object and collects the fields that its kind does not have.
+pub(crate) fn shape(
+    resource: &Resource,
+    mut object: Value,
+    unknown: &mut Vec<String>,
+) -> Result<Value, String> {
+    let schema = match &resource.shape {
+        Shape::Struct(of) => return types::read(object, of, unknown),
+        Shape::Structural(schema) => schema,
+    };
+    let Some(fields) = object.as_object_mut() else {
+        return Err("the object is no JSON object".to_owned());
+    };
+    let (kind, version) = (fields.remove("kind"), fields.remove("apiVersion"));
+    let metadata = fields.remove("metadata").unwrap_or(Value::Null);
+    if !metadata.is_null() && !metadata.is_object() {
+        return Err("metadata: Invalid value: must be of type object".to_owned());
+    }
+    let mut inner = Vec::new();
+    let metadata = types::read(metadata, &META, &mut inner)?;
+    unknown.extend(inner.iter().map(|path| format!("metadata.{path}")));
+    schema.prune(&mut object, "", unknown);
+    schema.complete(&mut object);
+    let parts = [("kind", kind), ("apiVersion", version), ("metadata", Some(metadata))];
+    for (key, part) in parts {
+        if let Some(part) = part {
+            object[key] = part;
+        }
+    }
+    Ok(object)
+}
+
+/// The object with its kind filled in; none if there is no kind and there must be.
+pub(crate) fn kind(resource: &Resource, mut object: Value, bytes: &[u8]) -> Outcome<Option<Value>> {
+    let part = |key: &str| match &object[key] {
+        Value::Null => Ok(String::new()),
+        Value::String(text) => Ok(text.clone()),
+        _ => {
+            let why = "couldn't get version/kind; json parse error: json: cannot unmarshal";
+            Err(unrecognized(resource, why, bytes))
+        }
+    };
+    let (kind, version) = (part("kind")?, part("apiVersion")?);
+    let expected = resource.api_version();
+    if resource.is_custom {
+        if kind.is_empty() || object.is_null() {
+            return Ok(None);
+        }
+        if version != expected {
+            return Err(Failure::bad_request(format!(
+                "the API version in the data ({version}) does not match the expected API version ({expected})"
+            )));
+        }
+        return Ok(Some(object));
+    }
+    let wrong = |kind: &str, version: &str| {
+        let short = version.rsplit('/').next().unwrap_or("");
+        Failure::bad_request(format!(
+            "{kind} in version {short:?} cannot be handled as a {}: no kind {kind:?} is registered for version {version:?} in scheme \"pkg/api/legacyscheme/scheme.go:30\"",
+            resource.kind
+        ))
+    };
+    if object.is_null() {
+        object = Value::Object(serde_json::Map::new());
+    }
+    if (!kind.is_empty() && kind != resource.kind) || (!version.is_empty() && version != expected) {
+        let version = if version.is_empty() { &expected } else { &version };
+        return Err(wrong(if kind.is_empty() { &resource.kind } else { &kind }, version));
+    }
+    object["kind"] = resource.kind.as_str().into();
+    object["apiVersion"] = expected.into();
+    Ok(Some(object))
+}
+
+fn missing_kind(resource: &Resource, bytes: &[u8]) -> Box<Failure> {
+    let text = String::from_utf8_lossy(bytes).into_owned();
+    unrecognized(resource, &format!("Object 'Kind' is missing in '{text}'"), bytes)
+}
+
+fn unrecognized(resource: &Resource, why: &str, bytes: &[u8]) -> Box<Failure> {
+    let text = String::from_utf8_lossy(bytes);
+    let shown = match bytes {
+        [] => "<empty>".to_owned(),
+        [b'{', ..] if text.chars().count() > 30 => {
+            format!("{} ...", text.chars().take(30).collect::<String>())
+        }
+        [b'{', ..] => text.into_owned(),
+        bytes => bytes.iter().take(30).map(|byte| format!("{byte:02x}")).collect(),
+    };
+    Failure::bad_request(format!(
+        "the object provided is unrecognized (must be of type {}): {why} ({shown})",
+        resource.kind
+    ))
+}
+
+pub(crate) fn cannot(resource: &Resource, why: &str) -> Box<Failure> {
+    let (kind, version) = (&resource.kind, &resource.version);
+    Failure::bad_request(format!(
+        "{kind} in version {version:?} cannot be handled as a {kind}: {why}"
+    ))
+}

@@ -1,0 +1,152 @@
+//! `DELETE` of one object and of many.
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+
+use super::http::Response;
+use super::metadata::{self, FOREGROUND, ORPHAN, text};
+use super::options::{Deleting, Policy};
+use super::resource::Resource;
+use super::status::{Failure, Outcome, details};
+use super::store::{Key, Stored};
+use super::{Call, Server, clock};
+
+/// What became of an object.
+enum Fate {
+    Gone,
+    /// It waits for its finalizers.
+    Waits(Arc<Value>),
+}
+
+impl Server {
+    pub(super) fn delete(&mut self, call: &Call<'_>) -> Outcome<Response> {
+        let options = Deleting::parse(call.request)?;
+        let (resource, key) = (call.target.resource.clone(), call.key());
+        let Some(stored) = self.stored(&resource, &key).cloned() else {
+            return Err(Failure::not_found(&resource, call.name()));
+        };
+        Ok(match self.remove(&resource, key, &stored, &options)? {
+            Fate::Gone => Response::of(200, Arc::new(success(&resource, &stored.object))),
+            Fate::Waits(object) => {
+                let status = if options.orphan == Some(false) { 202 } else { 200 };
+                Response::of(status, object)
+            }
+        })
+    }
+
+    pub(super) fn delete_collection(&mut self, call: &Call<'_>) -> Outcome<Response> {
+        let options = Deleting::parse(call.request)?;
+        let (response, chosen) = self.choose(call)?;
+        let resource = call.target.resource.clone();
+        for (key, _) in chosen {
+            if let Some(stored) = self.stored(&resource, &key).cloned() {
+                self.remove(&resource, key, &stored, &options)?;
+            }
+        }
+        Ok(response)
+    }
+
+    fn remove(
+        &mut self,
+        resource: &Resource,
+        key: Key,
+        stored: &Stored,
+        options: &Deleting,
+    ) -> Outcome<Fate> {
+        let old = &stored.object;
+        check_preconditions(resource, old, options)?;
+        let finalizers = after_policy(old, options);
+        let holds = resource.plural == "namespaces" && resource.group.is_empty();
+        let holds = holds && !metadata::strings(&old["spec"]["finalizers"]).is_empty();
+        if finalizers.is_empty() && !holds {
+            if !options.is_dry {
+                self.erase(resource, key);
+            }
+            return Ok(Fate::Gone);
+        }
+        let mut object = Value::clone(old);
+        if finalizers != metadata::finalizers(old) {
+            metadata::set(&mut object, "finalizers", finalizers);
+        }
+        self.mark(&mut object);
+        if holds {
+            object["status"]["phase"] = "Terminating".into();
+        }
+        if object == **old || options.is_dry {
+            return Ok(Fate::Waits(Arc::new(object)));
+        }
+        Ok(Fate::Waits(self.write(resource, key, object)))
+    }
+
+    /// Marks an object as on its way out.
+    fn mark(&self, object: &mut Value) {
+        let metadata = &object["metadata"];
+        let generation = metadata["generation"].as_i64().unwrap_or(0);
+        if metadata["deletionGracePeriodSeconds"].is_null() && generation > 0 {
+            metadata::set(object, "generation", generation.saturating_add(1));
+        }
+        if !metadata::is_terminating(object) {
+            metadata::set(object, "deletionTimestamp", clock::stamp(self.now));
+        }
+        metadata::set(object, "deletionGracePeriodSeconds", 0);
+    }
+}
+
+fn check_preconditions(resource: &Resource, old: &Value, options: &Deleting) -> Outcome<()> {
+    let name = text(old, "name");
+    let (uid, version) = (text(old, "uid"), text(old, "resourceVersion"));
+    if let Some(asked) = options.uid.as_deref().filter(|asked| *asked != uid) {
+        let why = format!(
+            "the UID in the precondition ({asked}) does not match the UID in record ({uid}). The object might have been deleted and then recreated"
+        );
+        return Err(Failure::precondition(resource, name, &why));
+    }
+    if let Some(asked) = options.version.as_deref().filter(|asked| *asked != version) {
+        let why = format!(
+            "the ResourceVersion in the precondition ({asked}) does not match the ResourceVersion in record ({version}). The object might have been modified"
+        );
+        return Err(Failure::precondition(resource, name, &why));
+    }
+    Ok(())
+}
+
+/// The finalizers as the propagation policy wants them. One that is there already is respected
+/// if the request has no policy.
+fn after_policy<'a>(old: &'a Value, options: &Deleting) -> Vec<&'a str> {
+    let present = metadata::finalizers(old);
+    let asked = match options.orphan {
+        Some(true) => Some(Policy::Orphan),
+        Some(false) => Some(Policy::Background),
+        None => options.policy,
+    };
+    let held = present.iter().find_map(|it| match *it {
+        ORPHAN => Some(Policy::Orphan),
+        FOREGROUND => Some(Policy::Foreground),
+        _ => None,
+    });
+    let wanted = match asked.or(held) {
+        Some(Policy::Orphan) => Some(ORPHAN),
+        Some(Policy::Foreground) => Some(FOREGROUND),
+        Some(Policy::Background) | None => None,
+    };
+    let is_policy = |it: &str| it == ORPHAN || it == FOREGROUND;
+    let is_as_wanted = present.iter().all(|it| !is_policy(it) || Some(*it) == wanted)
+        && wanted.is_none_or(|it| present.contains(&it));
+    if is_as_wanted {
+        return present;
+    }
+    let mut finalizers: Vec<_> = present.into_iter().filter(|it| !is_policy(it)).collect();
+    finalizers.extend(wanted);
+    finalizers
+}
+
+/// The answer to a deletion that is complete.
+fn success(resource: &Resource, object: &Value) -> Value {
+    let mut details = details(&resource.group, &resource.plural, text(object, "name"));
+    details["uid"] = object["metadata"]["uid"].clone();
+    json!({
+        "apiVersion": "v1", "kind": "Status", "metadata": {}, "status": "Success",
+        "details": details,
+    })
+}

@@ -1,0 +1,187 @@
+//! What a server says about itself: groups, resources, version, health.
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+
+use super::http::{Request, Response};
+use super::openapi;
+use super::resource::{Registry, Resource};
+use super::status::{Failure, Outcome};
+
+const VERBS: [&str; 8] =
+    ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"];
+
+/// The answer to a path that names no resource; none if it is not one of these.
+pub(super) fn answer(registry: &Registry, request: &Request) -> Option<Outcome<Response>> {
+    let path = request.path.trim_end_matches('/');
+    if path.starts_with("/api") && path.matches('/').count() > 3 {
+        return None;
+    }
+    let parts: Vec<&str> = path.trim_start_matches('/').split('/').collect();
+    let whole = request.header("Accept").is_some_and(|it| it.contains("as=APIGroupDiscoveryList"));
+    let response = match parts[..] {
+        ["healthz" | "livez" | "readyz", ..] => Response::text(200, "ok"),
+        ["version"] => ok(version()),
+        ["api"] if whole => aggregated(registry, true),
+        ["apis"] if whole => aggregated(registry, false),
+        ["api"] => ok(json!({
+            "kind": "APIVersions", "versions": ["v1"],
+            "serverAddressByClientCIDRs": [],
+        })),
+        ["apis"] => ok(json!({
+            "kind": "APIGroupList", "apiVersion": "v1", "groups": groups(registry),
+        })),
+        ["openapi", "v3", ref rest @ ..] => match openapi::answer(registry, rest) {
+            Some(response) => response,
+            None => return Some(Err(Failure::no_page())),
+        },
+        ["apis", group] => {
+            let groups = groups(registry);
+            let found = groups.as_array().into_iter().flatten().find(|it| it["name"] == group);
+            let Some(found) = found else { return Some(Err(Failure::no_page())) };
+            let mut found = found.clone();
+            found["kind"] = "APIGroup".into();
+            found["apiVersion"] = "v1".into();
+            ok(found)
+        }
+        ["api", version] => return Some(resources(registry, "", version)),
+        ["apis", group, version] => return Some(resources(registry, group, version)),
+        _ => return None,
+    };
+    Some(if request.method == "GET" { Ok(response) } else { Err(Failure::method_not_allowed()) })
+}
+
+fn ok(body: Value) -> Response {
+    Response::of(200, Arc::new(body))
+}
+
+fn version() -> Value {
+    json!({
+        "major": "1", "minor": "36", "gitVersion": "v1.36.2+seatrial", "gitCommit": "",
+        "gitTreeState": "clean", "buildDate": "1970-01-01T00:00:00Z", "goVersion": "",
+        "compiler": "", "platform": "",
+    })
+}
+
+/// The groups but the core one, each with its versions.
+fn groups(registry: &Registry) -> Value {
+    let mut groups: Vec<(&str, Vec<&str>)> = Vec::new();
+    for resource in registry.iter().filter(|it| !it.group.is_empty()) {
+        match groups.last_mut() {
+            Some((group, versions)) if *group == resource.group => versions.push(&resource.version),
+            _ => groups.push((&resource.group, vec![&resource.version])),
+        }
+    }
+    let groups = groups.into_iter().map(|(group, mut versions)| {
+        versions.dedup();
+        let named = |version: &&str| {
+            json!({"groupVersion": format!("{group}/{version}"), "version": version})
+        };
+        let preferred = versions.first().map(named);
+        let versions: Value = versions.iter().map(named).collect();
+        json!({"name": group, "versions": versions, "preferredVersion": preferred})
+    });
+    groups.collect()
+}
+
+fn resources(registry: &Registry, group: &str, version: &str) -> Outcome<Response> {
+    if !registry.serves(group, version) {
+        return Err(Failure::no_page());
+    }
+    let served = registry.iter().filter(|it| it.group == group && it.version == version);
+    let mut resources: Vec<Value> = Vec::new();
+    for resource in served {
+        let mut entry = json!({
+            "name": resource.plural, "singularName": resource.singular, "kind": resource.kind,
+            "namespaced": resource.is_namespaced, "verbs": VERBS,
+        });
+        if !resource.short_names.is_empty() {
+            entry["shortNames"] = json!(resource.short_names);
+        }
+        resources.push(entry);
+        resources.extend(subresources(resource).into_iter().map(|(name, verbs)| {
+            let mut entry = json!({
+                "name": format!("{}/{name}", resource.plural), "singularName": "",
+                "kind": resource.kind, "namespaced": resource.is_namespaced, "verbs": verbs,
+            });
+            if name == "scale" {
+                entry["kind"] = "Scale".into();
+                entry["group"] = "autoscaling".into();
+                entry["version"] = "v1".into();
+            }
+            entry
+        }));
+    }
+    let name = if group.is_empty() { version.to_owned() } else { format!("{group}/{version}") };
+    Ok(ok(json!({
+        "kind": "APIResourceList", "apiVersion": "v1", "groupVersion": name,
+        "resources": resources,
+    })))
+}
+
+fn subresources(resource: &Resource) -> Vec<(&'static str, Value)> {
+    let mut found = Vec::new();
+    if resource.plural == "namespaces" && resource.group.is_empty() {
+        found.push(("finalize", json!(["update"])));
+    }
+    if resource.scale.is_some() {
+        found.push(("scale", json!(["get", "patch", "update"])));
+    }
+    if resource.has_status {
+        found.push(("status", json!(["get", "patch", "update"])));
+    }
+    found
+}
+
+/// Everything in one answer, as newer clients ask for it.
+fn aggregated(registry: &Registry, core: bool) -> Response {
+    let mut items: Vec<Value> = Vec::new();
+    for resource in registry.iter().filter(|it| it.group.is_empty() == core) {
+        if items.last().is_none_or(|it| it["metadata"]["name"] != resource.group.as_str()) {
+            let name = resource.group.as_str();
+            items.push(
+                json!({"metadata": {"name": name, "creationTimestamp": null}, "versions": []}),
+            );
+        }
+        let versions = items.last_mut().and_then(|it| it["versions"].as_array_mut());
+        let Some(versions) = versions else { continue };
+        if versions.last().is_none_or(|it| it["version"] != resource.version.as_str()) {
+            let version = &resource.version;
+            versions.push(json!({"version": version, "resources": [], "freshness": "Current"}));
+        }
+        let list = versions.last_mut().and_then(|it| it["resources"].as_array_mut());
+        list.into_iter().for_each(|list| list.push(described(resource)));
+    }
+    let body = json!({
+        "kind": "APIGroupDiscoveryList", "apiVersion": "apidiscovery.k8s.io/v2", "metadata": {},
+        "items": items,
+    });
+    let mut response = ok(body);
+    let kind = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
+    response.headers = vec![("Content-Type", kind.to_owned())];
+    response
+}
+
+fn described(resource: &Resource) -> Value {
+    let kind = json!({"group": resource.group, "version": resource.version, "kind": resource.kind});
+    let inner: Value = subresources(resource)
+        .into_iter()
+        .map(|(name, verbs)| {
+            let scale = json!({"group": "autoscaling", "version": "v1", "kind": "Scale"});
+            let kind = if name == "scale" { &scale } else { &kind };
+            json!({"subresource": name, "responseKind": kind, "verbs": verbs})
+        })
+        .collect();
+    let mut entry = json!({
+        "resource": resource.plural, "responseKind": kind, "singularResource": resource.singular,
+        "scope": if resource.is_namespaced { "Namespaced" } else { "Cluster" }, "verbs": VERBS,
+    });
+    if !resource.short_names.is_empty() {
+        entry["shortNames"] = json!(resource.short_names);
+    }
+    if inner.as_array().is_some_and(|inner| !inner.is_empty()) {
+        entry["subresources"] = inner;
+    }
+    entry
+}

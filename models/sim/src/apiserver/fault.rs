@@ -1,0 +1,216 @@
+//! What goes wrong between a client and its server, as data: the same faults at the same requests
+//! give the same run.
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use super::http::{Answer, Request};
+use super::route::Target;
+use super::status::Failure;
+use super::{Response, Server};
+
+/// A fault: which requests it strikes, which of them in their order, and what it does.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Fault {
+    /// The requests.
+    pub at: Point,
+    /// How many of them go well before.
+    #[serde(default)]
+    pub after: u32,
+    /// How many of them are struck then.
+    pub times: u32,
+    /// What happens to each.
+    pub what: Trouble,
+}
+
+/// The requests that have these in common; what is left out may be anything.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Point {
+    /// `GET`, `POST` and so on; `READ` and `WRITE` stand for those that read and write.
+    pub method: Option<String>,
+    /// The resource as in paths, such as `configmaps`.
+    pub resource: Option<String>,
+    /// The object.
+    pub name: Option<String>,
+}
+
+/// What happens to a request.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub enum Trouble {
+    /// It is not carried out, and this is the answer.
+    Refuse {
+        /// The status, such as 409, 429, 500, 503 or 504.
+        status: u16,
+        /// When the client may come again, in seconds.
+        #[serde(default)]
+        retry_after: Option<u32>,
+    },
+    /// It never arrives.
+    LoseRequest,
+    /// It is carried out, and the answer never arrives.
+    LoseAnswer,
+    /// It is carried out twice, as a network may deliver it, and the second answer arrives.
+    Repeat,
+    /// The answer takes so much longer.
+    Delay(Duration),
+    /// A server answers that is so many revisions behind. Writes are not struck.
+    Stale(u64),
+    /// Before it, the watches of its resource break off.
+    CutWatches,
+    /// From now on and for so long, the watches of its resource say nothing.
+    SilenceWatches(Duration),
+    /// Before it, the storage is compacted at its newest revision.
+    Compact,
+    /// Before it, the server restarts: what is stored is there, and every watch breaks off.
+    Restart,
+}
+
+impl Fault {
+    /// A client reads a state that is `by` revisions old, as from a replica that lags.
+    pub fn stale_state(resource: &str, by: u64) -> Self {
+        let at = Point::of("READ", resource);
+        Self { at, after: 0, times: 1, what: Trouble::Stale(by) }
+    }
+
+    /// A client does not learn of the write after the first `writes` ones: it is left in the middle
+    /// of what it was about to do.
+    pub fn intermediate_state(resource: &str, writes: u32) -> Self {
+        let at = Point::of("WRITE", resource);
+        Self { at, after: writes, times: 1, what: Trouble::LoseAnswer }
+    }
+
+    /// What is written in this time after the next write is never told by a watch as it happens: a
+    /// client sees what has become of it, and not what was in between.
+    pub fn unobserved_state(resource: &str, silence: Duration) -> [Self; 2] {
+        let at = Point::of("WRITE", resource);
+        let begin = Self { at, after: 0, times: 1, what: Trouble::SilenceWatches(silence) };
+        let end = Self { what: Trouble::Compact, after: 1, ..begin.clone() };
+        [begin, end]
+    }
+}
+
+impl Point {
+    /// The requests to a resource with a method.
+    pub fn of(method: &str, resource: &str) -> Self {
+        Self { method: Some(method.to_owned()), resource: Some(resource.to_owned()), name: None }
+    }
+
+    fn is_struck(&self, method: &str, target: Option<&Target>) -> bool {
+        let is_read = method == "GET";
+        let fits = match self.method.as_deref() {
+            None => true,
+            Some("READ") => is_read,
+            Some("WRITE") => !is_read,
+            Some(wanted) => wanted == method,
+        };
+        let resource = target.map(|it| it.resource.plural.as_str());
+        let name = target.and_then(|it| it.name.as_deref());
+        let is_one = |wanted: &Option<String>, found: Option<&str>| {
+            wanted.as_deref().is_none_or(|wanted| Some(wanted) == found)
+        };
+        fits && is_one(&self.resource, resource) && is_one(&self.name, name)
+    }
+}
+
+/// A fault that waits for its requests.
+#[derive(Clone, Debug)]
+pub(crate) struct Pending {
+    fault: Fault,
+    seen: u32,
+}
+
+impl Server {
+    /// Adds a fault. Those that were added before strike first.
+    pub fn inject(&mut self, fault: Fault) {
+        self.faults.push(Pending { fault, seen: 0 });
+    }
+
+    /// The faults that have not struck as often as they are to.
+    pub fn pending_faults(&self) -> usize {
+        self.faults.len()
+    }
+
+    /// What strikes a request.
+    fn troubles(&mut self, request: &Request, target: Option<&Target>) -> Vec<Trouble> {
+        let mut troubles = Vec::new();
+        for pending in &mut self.faults {
+            if pending.fault.at.is_struck(&request.method, target) {
+                pending.seen += 1;
+                if pending.seen > pending.fault.after {
+                    troubles.push(pending.fault.what.clone());
+                }
+            }
+        }
+        self.faults.retain(|it| it.seen < it.fault.after.saturating_add(it.fault.times));
+        troubles
+    }
+
+    /// Answers a request that something may go wrong with.
+    pub(super) fn handle_with_faults(&mut self, request: &Request) -> Answer {
+        let target = Target::parse(&self.registry, &request.path).ok();
+        let troubles = self.troubles(request, target.as_ref());
+        let (mut delay, mut is_lost, mut stale, mut repeats) = (Duration::ZERO, false, None, false);
+        for trouble in troubles {
+            match trouble {
+                Trouble::Refuse { status, retry_after } => {
+                    return Answer::Response(refusal(status, retry_after));
+                }
+                Trouble::LoseRequest => return Answer::Lost,
+                Trouble::LoseAnswer => is_lost = true,
+                Trouble::Repeat => repeats = true,
+                Trouble::Delay(time) => delay += time,
+                Trouble::Stale(by) => stale = Some(by),
+                Trouble::CutWatches => self.cut_watches(target.as_ref()),
+                Trouble::SilenceWatches(time) => self.silence_watches(target.as_ref(), time),
+                Trouble::Compact => self.compact(self.store.revision),
+                Trouble::Restart => self.cut_watches(None),
+            }
+        }
+        if repeats {
+            self.answer_request(request);
+        }
+        let mut answer = match stale.filter(|_| request.method == "GET") {
+            Some(by) => self.answer_late(request, by),
+            None => self.answer_request(request),
+        };
+        if let Answer::Response(response) | Answer::Watch { head: response, .. } = &mut answer {
+            response.after += delay;
+        }
+        if is_lost { Answer::Lost } else { answer }
+    }
+
+    /// Answers from the state of some revisions ago.
+    fn answer_late(&mut self, request: &Request, by: u64) -> Answer {
+        let newest = self.store.clone();
+        self.store = newest.at(newest.revision.saturating_sub(by));
+        let answer = self.answer_request(request);
+        self.store = newest;
+        answer
+    }
+}
+
+fn refusal(status: u16, retry_after: Option<u32>) -> Response {
+    let (reason, message) = match status {
+        409 => (
+            "Conflict",
+            "the object has been modified; please apply your changes to the latest version and try again",
+        ),
+        429 => (
+            "TooManyRequests",
+            "the server has received too many requests and has asked us to try again later",
+        ),
+        503 => ("ServiceUnavailable", "the server is currently unable to handle the request"),
+        504 => (
+            "Timeout",
+            "the server was unable to return a response in the time allotted, but may still be processing the request",
+        ),
+        _ => ("InternalError", "an error on the server has prevented the request from succeeding"),
+    };
+    let mut failure = Failure::new(status, reason, message);
+    failure.details = retry_after.map(|seconds| serde_json::json!({"retryAfterSeconds": seconds}));
+    failure.response()
+}

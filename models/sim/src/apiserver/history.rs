@@ -1,0 +1,87 @@
+//! What was written, for those who judge a run.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::Value;
+
+use super::Server;
+#[cfg(feature = "kube")]
+use super::route::Target;
+
+/// One write to the storage.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Written {
+    /// The revision that it made.
+    pub revision: u64,
+    /// The resource as in paths, such as `configmaps`; with its group if it has one, such as
+    /// `deployments.apps`.
+    pub resource: Arc<str>,
+    /// The object's name, after its namespace and a slash if it has one.
+    pub key: Arc<str>,
+    /// The object before; none if this write made it.
+    pub old: Option<Arc<Value>>,
+    /// The object after; none if this write removed it.
+    pub new: Option<Arc<Value>>,
+}
+
+impl Server {
+    /// The writes after a revision, in their order, as far as they are not compacted.
+    pub fn writes_after(&self, revision: u64) -> Vec<Written> {
+        let mut writes = Vec::new();
+        for (resource, table) in self.store.tables() {
+            writes.extend(table.events.after(&revision).map(|(&revision, event)| Written {
+                revision,
+                resource: resource.clone(),
+                key: event.key.0.clone(),
+                old: event.old.as_ref().map(|it| it.object.clone()),
+                new: event.new.as_ref().map(|it| it.object.clone()),
+            }));
+        }
+        writes.sort_by_key(|it| it.revision);
+        writes
+    }
+
+    /// Everything that is stored: resource, key and object, in order.
+    pub fn contents(&self) -> Vec<(Arc<str>, Arc<str>, Arc<Value>)> {
+        let mut contents = Vec::new();
+        for (resource, table) in self.store.tables() {
+            let objects = table.objects.iter();
+            contents.extend(
+                objects.map(|(key, it)| (resource.clone(), key.0.clone(), it.object.clone())),
+            );
+        }
+        contents
+    }
+
+    /// The resource that a path is about, and the key of the object if it names one.
+    #[cfg(feature = "kube")]
+    pub(crate) fn subject(&self, path: &str) -> Option<(String, Option<String>)> {
+        let target = Target::parse(&self.registry, path).ok()?;
+        let key = target.name.map(|name| match target.namespace.as_str() {
+            "" => name,
+            namespace => format!("{namespace}/{name}"),
+        });
+        Some((target.resource.qualified(), key))
+    }
+
+    /// Reads as from a replica that has seen the writes up to a revision.
+    #[cfg(feature = "kube")]
+    pub(crate) fn late<R>(&mut self, revision: u64, read: impl FnOnce(&mut Self) -> R) -> R {
+        let newest = self.store.clone();
+        self.store = newest.at(revision);
+        let result = read(self);
+        self.store = newest;
+        result
+    }
+
+    /// How many watches are open.
+    pub fn open_watches(&self) -> usize {
+        self.watches.iter().count()
+    }
+
+    /// The time that the server was last told.
+    pub fn now(&self) -> Duration {
+        self.now
+    }
+}

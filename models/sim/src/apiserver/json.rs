@@ -1,0 +1,131 @@
+//! Reads JSON and notices keys that appear twice.
+
+use std::cell::RefCell;
+use std::fmt;
+
+use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
+use serde_json::map::Entry;
+use serde_json::{Map, Number, Value};
+
+/// The value, and the paths of the keys that appear more than once in their object, the last of
+/// which counts. An object within more than 127 others is an error.
+pub(crate) fn parse(bytes: &[u8]) -> Result<(Value, Vec<String>), serde_json::Error> {
+    let twice = RefCell::new(Vec::new());
+    let mut reader = serde_json::Deserializer::from_slice(bytes);
+    let value = Seed { twice: &twice }.deserialize(&mut reader)?;
+    reader.end()?;
+    let paths = twice.into_inner();
+    Ok((value, paths.iter().map(|path| path.trim_start_matches('.').to_owned()).collect()))
+}
+
+#[derive(Clone, Copy)]
+struct Seed<'a> {
+    twice: &'a RefCell<Vec<String>>,
+}
+
+impl Seed<'_> {
+    /// Paths are put together on the way out, so that a body without mistakes pays nothing.
+    fn prefix(self, from: usize, with: impl Fn() -> String) {
+        let mut twice = self.twice.borrow_mut();
+        if twice.len() > from {
+            let prefix = with();
+            twice[from..].iter_mut().for_each(|path| path.insert_str(0, &prefix));
+        }
+    }
+}
+
+impl<'de> DeserializeSeed<'de> for Seed<'_> {
+    type Value = Value;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Seed<'_> {
+    type Value = Value;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("JSON")
+    }
+
+    fn visit_unit<E: Error>(self) -> Result<Value, E> {
+        Ok(Value::Null)
+    }
+
+    fn visit_bool<E: Error>(self, value: bool) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_i64<E: Error>(self, value: i64) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_u64<E: Error>(self, value: u64) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_f64<E: Error>(self, value: f64) -> Result<Value, E> {
+        Ok(Number::from_f64(value).map_or(Value::Null, Value::Number))
+    }
+
+    fn visit_str<E: Error>(self, value: &str) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_string<E: Error>(self, value: String) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut access: A) -> Result<Value, A::Error> {
+        let mut items = Vec::new();
+        loop {
+            let from = self.twice.borrow().len();
+            let Some(item) = access.next_element_seed(self)? else { break };
+            self.prefix(from, || format!("[{}]", items.len()));
+            items.push(item);
+        }
+        Ok(Value::Array(items))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<Value, A::Error> {
+        let mut fields = Map::new();
+        while let Some(key) = access.next_key::<String>()? {
+            let from = self.twice.borrow().len();
+            let value = access.next_value_seed(self)?;
+            self.prefix(from, || format!(".{key}"));
+            match fields.entry(key) {
+                Entry::Vacant(place) => {
+                    place.insert(value);
+                }
+                Entry::Occupied(mut place) => {
+                    self.twice.borrow_mut().push(format!(".{}", place.key()));
+                    place.insert(value);
+                }
+            }
+        }
+        Ok(Value::Object(fields))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::parse;
+
+    #[test]
+    fn keys_that_appear_twice_are_told_by_path_and_the_last_one_counts() {
+        let body = br#"{"m":{"name":"a","name":"b"},"l":[{},{"k":1,"k":2}],"m2":1}"#;
+        let (value, twice) = parse(body).expect("it is JSON");
+        assert_eq!(value, json!({"m": {"name": "b"}, "l": [{}, {"k": 2}], "m2": 1}));
+        assert_eq!(twice, ["m.name", "l[1].k"]);
+    }
+
+    #[test]
+    fn depth_and_rubbish_are_errors() {
+        assert!(parse(&b"[".repeat(100_000)).is_err());
+        assert!(parse(b"{} x").is_err());
+        assert!(parse(b"").is_err());
+    }
+}

@@ -1,0 +1,292 @@
+//! `GET` of many objects: which state, which of them, how many.
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+
+use super::field::Fields;
+use super::http::{Request, Response};
+use super::label::Labels;
+use super::mistake::Slip;
+use super::options::boolean;
+use super::resource::Resource;
+use super::status::{Cause, Failure, Outcome};
+use super::store::{Key, Objects, Stored};
+use super::token::Token;
+use super::{Call, Server};
+
+/// The options of a list or a watch, checked as far as they are alike.
+#[derive(Clone, Debug)]
+pub(crate) struct Query {
+    pub(crate) labels: Labels,
+    pub(crate) fields: Fields,
+    pub(crate) version: String,
+    pub(crate) version_match: String,
+    limit: usize,
+    resume: String,
+    pub(crate) timeout: Option<i64>,
+    pub(crate) bookmarks: bool,
+    pub(crate) initial_events: Option<bool>,
+}
+
+impl Query {
+    pub(crate) fn parse(request: &Request, resource: &Resource, is_watch: bool) -> Outcome<Self> {
+        let text = |name: &str| request.parameter(name).unwrap_or("");
+        let number = |name: &str| match text(name) {
+            "" => Ok(None),
+            text => text.parse::<i64>().map(Some).map_err(|_| {
+                Failure::bad_request(format!("strconv.ParseInt: parsing {text:?}: invalid syntax"))
+            }),
+        };
+        let flag = |name: &str| request.parameter(name).map(boolean);
+        let limit = number("limit")?.and_then(|limit| usize::try_from(limit).ok()).unwrap_or(0);
+        let query = Self {
+            labels: Labels::parse(text("labelSelector")).map_err(Failure::bad_request)?,
+            fields: Fields::parse(text("fieldSelector")).map_err(Failure::bad_request)?,
+            version: text("resourceVersion").to_owned(),
+            version_match: text("resourceVersionMatch").to_owned(),
+            limit,
+            resume: text("continue").to_owned(),
+            timeout: number("timeoutSeconds")?,
+            bookmarks: flag("allowWatchBookmarks").unwrap_or(false),
+            initial_events: flag("sendInitialEvents"),
+        };
+        let causes = if is_watch { query.check_watch() } else { query.check_list() };
+        if !causes.is_empty() {
+            return Err(Failure::bad_options("ListOptions", &causes));
+        }
+        query.fields.check(resource).map_err(Failure::bad_request)?;
+        Ok(query)
+    }
+
+    fn check_list(&self) -> Vec<Cause> {
+        let field = "resourceVersionMatch";
+        let mut causes = Vec::new();
+        if !self.version_match.is_empty() {
+            if self.version.is_empty() {
+                let why = "resourceVersionMatch is forbidden unless resourceVersion is provided";
+                causes.push(Cause::forbidden(field, why));
+            }
+            if !self.resume.is_empty() {
+                let why = "resourceVersionMatch is forbidden when continue is provided";
+                causes.push(Cause::forbidden(field, why));
+            }
+            match self.version_match.as_str() {
+                "Exact" if self.version == "0" => {
+                    let why =
+                        "resourceVersionMatch \"exact\" is forbidden for resourceVersion \"0\"";
+                    causes.push(Cause::forbidden(field, why));
+                }
+                "Exact" | "NotOlderThan" => {}
+                other => {
+                    let known = ["Exact", "NotOlderThan", ""];
+                    causes.push(Cause::unsupported(field, &other.into(), &known));
+                }
+            }
+        }
+        if self.initial_events.is_some() {
+            let why = "sendInitialEvents is forbidden for list";
+            causes.push(Cause::forbidden("sendInitialEvents", why));
+        }
+        causes
+    }
+
+    fn check_watch(&self) -> Vec<Cause> {
+        let (field, wanted) = ("resourceVersionMatch", "NotOlderThan");
+        let mut causes = Vec::new();
+        let is_right = self.version_match == wanted;
+        if self.initial_events.is_some() && !is_right {
+            let why = "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan";
+            causes.push(Cause::forbidden(field, why));
+        } else if self.initial_events.is_none() && !self.version_match.is_empty() {
+            let why =
+                "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided";
+            causes.push(Cause::forbidden(field, why));
+        }
+        if !self.version_match.is_empty() && !is_right {
+            let found = self.version_match.as_str().into();
+            causes.push(Cause::unsupported(field, &found, &[wanted]));
+        }
+        if !self.resume.is_empty() {
+            causes.push(Cause::forbidden("continue", "continue is forbidden for watch"));
+        }
+        causes
+    }
+
+    pub(crate) fn matches(&self, object: &Value) -> bool {
+        self.labels.matches(object) && self.fields.matches(object)
+    }
+}
+
+/// Which state a list shows, and from where.
+struct Page {
+    /// None: the newest.
+    revision: Option<u64>,
+    /// The first key, relative to the namespace.
+    start: String,
+    limit: usize,
+}
+
+impl Server {
+    pub(super) fn list(&self, call: &Call<'_>) -> Outcome<Response> {
+        self.choose(call).map(|(response, _)| response)
+    }
+
+    /// The list that a request asks for, as a response and as what it holds.
+    pub(super) fn choose(&self, call: &Call<'_>) -> Outcome<(Response, Vec<(Key, Stored)>)> {
+        let resource = call.resource();
+        let query = Query::parse(call.request, resource, false)?;
+        let mut page = self.page(&query)?;
+        // A list of one name is a look at one key, which has no pages.
+        let is_key = !resource.is_namespaced || !call.target.namespace.is_empty();
+        if is_key && query.resume.is_empty() && query.fields.is_one_name() {
+            page.limit = 0;
+        }
+        let objects = match page.revision {
+            None => self.store.objects(&resource.qualified()),
+            Some(revision) => self.store.objects_at(&resource.qualified(), revision),
+        };
+        let revision = page.revision.unwrap_or(self.store.revision);
+        let prefix = match call.target.namespace.as_str() {
+            "" => String::new(),
+            namespace => format!("{namespace}/"),
+        };
+        let chosen = select(&objects, &prefix, &page, &query);
+        let mut metadata = json!({"resourceVersion": revision.to_string()});
+        if resource.is_custom {
+            metadata["continue"] = "".into();
+        }
+        if let Some(rest) = chosen.rest
+            && let Some((last, _)) = chosen.items.last()
+        {
+            let start = format!("{}\0", &last.0[prefix.len()..]);
+            metadata["continue"] = Token { revision: Some(revision), start }.write().into();
+            if query.labels.is_empty() && query.fields.is_empty() {
+                metadata["remainingItemCount"] = rest.into();
+            }
+        }
+        let items: Value = chosen.items.iter().map(|(_, it)| item(resource, &it.object)).collect();
+        let list = json!({
+            "apiVersion": resource.api_version(), "kind": resource.list_kind,
+            "metadata": metadata, "items": items,
+        });
+        Ok((Response::of(200, Arc::new(list)), chosen.items))
+    }
+
+    fn page(&self, query: &Query) -> Outcome<Page> {
+        let version = query.version.as_str();
+        if !query.resume.is_empty() {
+            return self.next_page(query);
+        }
+        let mut page = Page { revision: None, start: String::new(), limit: query.limit };
+        if version.is_empty() {
+            return Ok(page);
+        }
+        let number: u64 = version.parse().map_err(|_| {
+            Failure::bad_request(format!(
+                "invalid resource version: resourceVersion: Invalid value: {version:?}: strconv.ParseUint: parsing {version:?}: invalid syntax"
+            ))
+        })?;
+        if number > self.store.revision {
+            return Err(Failure::too_large(number, self.store.revision));
+        }
+        let is_exact = match query.version_match.as_str() {
+            "Exact" => true,
+            "NotOlderThan" => false,
+            _ => query.limit > 0 && number > 0,
+        };
+        if number == 0 {
+            page.limit = 0;
+        }
+        if is_exact {
+            if number < self.store.compacted && !self.slips(Slip::CompactedIsReadable) {
+                let message = "The resourceVersion for the provided list is too old.";
+                return Err(Failure::new(410, "Expired", message));
+            }
+            page.revision = Some(number);
+        }
+        Ok(page)
+    }
+
+    fn next_page(&self, query: &Query) -> Outcome<Page> {
+        let token = Token::read(&query.resume).map_err(Failure::bad_request)?;
+        if !matches!(query.version.as_str(), "" | "0") {
+            return Err(Failure::bad_request(
+                "specifying resource version is not allowed when using continue",
+            ));
+        }
+        if let Some(revision) = token.revision {
+            if revision > self.store.revision {
+                return Err(Failure::too_large(revision, self.store.revision));
+            }
+            if revision < self.store.compacted {
+                return Err(expired(token));
+            }
+        }
+        let limit = if query.version == "0" { 0 } else { query.limit };
+        let revision = token.revision.filter(|_| !self.slips(Slip::PagesAreOfNow));
+        Ok(Page { revision, start: token.start, limit })
+    }
+}
+
+/// The failure tells how to go on, at the price of consistency.
+fn expired(token: Token) -> Box<Failure> {
+    let message = "The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter, or use the continue token in this response to retrieve the remainder of the results. Continuing with the provided token results in an inconsistent list - objects that were created, modified, or deleted between the time the first chunk was returned and now may show up in the list.";
+    let mut failure = Failure::new(410, "Expired", message);
+    failure.resume = Some(Token { revision: None, ..token }.write());
+    failure
+}
+
+struct Chosen {
+    items: Vec<(Key, Stored)>,
+    /// How many keys follow, matching or not; none if the list is complete.
+    rest: Option<usize>,
+}
+
+fn select(objects: &Objects, prefix: &str, page: &Page, query: &Query) -> Chosen {
+    let first = format!("{prefix}{}", page.start);
+    let entries = match first.strip_suffix('\0') {
+        Some(last) => objects.after(&Key(last.into())),
+        // Nothing lies between a key and the same with the smallest character after it.
+        None if objects.get(&Key(first.as_str().into())).is_some() => {
+            return select_from(
+                objects.iter().filter(|(key, _)| *key.0 >= *first),
+                prefix,
+                page,
+                query,
+            );
+        }
+        None => objects.after(&Key(first.as_str().into())),
+    };
+    select_from(entries, prefix, page, query)
+}
+
+fn select_from<'a>(
+    entries: impl Iterator<Item = (&'a Key, &'a Stored)>,
+    prefix: &str,
+    page: &Page,
+    query: &Query,
+) -> Chosen {
+    let mut entries = entries.take_while(|(key, _)| key.0.starts_with(prefix));
+    let mut items = Vec::new();
+    for (key, stored) in entries.by_ref() {
+        if query.matches(&stored.object) {
+            items.push((key.clone(), stored.clone()));
+            if items.len() == page.limit {
+                let rest = entries.count();
+                return Chosen { items, rest: (rest > 0).then_some(rest) };
+            }
+        }
+    }
+    Chosen { items, rest: None }
+}
+
+/// Items of built-in lists do not say what they are.
+fn item(resource: &Resource, object: &Value) -> Value {
+    let mut object = object.clone();
+    if let (false, Some(fields)) = (resource.is_custom, object.as_object_mut()) {
+        fields.remove("apiVersion");
+        fields.remove("kind");
+    }
+    object
+}

@@ -1,0 +1,350 @@
+//! The server as a machine.
+//!
+//! [`Server::handle`] takes the time and a request and gives an [`Answer`]. A watch is pulled:
+//! [`Server::events`] yields what it has to say since it was last asked. A copy of a server shares
+//! its content with the original and costs next to nothing, so a checker may branch anywhere.
+
+mod builtin;
+mod catalogue;
+mod clock;
+mod crd;
+mod create;
+mod decode;
+mod delete;
+mod discovery;
+mod fault;
+mod field;
+mod history;
+mod http;
+mod json;
+mod jsonpath;
+mod kinds;
+mod label;
+mod list;
+mod metadata;
+mod mistake;
+mod names;
+mod negotiate;
+mod openapi;
+mod options;
+mod patching;
+mod random;
+mod read;
+mod resource;
+mod route;
+mod scale;
+mod schema;
+mod status;
+mod store;
+mod table;
+mod token;
+mod types;
+mod update;
+mod watch;
+
+#[cfg(doctest)]
+#[doc = include_str!("../../../../docs/apiserver.md")]
+struct Guide;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+pub(crate) use clock::stamp;
+pub use fault::{Fault, Point, Trouble};
+pub use history::Written;
+pub use http::{Answer, Body, Request, Response, WatchId};
+pub(crate) use json::parse as parse_json;
+pub(crate) use label::Labels;
+use mistake::{Change, Slip};
+pub use mistake::{MISTAKES, Mistake};
+use options::Writing;
+pub(crate) use random::Random;
+use resource::Registry;
+pub use resource::Resource;
+use route::Target;
+use serde_json::{Value, json};
+use status::{Failure, Outcome};
+use store::{Key, Store};
+pub(crate) use token::read as read_token;
+pub use watch::{Events, WatchEvent};
+
+use crate::map::Map;
+
+/// What a server starts with.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Decides uids and generated names.
+    pub seed: u64,
+    /// The time of its first objects, since the Unix epoch.
+    pub begins_at: Duration,
+    /// The revision of the storage before the first write; older ones are compacted.
+    pub revision: u64,
+    /// How often the states that are older than that are made unreadable; never if it is none.
+    pub compacts_every: Option<Duration>,
+    /// How many revisions may be readable. More are compacted at once, so that memory is bounded.
+    pub history: u64,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        let compacts_every = Some(Duration::from_secs(5 * 60));
+        let begins_at = Duration::ZERO;
+        Self { seed: 0, begins_at, revision: 1_000, compacts_every, history: 10_000 }
+    }
+}
+
+/// The largest body that is read.
+const LARGEST: usize = 3 * 1024 * 1024;
+
+/// A server and everything in it.
+#[derive(Clone, Debug)]
+pub struct Server {
+    registry: Registry,
+    store: Store,
+    random: Random,
+    watches: Map<u64, watch::Watch>,
+    next_watch: u64,
+    now: Duration,
+    compaction: Compaction,
+    faults: Vec<fault::Pending>,
+    mistake: Option<Mistake>,
+}
+
+/// When the storage is compacted next, and up to where.
+#[derive(Clone, Debug)]
+struct Compaction {
+    every: Option<Duration>,
+    history: u64,
+    /// The time and the revision of the last look.
+    mark: (Duration, u64),
+}
+
+/// A request on its way.
+struct Call<'a> {
+    request: &'a Request,
+    target: Target,
+    warnings: Vec<String>,
+}
+
+impl Call<'_> {
+    fn resource(&self) -> &Resource {
+        &self.target.resource
+    }
+
+    /// The name in the path; empty if there is none.
+    fn name(&self) -> &str {
+        self.target.name.as_deref().unwrap_or("")
+    }
+
+    fn key(&self) -> Key {
+        Key::new(&self.target.namespace, self.name())
+    }
+}
+
+impl Server {
+    /// A server with the namespaces that every cluster has.
+    pub fn new(options: &Options) -> Self {
+        let mut server = Self {
+            registry: catalogue::registry(),
+            store: Store::new(options.revision),
+            random: Random::new(options.seed),
+            watches: Map::default(),
+            next_watch: 1,
+            now: options.begins_at,
+            compaction: Compaction {
+                every: options.compacts_every,
+                history: options.history.max(1),
+                mark: (options.begins_at, options.revision),
+            },
+            faults: Vec::new(),
+            mistake: None,
+        };
+        for name in ["default", "kube-node-lease", "kube-public", "kube-system"] {
+            let body = json!({"metadata": {"name": name}});
+            let request = Request::new("POST", "/api/v1/namespaces").json(&body);
+            server.handle(options.begins_at, &request);
+        }
+        server
+    }
+
+    /// The same server, except that it makes a mistake from now on.
+    #[must_use]
+    pub fn with_mistake(mut self, mistake: Mistake) -> Self {
+        self.mistake = Some(mistake);
+        if let Change::Resource(change) = mistake.change {
+            self.registry.change(change);
+        }
+        self
+    }
+
+    /// The mistake inside a rule that this server makes.
+    fn slip(&self) -> Option<Slip> {
+        match self.mistake?.change {
+            Change::Inside(slip) => Some(slip),
+            _ => None,
+        }
+    }
+
+    fn slips(&self, slip: Slip) -> bool {
+        self.slip() == Some(slip)
+    }
+
+    /// Answers a request. `now` is the time since the Unix epoch; it never runs backwards.
+    pub fn handle(&mut self, now: Duration, request: &Request) -> Answer {
+        self.advance(now);
+        if self.faults.is_empty() {
+            self.answer_request(request)
+        } else {
+            self.handle_with_faults(request)
+        }
+    }
+
+    fn answer_request(&mut self, request: &Request) -> Answer {
+        let mut changed;
+        let request = match self.mistake.map(|it| it.change) {
+            Some(Change::Request(change)) => {
+                changed = request.clone();
+                change(&mut changed);
+                &changed
+            }
+            _ => request,
+        };
+        let answer = self.dispatch(request);
+        let mut answer = answer.unwrap_or_else(|failure| Answer::Response(failure.response()));
+        if let Some(Change::Response(change)) = self.mistake.map(|it| it.change)
+            && let Answer::Response(response) = &mut answer
+        {
+            change(response);
+        }
+        answer
+    }
+
+    /// Lets time pass.
+    pub fn advance(&mut self, now: Duration) {
+        self.now = self.now.max(now);
+        let Compaction { every, history, mark } = self.compaction;
+        if every.is_some_and(|every| self.now.saturating_sub(mark.0) >= every) {
+            self.compaction.mark = (self.now, self.store.revision);
+            self.compact(mark.1);
+        }
+        if self.store.revision - self.store.compacted > history {
+            self.compact(self.store.revision - history / 2);
+        }
+    }
+
+    /// The revision of the newest write.
+    pub fn revision(&self) -> u64 {
+        self.store.revision
+    }
+
+    /// How many objects of a resource there are; a resource of a group has that after a dot.
+    pub(crate) fn count(&self, resource: &str) -> usize {
+        self.store.table(resource).map_or(0, |table| table.objects.iter().count())
+    }
+
+    /// Makes the states before a revision unreadable. That the servers of a cluster tell each other
+    /// through the storage, so it is a write as well.
+    pub fn compact(&mut self, revision: u64) {
+        let ended = self.watches.iter().filter(|(_, watch)| watch.deadline <= self.now);
+        for id in ended.map(|(id, _)| *id).collect::<Vec<_>>() {
+            // Nobody has read it to its end.
+            self.watches.remove(&id);
+        }
+        let needed = self.watches.iter().map(|(_, watch)| watch.seen).min();
+        self.store.compact(revision, needed.unwrap_or(u64::MAX));
+        self.store.revision += 1;
+    }
+
+    /// Everything that is served.
+    pub fn resources(&self) -> impl Iterator<Item = &Arc<Resource>> {
+        self.registry.iter()
+    }
+
+    fn dispatch(&mut self, request: &Request) -> Outcome<Answer> {
+        if let Some(answer) = discovery::answer(&self.registry, request) {
+            return answer.map(Answer::Response);
+        }
+        let target = Target::parse(&self.registry, &request.path)?;
+        if request.body.len() > LARGEST {
+            let message = format!("Request entity too large: limit is {LARGEST}");
+            return Err(Failure::new(413, "RequestEntityTooLarge", message));
+        }
+        let mut call = Call { request, target, warnings: Vec::new() };
+        let view = negotiate::View::wanted(request, call.resource())?;
+        let answer = match self.answer(&mut call, view) {
+            Ok(answer) => answer,
+            Err(failure) => Answer::Response(failure.response()),
+        };
+        Ok(match answer {
+            Answer::Response(response) => {
+                let object = request.parameter("includeObject");
+                let shown = negotiate::Shown { resource: call.resource(), now: self.now, object };
+                let mut response = view.apply(&shown, response);
+                response.warn(&call.warnings);
+                Answer::Response(response)
+            }
+            other => other,
+        })
+    }
+
+    fn answer(&mut self, call: &mut Call<'_>, view: negotiate::View) -> Outcome<Answer> {
+        let (has_name, sub) = (call.target.name.is_some(), call.target.subresource.clone());
+        let asks = call.request.parameter("watch").is_some_and(options::boolean);
+        let method = call.request.method.as_str();
+        if call.target.is_watch && method != "GET" {
+            return Err(Failure::method_not_allowed());
+        }
+        let response = match (method, has_name, sub.as_deref()) {
+            ("GET", _, None) if call.target.is_watch => return self.open_watch(call, view),
+            ("GET", false, None) if asks => return self.open_watch(call, view),
+            ("GET", false, None) => self.list(call),
+            ("GET", true, Some("scale")) => self.get_scale(call),
+            ("PUT" | "PATCH", true, Some("scale")) => self.put_scale(call),
+            ("GET", true, _) => self.get(call),
+            ("POST", false, None) => self.post(call),
+            ("PUT", true, _) => self.put(call),
+            ("PATCH", true, _) => self.patch(call),
+            ("DELETE", true, None) => self.delete(call),
+            ("DELETE", false, None) => self.delete_collection(call),
+            _ => Err(Failure::method_not_allowed()),
+        };
+        response.map(Answer::Response)
+    }
+
+    /// What lies under a key of the call's resource.
+    fn stored(&self, resource: &Resource, key: &Key) -> Option<&store::Stored> {
+        self.store.get(&resource.qualified(), key)
+    }
+
+    fn write(&mut self, resource: &Resource, key: Key, object: Value) -> Arc<Value> {
+        let object = self.store.put(&resource.qualified(), key, object);
+        if resource.plural == crd::PLURAL {
+            let (group, plural) = crd::names(&object);
+            self.registry.remove(&group, &plural);
+            for resource in crd::declared(&object) {
+                self.registry.put(resource);
+            }
+        }
+        object
+    }
+
+    fn erase(&mut self, resource: &Resource, key: Key) {
+        if resource.plural == crd::PLURAL
+            && let Some(stored) = self.stored(resource, &key)
+        {
+            let (group, plural) = crd::names(&stored.object);
+            self.registry.remove(&group, &plural);
+            let qualified = status::qualify(&plural, &group);
+            let keys: Vec<_> =
+                self.store.objects(&qualified).iter().map(|(key, _)| key.clone()).collect();
+            for key in keys {
+                self.store.delete(&qualified, key);
+            }
+        }
+        self.store.delete(&resource.qualified(), key);
+    }
+
+    fn writing(call: &Call<'_>, kind: &str) -> Outcome<Writing> {
+        Writing::parse(call.request, kind, false)
+    }
+}

@@ -1,0 +1,155 @@
+//! Which representation a client wants, and how answers are brought into it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use super::http::{Body, Request, Response};
+use super::resource::Resource;
+use super::status::{Failure, Outcome};
+use super::table;
+
+const KNOWN: &str = "application/json, application/yaml, application/vnd.kubernetes.protobuf";
+
+/// A representation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum View {
+    Whole,
+    /// The metadata alone.
+    Metadata,
+    /// The same, of a list.
+    MetadataList,
+    /// Rows and columns.
+    Table,
+}
+
+impl View {
+    /// The representation that the `Accept` header asks for.
+    pub(crate) fn wanted(request: &Request, resource: &Resource) -> Outcome<Self> {
+        let accept = match request.header("Accept") {
+            None | Some("") => return Ok(Self::Whole),
+            Some(accept) => accept,
+        };
+        let mut clauses: Vec<_> = accept.split(',').map(Clause::parse).collect();
+        clauses.sort_by(|a, b| b.quality.total_cmp(&a.quality));
+        let view = clauses.iter().find_map(Clause::view);
+        view.ok_or_else(|| {
+            if resource.is_custom {
+                let message = format!("only the following media types are accepted: {KNOWN}");
+                Failure::new(406, "NotAcceptable", message)
+            } else {
+                let message = format!("406: Not Acceptable\n\nAvailable representations: {KNOWN}");
+                let mut failure = Failure::new(406, "NotAcceptable", message);
+                failure.details = Some(json!({}));
+                failure
+            }
+        })
+    }
+
+    /// Brings a successful answer into the representation.
+    pub(crate) fn apply(self, shown: &Shown<'_>, mut response: Response) -> Response {
+        let Body::Json(body) = &response.body else { return response };
+        if self == Self::Whole || response.status >= 300 || body["kind"] == "Status" {
+            return response;
+        }
+        let Shown { resource, now, object } = *shown;
+        let shown = match body["items"].as_array() {
+            Some(items) if self == Self::Table => {
+                table::table(resource, now, object, &body["metadata"], items)
+            }
+            None if self == Self::Table => Value::clone(&table::row(resource, now, object, body)),
+            Some(items) => partial_list(&body["metadata"], items),
+            None => partial(body),
+        };
+        response.body = Body::Json(Arc::new(shown));
+        response
+    }
+
+    /// The same for an object of an event.
+    pub(crate) fn object(self, shown: &Shown<'_>, object: &Arc<Value>) -> Arc<Value> {
+        match self {
+            Self::Whole => object.clone(),
+            _ if object["kind"] == "Status" => object.clone(),
+            Self::Table => table::row(shown.resource, shown.now, shown.object, object),
+            _ => Arc::new(partial(object)),
+        }
+    }
+}
+
+/// What tables are made with.
+pub(crate) struct Shown<'a> {
+    pub(crate) resource: &'a Resource,
+    pub(crate) now: Duration,
+    /// How much of an object goes with its row, as the client asks for it.
+    pub(crate) object: Option<&'a str>,
+}
+
+fn partial_list(metadata: &Value, items: &[Value]) -> Value {
+    let mut metadata = metadata.clone();
+    if let Some(fields) = metadata.as_object_mut() {
+        fields.retain(|_, value| *value != "");
+    }
+    json!({
+        "apiVersion": "meta.k8s.io/v1", "kind": "PartialObjectMetadataList",
+        "metadata": metadata, "items": items.iter().map(partial).collect::<Value>(),
+    })
+}
+
+fn partial(object: &Value) -> Value {
+    json!({
+        "apiVersion": "meta.k8s.io/v1", "kind": "PartialObjectMetadata",
+        "metadata": object["metadata"],
+    })
+}
+
+struct Clause<'a> {
+    range: &'a str,
+    parameters: Vec<(&'a str, &'a str)>,
+    quality: f64,
+}
+
+impl<'a> Clause<'a> {
+    fn parse(text: &'a str) -> Self {
+        let mut parts = text.split(';').map(str::trim);
+        let range = parts.next().unwrap_or("");
+        let parameters: Vec<_> = parts.filter_map(|part| part.split_once('=')).collect();
+        let quality = parameters.iter().find(|(key, _)| *key == "q");
+        let quality = quality.and_then(|(_, value)| value.parse().ok()).unwrap_or(1.0);
+        Self { range, parameters, quality }
+    }
+
+    fn view(&self) -> Option<View> {
+        if !matches!(self.range, "*/*" | "application/*" | "application/json") {
+            return None;
+        }
+        let parameter = |name: &str| {
+            self.parameters.iter().find(|(key, _)| *key == name).map(|(_, value)| *value)
+        };
+        match (parameter("as"), parameter("g"), parameter("v")) {
+            (None, ..) => Some(View::Whole),
+            (Some("Table"), Some("meta.k8s.io"), Some("v1")) => Some(View::Table),
+            (Some("PartialObjectMetadata"), Some("meta.k8s.io"), Some("v1")) => {
+                Some(View::Metadata)
+            }
+            (Some("PartialObjectMetadataList"), Some("meta.k8s.io"), Some("v1")) => {
+                Some(View::MetadataList)
+            }
+            _ => None,
+        }
+    }
+}
+
+/// The type of the body, without parameters; `application/json` if none is given.
+pub(crate) fn content_type(request: &Request) -> &str {
+    let header = request.header("Content-Type").unwrap_or("application/json");
+    header.split(';').next().unwrap_or("").trim()
+}
+
+/// Refuses bodies that are no JSON.
+pub(crate) fn require_json(request: &Request) -> Outcome<()> {
+    match content_type(request) {
+        "application/json" | "" => Ok(()),
+        _ => Err(Failure::unsupported(KNOWN)),
+    }
+}

@@ -1,0 +1,171 @@
+//! `PATCH`, and who owns which fields.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::create::{Origin, check_namespace};
+use super::http::Response;
+use super::metadata::text;
+use super::negotiate::content_type;
+use super::options::{Unknown, Writing};
+use super::resource::Resource;
+use super::status::{Cause, Failure, Outcome};
+use super::update::check_name;
+use super::{Call, Server, clock, decode, json};
+use crate::patch::{self, PatchError};
+
+/// The four kinds of patches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Format {
+    Json,
+    Merge,
+    Strategic,
+    Apply,
+}
+
+impl From<PatchError> for Box<Failure> {
+    fn from(error: PatchError) -> Self {
+        let PatchError { status, reason, message, details } = error;
+        Self::new(Failure { status, reason, message, details, ..Failure::default() })
+    }
+}
+
+impl Server {
+    pub(super) fn patch(&mut self, call: &mut Call<'_>) -> Outcome<Response> {
+        let resource = call.target.resource.clone();
+        let format = format(call, &resource)?;
+        let is_apply = format == Format::Apply;
+        let writing = Writing::parse(call.request, "PatchOptions", is_apply)?;
+        let old = self.stored(&resource, &call.key()).cloned();
+        let (old, object) = match (old, is_apply) {
+            (Some(old), false) => {
+                let object = patched(call, format, &old.object, writing.unknown)?;
+                (old, object)
+            }
+            (Some(old), true) => {
+                let object = self.applied(call, Some(&old.object), &writing)?;
+                (old, object)
+            }
+            (None, true) if call.target.subresource.is_none() => {
+                let object = self.apply_new(call, &writing)?;
+                return Ok(Response::of(201, object));
+            }
+            (None, _) => return Err(Failure::not_found(&resource, call.name())),
+        };
+        check_name(&object, call.name())?;
+        let mut object = object;
+        check_namespace(&mut object, &call.target.namespace)?;
+        let origin = if is_apply { Origin::Apply } else { Origin::Update };
+        let object = self.change(call, &old, object, &writing, origin)?;
+        Ok(Response::of(200, object))
+    }
+
+    /// Creates what a manager applies and what is not there yet.
+    fn apply_new(&mut self, call: &mut Call<'_>, writing: &Writing) -> Outcome<Arc<Value>> {
+        let mut object = self.applied(call, None, writing)?;
+        check_name(&object, call.name())?;
+        let uid = text(&object, "uid");
+        if !uid.is_empty() {
+            let why = format!(
+                "uid mismatch: the provided object specified uid {uid}, and no existing object was found"
+            );
+            return Err(Failure::conflict(call.resource(), call.name(), &why));
+        }
+        check_namespace(&mut object, &call.target.namespace)?;
+        self.create(call, object, writing, Origin::Apply)
+    }
+
+    /// The object as a manager wants it.
+    fn applied(
+        &self,
+        call: &mut Call<'_>,
+        old: Option<&Value>,
+        writing: &Writing,
+    ) -> Outcome<Value> {
+        let resource = call.target.resource.clone();
+        let (body, twice) = json::parse(&call.request.body)
+            .map_err(|error| Failure::bad_request(format!("error decoding YAML: {error}")))?;
+        let request = patch::Apply {
+            manager: &writing.manager,
+            force: writing.force,
+            api_version: &resource.api_version(),
+            time: &clock::stamp(self.now),
+            subresource: call.target.subresource.as_deref().unwrap_or(""),
+        };
+        let object = patch::apply(old, &body, &request, &resource.types)?;
+        let strict = twice.iter().map(|path| format!("duplicate field {path:?}")).collect();
+        decode::value(&resource, object, strict, writing.unknown, &mut call.warnings)
+    }
+
+    /// Writes down who owns what a write changes.
+    pub(super) fn track(
+        &self,
+        call: &Call<'_>,
+        old: Option<&Value>,
+        object: &mut Value,
+        writing: &Writing,
+    ) {
+        let update = patch::Update {
+            manager: &writing.manager,
+            api_version: &call.resource().api_version(),
+            time: &clock::stamp(self.now),
+            subresource: call.target.subresource.as_deref().unwrap_or(""),
+        };
+        patch::track(old, object, &update, &call.resource().types);
+    }
+}
+
+fn format(call: &Call<'_>, resource: &Resource) -> Outcome<Format> {
+    let format = match content_type(call.request) {
+        "application/json-patch+json" => Some(Format::Json),
+        "application/merge-patch+json" => Some(Format::Merge),
+        "application/strategic-merge-patch+json" if !resource.is_custom => Some(Format::Strategic),
+        "application/apply-patch+yaml" => Some(Format::Apply),
+        _ => None,
+    };
+    format.ok_or_else(|| {
+        if resource.is_custom {
+            return Failure::unsupported(
+                "application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml",
+            );
+        }
+        let message = "415: Unsupported Media Type";
+        let mut failure = Failure::new(415, "UnsupportedMediaType", message);
+        failure.details = Some(serde_json::json!({}));
+        failure
+    })
+}
+
+/// The object after a patch, read like a new one.
+fn patched(call: &mut Call<'_>, format: Format, old: &Value, unknown: Unknown) -> Outcome<Value> {
+    let (resource, body) = (call.target.resource.clone(), &call.request.body);
+    let make = || match format {
+        Format::Json => patch::json(old, body),
+        Format::Merge => patch::merge(old, body),
+        Format::Strategic | Format::Apply => patch::strategic(old, body, &resource.types),
+    };
+    let invalid = |why: &str| {
+        // Only a failure shows the object.
+        let shown = make().unwrap_or_default().to_string();
+        let cause = Cause::invalid("patch", &shown.into(), why);
+        Failure::invalid("", "", "", &[cause])
+    };
+    let object = make()?;
+    let object = decode::kind(&resource, object, &[])
+        .map_err(|failure| invalid(&failure.message))?
+        .ok_or_else(|| invalid("Object 'Kind' is missing"))?;
+    let mut paths = Vec::new();
+    let object = decode::shape(&resource, object, &mut paths).map_err(|why| invalid(&why))?;
+    let mut strict: Vec<_> = paths.iter().map(|path| format!("unknown field {path:?}")).collect();
+    match unknown {
+        Unknown::Refuse if !strict.is_empty() => {
+            Err(invalid(&format!("strict decoding error: {}", strict.join(", "))))
+        }
+        Unknown::Warn => {
+            call.warnings.append(&mut strict);
+            Ok(object)
+        }
+        _ => Ok(object),
+    }
+}

@@ -1,0 +1,129 @@
+//! What a server serves, as data.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::names::Naming;
+use super::scale::Scale;
+use super::schema::Structural;
+use super::status::{Cause, qualify};
+use super::table::Column;
+use super::types::Type;
+use crate::patch::Types;
+
+/// How the objects of a resource are read and checked.
+#[derive(Clone, Debug)]
+pub(crate) enum Shape {
+    /// Into a struct and back.
+    Struct(&'static Type),
+    /// As they are, and then pruned, given defaults and checked by the schema of a custom resource.
+    Structural(Arc<Structural>),
+}
+
+/// Fills in what a client may leave out; the second object is the older state.
+pub(crate) type Prepare = fn(&mut Value, Option<&Value>);
+/// Names what is wrong; the second object is the older state.
+pub(crate) type Validate = fn(&Value, Option<&Value>) -> Vec<Cause>;
+
+/// One resource in one version.
+#[derive(Clone, Debug)]
+pub struct Resource {
+    /// The group; empty for the core one.
+    pub group: String,
+    /// The version, such as `v1`.
+    pub version: String,
+    /// The kind of its objects.
+    pub kind: String,
+    /// Its name in paths.
+    pub plural: String,
+    /// Its name on a command line.
+    pub singular: String,
+    /// Shorter names on a command line.
+    pub short_names: Vec<String>,
+    /// The kind of its lists.
+    pub list_kind: String,
+    /// Its objects lie in namespaces.
+    pub is_namespaced: bool,
+    /// It was declared at run time.
+    pub is_custom: bool,
+    /// `status` is written apart from the rest.
+    pub has_status: bool,
+    /// What `scale` shows, if it is served.
+    pub(crate) scale: Option<Scale>,
+    /// A `PUT` without a version overwrites.
+    pub(crate) allows_unconditional: bool,
+    /// A `PUT` of an object that is missing creates it.
+    pub(crate) creates_on_update: bool,
+    /// The server counts the changes of everything but metadata and status.
+    pub(crate) counts_generation: bool,
+    /// On a change the metadata is checked once more by itself.
+    pub(crate) revalidates: bool,
+    pub(crate) naming: Naming,
+    /// What may be selected by, besides name and namespace.
+    pub(crate) fields: &'static [&'static str],
+    pub(crate) shape: Shape,
+    /// How its fields are merged and owned.
+    pub(crate) types: Types,
+    /// What a person sees of it in a list.
+    pub(crate) columns: Vec<Column>,
+    pub(crate) prepare: Prepare,
+    pub(crate) validate: Validate,
+}
+
+impl Resource {
+    /// `v1` or `apps/v1`.
+    pub fn api_version(&self) -> String {
+        if self.group.is_empty() {
+            self.version.clone()
+        } else {
+            format!("{}/{}", self.group, self.version)
+        }
+    }
+
+    /// `configmaps` or `widgets.sim.example.com`.
+    pub fn qualified(&self) -> String {
+        qualify(&self.plural, &self.group)
+    }
+}
+
+/// Everything that is served. Copies share their content.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Registry {
+    /// By group, version and plural.
+    resources: Arc<BTreeMap<(String, String, String), Arc<Resource>>>,
+}
+
+impl Registry {
+    pub(crate) fn get(&self, group: &str, version: &str, plural: &str) -> Option<&Arc<Resource>> {
+        // There are few, and to make a key for a look takes longer than to look at all of them.
+        self.iter().find(|it| it.plural == plural && it.group == group && it.version == version)
+    }
+
+    pub(crate) fn put(&mut self, resource: Resource) {
+        let key = (resource.group.clone(), resource.version.clone(), resource.plural.clone());
+        Arc::make_mut(&mut self.resources).insert(key, Arc::new(resource));
+    }
+
+    /// Changes all resources.
+    pub(crate) fn change(&mut self, change: fn(&mut Resource)) {
+        for resource in Arc::make_mut(&mut self.resources).values_mut() {
+            change(Arc::make_mut(resource));
+        }
+    }
+
+    /// Stops serving all versions of a resource.
+    pub(crate) fn remove(&mut self, group: &str, plural: &str) {
+        let is_other = |it: &Resource| it.group != group || it.plural != plural;
+        Arc::make_mut(&mut self.resources).retain(|_, resource| is_other(resource));
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Arc<Resource>> {
+        self.resources.values()
+    }
+
+    pub(crate) fn serves(&self, group: &str, version: &str) -> bool {
+        self.iter().any(|it| it.group == group && it.version == version)
+    }
+}

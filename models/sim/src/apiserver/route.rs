@@ -1,0 +1,82 @@
+//! From a path to what it means.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use super::http::decode;
+use super::resource::{Registry, Resource};
+use super::status::{Failure, Outcome};
+
+/// What a path names.
+#[derive(Clone, Debug)]
+pub(crate) struct Target {
+    pub(crate) resource: Arc<Resource>,
+    /// Empty: none, or all of them.
+    pub(crate) namespace: String,
+    pub(crate) name: Option<String>,
+    pub(crate) subresource: Option<String>,
+    /// The path has the old prefix that makes every `GET` a watch.
+    pub(crate) is_watch: bool,
+}
+
+impl Target {
+    pub(crate) fn parse(registry: &Registry, path: &str) -> Outcome<Self> {
+        let parts: Vec<Cow<'_, str>> = path.trim_matches('/').split('/').map(decode).collect();
+        let parts: Vec<&str> = parts.iter().map(|part| &**part).collect();
+        let (group, version, rest) = match &parts[..] {
+            ["api", version, rest @ ..] => ("", *version, rest),
+            ["apis", group, version, rest @ ..] => (*group, *version, rest),
+            _ => return Err(Failure::no_page()),
+        };
+        if !registry.serves(group, version) {
+            return Err(Failure::no_page());
+        }
+        let (is_watch, rest) = match rest {
+            ["watch", rest @ ..] => (true, rest),
+            rest => (false, rest),
+        };
+        let (namespace, rest) = match rest {
+            ["namespaces", namespace, plural, rest @ ..]
+                if registry.get("", "v1", "namespaces").is_none_or(|it| it.group != group)
+                    || !matches!(*plural, "status" | "finalize") =>
+            {
+                (*namespace, [&[*plural], rest].concat())
+            }
+            rest => ("", rest.to_vec()),
+        };
+        let [plural, rest @ ..] = &rest[..] else { return Err(Failure::no_page()) };
+        let missing =
+            || if group.contains('.') { Failure::no_page() } else { Failure::no_resource() };
+        let resource = registry.get(group, version, plural).ok_or_else(missing)?;
+        let (name, subresource) = match rest {
+            [] => (None, None),
+            [name] => (Some(*name), None),
+            [name, subresource] => (Some(*name), Some((*subresource).to_owned())),
+            _ => return Err(Failure::no_resource()),
+        };
+        let is_served = match subresource.as_deref() {
+            None => true,
+            Some("status") => resource.has_status,
+            Some("scale") => resource.scale.is_some(),
+            Some("finalize") => resource.plural == "namespaces" && group.is_empty(),
+            Some(_) => false,
+        };
+        // Objects in namespaces are reached through their namespace only.
+        let lies = resource.is_namespaced || namespace.is_empty();
+        let reached = name.is_none() || !resource.is_namespaced || !namespace.is_empty();
+        if !is_served || !lies || !reached {
+            return Err(if resource.is_custom && is_served {
+                Failure::no_page()
+            } else {
+                Failure::no_resource()
+            });
+        }
+        Ok(Self {
+            resource: resource.clone(),
+            namespace: namespace.to_owned(),
+            name: name.map(str::to_owned),
+            subresource,
+            is_watch,
+        })
+    }
+}

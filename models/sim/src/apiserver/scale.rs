@@ -1,0 +1,159 @@
+//! The subresource `scale`: how many replicas, whatever the kind calls them.
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+
+use super::create::Origin;
+use super::http::Response;
+use super::metadata::text;
+use super::negotiate::{content_type, require_json};
+use super::options::Writing;
+use super::resource::Resource;
+use super::status::{Cause, Failure, Outcome};
+use super::store::Stored;
+use super::update::check_name;
+use super::{Call, Server};
+use crate::patch;
+
+/// Where a resource keeps what a scale shows, as paths such as `/spec/replicas`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Scale {
+    pub(crate) spec: String,
+    pub(crate) status: String,
+    /// A text that selects the pods; the built-in kinds have a selector instead.
+    pub(crate) selector: Option<String>,
+}
+
+impl Scale {
+    /// That of the built-in workloads.
+    pub(crate) fn built_in() -> Self {
+        let (spec, status) = ("/spec/replicas".to_owned(), "/status/replicas".to_owned());
+        Self { spec, status, selector: None }
+    }
+
+    /// That which a definition declares, with paths such as `.spec.replicas`.
+    pub(crate) fn declared(scale: &Value) -> Option<Self> {
+        let path = |key: &str| scale[key].as_str().map(|path| path.replace('.', "/"));
+        let selector = path("labelSelectorPath");
+        Some(Self {
+            spec: path("specReplicasPath")?,
+            status: path("statusReplicasPath")?,
+            selector,
+        })
+    }
+
+    fn of(&self, object: &Value) -> Value {
+        let count = |path: &str| object.pointer(path).and_then(Value::as_i64).unwrap_or(0);
+        let selector = match &self.selector {
+            Some(path) => object.pointer(path).and_then(Value::as_str).unwrap_or("").to_owned(),
+            None => {
+                let labels =
+                    object.pointer("/spec/selector/matchLabels").and_then(Value::as_object);
+                let labels = labels.into_iter().flatten();
+                let labels = labels.map(|(key, it)| format!("{key}={}", it.as_str().unwrap_or("")));
+                labels.collect::<Vec<_>>().join(",")
+            }
+        };
+        let mut metadata = json!({});
+        for field in ["name", "namespace", "uid", "resourceVersion", "creationTimestamp"] {
+            if let Some(value) = object["metadata"].get(field) {
+                metadata[field] = value.clone();
+            }
+        }
+        json!({
+            "apiVersion": "autoscaling/v1", "kind": "Scale", "metadata": metadata,
+            "spec": {"replicas": count(&self.spec)},
+            "status": {"replicas": count(&self.status), "selector": selector},
+        })
+    }
+}
+
+impl Server {
+    fn scaled(&self, call: &Call<'_>) -> Outcome<(Scale, Stored)> {
+        let scale = call.resource().scale.clone().ok_or_else(Failure::no_resource)?;
+        let missing = || Failure::not_found(call.resource(), call.name());
+        let stored = self.stored(call.resource(), &call.key()).cloned().ok_or_else(missing)?;
+        Ok((scale, stored))
+    }
+
+    pub(super) fn get_scale(&self, call: &Call<'_>) -> Outcome<Response> {
+        let (scale, stored) = self.scaled(call)?;
+        Ok(Response::of(200, Arc::new(scale.of(&stored.object))))
+    }
+
+    pub(super) fn put_scale(&mut self, call: &mut Call<'_>) -> Outcome<Response> {
+        let is_patch = call.request.method == "PATCH";
+        let kind = if is_patch { "PatchOptions" } else { "UpdateOptions" };
+        let writing = Writing::parse(call.request, kind, false)?;
+        if !is_patch {
+            require_json(call.request)?;
+        }
+        let (scale, stored) = self.scaled(call)?;
+        let before = scale.of(&stored.object);
+        let wanted = wanted(call, &before)?;
+        check_name(&wanted, call.name())?;
+        let replicas = replicas(call.resource(), &wanted)?;
+        let uid = text(&wanted, "uid");
+        if !uid.is_empty() && uid != text(&before, "uid") {
+            return Err(Failure::stale(call.resource(), call.name()));
+        }
+        let mut object = Value::clone(&stored.object);
+        put(&mut object, &scale.spec, replicas);
+        let version = text(&wanted, "resourceVersion");
+        if !version.is_empty() {
+            object["metadata"]["resourceVersion"] = version.into();
+        }
+        let object = self.change(call, &stored, object, &writing, Origin::Update)?;
+        Ok(Response::of(200, Arc::new(scale.of(&object))))
+    }
+}
+
+fn wanted(call: &Call<'_>, before: &Value) -> Outcome<Value> {
+    let body = &call.request.body;
+    if call.request.method != "PATCH" {
+        let read =
+            super::json::parse(body).map_err(|error| Failure::bad_request(error.to_string()));
+        return read.map(|(wanted, _)| wanted);
+    }
+    match content_type(call.request) {
+        "application/json-patch+json" => Ok(patch::json(before, body)?),
+        // No list of a scale is merged, so a strategic patch is a merge.
+        "application/merge-patch+json" | "application/strategic-merge-patch+json" => {
+            Ok(patch::merge(before, body)?)
+        }
+        _ => Err(Failure::unsupported("application/json-patch+json, application/merge-patch+json")),
+    }
+}
+
+fn replicas(resource: &Resource, wanted: &Value) -> Outcome<i64> {
+    let replicas = &wanted["spec"]["replicas"];
+    let cannot = || {
+        Failure::bad_request(format!(
+            "Scale in version \"v1\" cannot be handled as a Scale of {}: spec.replicas is no int32",
+            resource.kind
+        ))
+    };
+    let count = match replicas {
+        Value::Null => 0,
+        replicas => replicas.as_i64().filter(|it| i32::try_from(*it).is_ok()).ok_or_else(cannot)?,
+    };
+    if count < 0 {
+        let why = "must be greater than or equal to 0";
+        let cause = Cause::invalid("spec.replicas", replicas, why);
+        return Err(Failure::invalid("autoscaling", "Scale", text(wanted, "name"), &[cause]));
+    }
+    Ok(count)
+}
+
+/// Sets a value at a path; objects on the way are made where nothing is.
+fn put(object: &mut Value, path: &str, value: i64) {
+    let mut at = object;
+    for part in path.split('/').filter(|part| !part.is_empty()) {
+        if !at.is_object() && !at.is_null() {
+            return;
+        }
+        at = &mut at[part];
+    }
+    *at = value.into();
+}

@@ -1,0 +1,212 @@
+//! Failures, and the `Status` objects that tell clients of them.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use super::http::Response;
+use super::resource::Resource;
+
+/// One thing that is wrong with an object.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Cause {
+    /// Where, such as `metadata.name`.
+    pub(crate) field: String,
+    /// Why, as clients compare it, such as `FieldValueInvalid`.
+    pub(crate) reason: &'static str,
+    /// Why, as people read it.
+    pub(crate) message: String,
+}
+
+impl Cause {
+    pub(crate) fn new(field: impl Into<String>, reason: &'static str, message: String) -> Self {
+        Self { field: field.into(), reason, message }
+    }
+
+    pub(crate) fn invalid(field: impl Into<String>, value: &Value, why: &str) -> Self {
+        Self::new(field, "FieldValueInvalid", format!("Invalid value: {value}: {why}"))
+    }
+
+    pub(crate) fn required(field: impl Into<String>, why: &str) -> Self {
+        let message = if why.is_empty() {
+            "Required value".to_owned()
+        } else {
+            format!("Required value: {why}")
+        };
+        Self::new(field, "FieldValueRequired", message)
+    }
+
+    pub(crate) fn forbidden(field: impl Into<String>, why: &str) -> Self {
+        Self::new(field, "FieldValueForbidden", format!("Forbidden: {why}"))
+    }
+
+    pub(crate) fn unsupported(field: impl Into<String>, value: &Value, known: &[&str]) -> Self {
+        let known: Vec<_> = known.iter().map(|it| format!("\"{it}\"")).collect();
+        let message = format!("Unsupported value: {value}: supported values: {}", known.join(", "));
+        Self::new(field, "FieldValueNotSupported", message)
+    }
+}
+
+/// Why a request fails.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Failure {
+    pub(crate) status: u16,
+    pub(crate) reason: Option<&'static str>,
+    pub(crate) message: String,
+    pub(crate) details: Option<Value>,
+    /// Where an expired list may go on, without being consistent.
+    pub(crate) resume: Option<String>,
+    /// How long a real server would have tried.
+    pub(crate) after: Duration,
+    /// No `Status`: the body is the message.
+    pub(crate) is_text: bool,
+}
+
+pub(crate) type Outcome<T> = Result<T, Box<Failure>>;
+
+impl Failure {
+    pub(crate) fn new(status: u16, reason: &'static str, message: impl Into<String>) -> Box<Self> {
+        Box::new(Self { status, reason: Some(reason), message: message.into(), ..Self::default() })
+    }
+
+    pub(crate) fn bad_request(message: impl Into<String>) -> Box<Self> {
+        Self::new(400, "BadRequest", message)
+    }
+
+    /// An error that the server has no name for: 500 without a reason.
+    pub(crate) fn internal(message: impl Into<String>) -> Box<Self> {
+        Box::new(Self { status: 500, message: message.into(), ..Self::default() })
+    }
+
+    fn with(mut self: Box<Self>, details: Value) -> Box<Self> {
+        self.details = Some(details);
+        self
+    }
+
+    pub(crate) fn not_found(resource: &Resource, name: &str) -> Box<Self> {
+        let message = format!("{} \"{name}\" not found", resource.qualified());
+        Self::new(404, "NotFound", message).with(details(&resource.group, &resource.plural, name))
+    }
+
+    /// The path leads to nothing that is served.
+    pub(crate) fn no_resource() -> Box<Self> {
+        let message = "the server could not find the requested resource";
+        Self::new(404, "NotFound", message).with(json!({}))
+    }
+
+    pub(crate) fn no_page() -> Box<Self> {
+        let message = "404 page not found\n".to_owned();
+        Box::new(Self { status: 404, message, is_text: true, ..Self::default() })
+    }
+
+    pub(crate) fn method_not_allowed() -> Box<Self> {
+        let message = "the server does not allow this method on the requested resource";
+        Self::new(405, "MethodNotAllowed", message).with(json!({}))
+    }
+
+    pub(crate) fn conflict(resource: &Resource, name: &str, why: &str) -> Box<Self> {
+        let message =
+            format!("Operation cannot be fulfilled on {} \"{name}\": {why}", resource.qualified());
+        Self::new(409, "Conflict", message).with(details(&resource.group, &resource.plural, name))
+    }
+
+    pub(crate) fn stale(resource: &Resource, name: &str) -> Box<Self> {
+        Self::conflict(
+            resource,
+            name,
+            "the object has been modified; please apply your changes to the latest version and try again",
+        )
+    }
+
+    /// A precondition of a deletion failed. These name the kind where others name the resource.
+    pub(crate) fn precondition(resource: &Resource, name: &str, why: &str) -> Box<Self> {
+        let kind = qualify(&resource.kind, &resource.group);
+        let message = format!("Operation cannot be fulfilled on {kind} \"{name}\": {why}");
+        Self::new(409, "Conflict", message).with(details(&resource.group, &resource.kind, name))
+    }
+
+    pub(crate) fn invalid(group: &str, kind: &str, name: &str, causes: &[Cause]) -> Box<Self> {
+        let mut lines: Vec<String> = Vec::new();
+        for cause in causes {
+            let line = format!("{}: {}", cause.field, cause.message);
+            if !lines.contains(&line) {
+                lines.push(line);
+            }
+        }
+        let why =
+            if lines.len() == 1 { lines.remove(0) } else { format!("[{}]", lines.join(", ")) };
+        let message = format!("{} \"{name}\" is invalid: {why}", qualify(kind, group));
+        let mut details = details(group, kind, name);
+        let causes = causes.iter().map(
+            |cause| json!({"field": cause.field, "reason": cause.reason, "message": cause.message}),
+        );
+        details["causes"] = causes.collect();
+        Self::new(422, "Invalid", message).with(details)
+    }
+
+    /// An option in the query, or in the body of a deletion, is wrong.
+    pub(crate) fn bad_options(kind: &str, causes: &[Cause]) -> Box<Self> {
+        Self::invalid("meta.k8s.io", kind, "", causes)
+    }
+
+    pub(crate) fn unsupported(known: &str) -> Box<Self> {
+        let message = format!(
+            "the body of the request was in an unknown format - accepted media types include: {known}"
+        );
+        Self::new(415, "UnsupportedMediaType", message)
+    }
+
+    /// The version is of the future: a real server waits three seconds for it.
+    pub(crate) fn too_large(asked: u64, current: u64) -> Box<Self> {
+        let message = format!("Timeout: Too large resource version: {asked}, current: {current}");
+        let cause =
+            json!({"reason": "ResourceVersionTooLarge", "message": "Too large resource version"});
+        let details = json!({"causes": [cause], "retryAfterSeconds": 1});
+        let mut failure = Self::new(504, "Timeout", message).with(details);
+        failure.after = Duration::from_secs(3);
+        failure
+    }
+
+    /// The `Status` object.
+    pub(crate) fn object(&self) -> Value {
+        let mut status = json!({
+            "apiVersion": "v1", "kind": "Status", "metadata": {}, "status": "Failure",
+            "code": self.status, "message": self.message,
+        });
+        if let Some(reason) = self.reason {
+            status["reason"] = reason.into();
+        }
+        if let Some(details) = &self.details {
+            status["details"] = details.clone();
+        }
+        if let Some(resume) = &self.resume {
+            status["metadata"]["continue"] = resume.as_str().into();
+        }
+        status
+    }
+
+    pub(crate) fn response(&self) -> Response {
+        if self.is_text {
+            return Response::text(self.status, &self.message);
+        }
+        let mut response = Response::of(self.status, Arc::new(self.object()));
+        response.after = self.after;
+        if let Some(seconds) = self.details.as_ref().and_then(|it| it.get("retryAfterSeconds")) {
+            response.headers.push(("Retry-After", seconds.to_string()));
+        }
+        response
+    }
+}
+
+/// `widgets.sim.example.com`, or `configmaps` if the group is the core one.
+pub(crate) fn qualify(kind: &str, group: &str) -> String {
+    if group.is_empty() { kind.to_owned() } else { format!("{kind}.{group}") }
+}
+
+/// What was meant; empty parts are left out.
+pub(crate) fn details(group: &str, kind: &str, name: &str) -> Value {
+    let parts = [("group", group), ("kind", kind), ("name", name)].into_iter();
+    let parts = parts.filter(|(_, value)| !value.is_empty());
+    Value::Object(parts.map(|(key, value)| (key.to_owned(), value.into())).collect())
+}

@@ -1,0 +1,164 @@
+//! The one storage: objects, the revision counter, and what happened at each revision.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::metadata;
+use crate::map::Map;
+
+/// Where an object lies within its resource: `namespace/name`, or the name alone. Keys are ordered
+/// as their bytes are.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct Key(pub(crate) Arc<str>);
+
+impl Key {
+    pub(crate) fn new(namespace: &str, name: &str) -> Self {
+        if namespace.is_empty() {
+            Self(name.into())
+        } else {
+            Self([namespace, "/", name].concat().into())
+        }
+    }
+}
+
+/// An object and the revision of its last write.
+#[derive(Clone, Debug)]
+pub(crate) struct Stored {
+    pub(crate) revision: u64,
+    pub(crate) object: Arc<Value>,
+}
+
+pub(crate) type Objects = Map<Key, Stored>;
+
+/// A write: what was, and what is.
+#[derive(Clone, Debug)]
+pub(crate) struct Event {
+    pub(crate) key: Key,
+    pub(crate) old: Option<Stored>,
+    pub(crate) new: Option<Stored>,
+}
+
+/// One resource.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Table {
+    pub(crate) objects: Objects,
+    /// By revision.
+    pub(crate) events: Map<u64, Arc<Event>>,
+}
+
+impl Table {
+    /// The objects as they were at a revision that is not compacted, if they are those of `newest`.
+    fn at(&self, revision: u64, newest: u64) -> Objects {
+        let later = self.events.after(&revision).take_while(|(made, _)| **made <= newest);
+        let mut objects = self.objects.clone();
+        // Few writes lie between, mostly; to keep every state would make each of them dearer.
+        for (_, event) in later.collect::<Vec<_>>().into_iter().rev() {
+            match &event.old {
+                Some(old) => objects.insert(event.key.clone(), old.clone()),
+                None => objects.remove(&event.key),
+            };
+        }
+        objects
+    }
+
+    /// Forgets the events up to a revision.
+    fn forget(&mut self, revision: u64) {
+        while let Some((&first, _)) = self.events.first()
+            && first <= revision
+        {
+            self.events.remove(&first);
+        }
+    }
+}
+
+/// Everything that is stored. A copy shares its content and costs next to nothing.
+#[derive(Clone, Debug)]
+pub(crate) struct Store {
+    /// The revision of the newest write of all.
+    pub(crate) revision: u64,
+    /// States before this revision cannot be read any more.
+    pub(crate) compacted: u64,
+    tables: Map<Arc<str>, Table>,
+}
+
+impl Store {
+    pub(crate) fn new(revision: u64) -> Self {
+        Self { revision, compacted: revision, tables: Map::default() }
+    }
+
+    pub(crate) fn table(&self, resource: &str) -> Option<&Table> {
+        self.tables.get(resource)
+    }
+
+    pub(crate) fn tables(&self) -> impl Iterator<Item = (&Arc<str>, &Table)> {
+        self.tables.iter()
+    }
+
+    /// The storage as it was at a revision, or at the first one that is readable.
+    pub(crate) fn at(&self, revision: u64) -> Self {
+        let mut store = self.clone();
+        store.revision = revision.max(self.compacted);
+        for (name, table) in self.tables.iter() {
+            let objects = table.at(store.revision, self.revision);
+            if let Some(table) = store.tables.get_mut(name) {
+                table.objects = objects;
+            }
+        }
+        store
+    }
+
+    /// The objects of a resource, as they were at a revision that is not compacted.
+    pub(crate) fn objects_at(&self, resource: &str, revision: u64) -> Objects {
+        self.table(resource).map(|table| table.at(revision, self.revision)).unwrap_or_default()
+    }
+
+    /// The objects of a resource, now.
+    pub(crate) fn objects(&self, resource: &str) -> Objects {
+        self.table(resource).map(|table| table.objects.clone()).unwrap_or_default()
+    }
+
+    pub(crate) fn get(&self, resource: &str, key: &Key) -> Option<&Stored> {
+        self.table(resource)?.objects.get(key)
+    }
+
+    /// Writes an object, with its new version, and gives it back.
+    pub(crate) fn put(&mut self, resource: &str, key: Key, mut object: Value) -> Arc<Value> {
+        self.revision += 1;
+        metadata::set(&mut object, "resourceVersion", self.revision.to_string());
+        let object = Arc::new(object);
+        let new = Stored { revision: self.revision, object: object.clone() };
+        self.commit(resource, key, Some(new));
+        object
+    }
+
+    /// Removes an object. That is a write too.
+    pub(crate) fn delete(&mut self, resource: &str, key: Key) {
+        self.revision += 1;
+        self.commit(resource, key, None);
+    }
+
+    fn commit(&mut self, resource: &str, key: Key, new: Option<Stored>) {
+        if self.tables.get(resource).is_none() {
+            self.tables.insert(resource.into(), Table::default());
+        }
+        let Some(table) = self.tables.get_mut(resource) else { return };
+        let old = match &new {
+            Some(new) => table.objects.insert(key.clone(), new.clone()),
+            None => table.objects.remove(&key),
+        };
+        table.events.insert(self.revision, Arc::new(Event { key, old, new }));
+    }
+
+    /// Makes the states before a revision unreadable. Events that an open watch has still to see,
+    /// those after `needed`, are kept for it.
+    pub(crate) fn compact(&mut self, revision: u64, needed: u64) {
+        self.compacted = self.compacted.max(revision.min(self.revision));
+        let names: Vec<_> = self.tables.iter().map(|(name, _)| name.clone()).collect();
+        for name in names {
+            if let Some(table) = self.tables.get_mut(&name) {
+                table.forget(self.compacted.min(needed));
+            }
+        }
+    }
+}

@@ -1,0 +1,260 @@
+//! `PUT`, and what every change of an object goes through.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::create::{Origin, check_namespace};
+use super::http::Response;
+use super::metadata::{self, text};
+use super::mistake::Slip;
+use super::options::Writing;
+use super::resource::{Resource, Shape};
+use super::status::{Cause, Failure, Outcome};
+use super::store::Stored;
+use super::{Call, Server, decode, negotiate, types};
+use crate::patch;
+
+impl Server {
+    pub(super) fn put(&mut self, call: &mut Call<'_>) -> Outcome<Response> {
+        let writing = Self::writing(call, "UpdateOptions")?;
+        negotiate::require_json(call.request)?;
+        let resource = call.target.resource.clone();
+        let bytes = &call.request.body;
+        let mut object = decode::body(&resource, bytes, writing.unknown, &mut call.warnings)?;
+        check_name(&object, call.name())?;
+        check_namespace(&mut object, &call.target.namespace)?;
+        let (uid, key) = (text(&object, "uid").to_owned(), call.key());
+        let Some(old) = self.stored(&resource, &key).cloned() else {
+            if !resource.creates_on_update || call.target.subresource.is_some() {
+                return Err(Failure::not_found(&resource, call.name()));
+            }
+            if !uid.is_empty() {
+                return Err(wrong_uid(call, &uid, "", writing.is_dry));
+            }
+            parse_version(&object)?;
+            let object = self.create(call, object, &writing, Origin::Update)?;
+            return Ok(Response::of(201, object));
+        };
+        let own = text(&old.object, "uid");
+        if !uid.is_empty() && uid != own {
+            return Err(wrong_uid(call, &uid, own, writing.is_dry));
+        }
+        let object = self.change(call, &old, object, &writing, Origin::Update)?;
+        Ok(Response::of(200, object))
+    }
+
+    /// Replaces an object by one that was read and whose name fits.
+    pub(super) fn change(
+        &mut self,
+        call: &mut Call<'_>,
+        old: &Stored,
+        mut object: Value,
+        writing: &Writing,
+        origin: Origin,
+    ) -> Outcome<Arc<Value>> {
+        let (resource, key) = (call.target.resource.clone(), call.key());
+        check_version(&resource, &mut object, old)?;
+        if origin != Origin::Apply {
+            self.track(call, Some(&old.object), &mut object, writing);
+        }
+        restore(&mut object, &old.object);
+        prepare(&resource, call.target.subresource.as_deref(), &mut object, &old.object);
+        call.warnings.extend(metadata::dedup_owners(&mut object));
+        call.warnings.extend(metadata::warnings(&resource, &object));
+        if self.slips(Slip::LabelsCount)
+            && object["metadata"]["labels"] != old.object["metadata"]["labels"]
+        {
+            let generation = object["metadata"]["generation"].as_i64().unwrap_or(0);
+            metadata::set(&mut object, "generation", generation.saturating_add(1));
+        }
+        let subresource = call.target.subresource.as_deref();
+        let mut causes = validate(&resource, subresource, &object, &old.object);
+        if self.slips(Slip::FinalizersMayCome) {
+            causes.retain(|cause| cause.field != "metadata.finalizers");
+        }
+        if !causes.is_empty() {
+            let kind = object["kind"].as_str().unwrap_or("");
+            return Err(Failure::invalid(&resource.group, kind, call.name(), &causes));
+        }
+        if is_done(&object, &old.object) && !self.slips(Slip::LastFinalizerIsNothing) {
+            if !writing.is_dry {
+                self.erase(&resource, key);
+            }
+            return Ok(Arc::new(object));
+        }
+        if writing.is_dry {
+            return Ok(Arc::new(object));
+        }
+        if patch::unchanged(&old.object, &object) && !self.slips(Slip::NothingIsWritten) {
+            return Ok(old.object.clone());
+        }
+        Ok(self.write(&resource, key, object))
+    }
+}
+
+/// The last finalizer of a terminating object is gone: so is the object.
+fn is_done(object: &Value, old: &Value) -> bool {
+    metadata::finalizers(object).is_empty()
+        && metadata::is_terminating(old)
+        && old["metadata"]["deletionGracePeriodSeconds"] == 0
+        && (object["kind"] != "Namespace" || types::is_empty(&object["spec"]["finalizers"]))
+}
+
+pub(super) fn check_name(object: &Value, name: &str) -> Outcome<()> {
+    match text(object, "name") {
+        "" => Err(Failure::bad_request(format!(
+            "the name of the object ({name} based on URL) was undeterminable: name must be provided"
+        ))),
+        found if found != name => Err(Failure::bad_request(format!(
+            "the name of the object ({found}) does not match the name on the URL ({name})"
+        ))),
+        _ => Ok(()),
+    }
+}
+
+fn wrong_uid(call: &Call<'_>, asked: &str, found: &str, is_dry: bool) -> Box<Failure> {
+    let resource = call.resource();
+    let root = if is_dry { "" } else { "/registry" };
+    let group = if resource.is_custom { format!("/{}", resource.group) } else { String::new() };
+    let (plural, namespace, name) = (&resource.plural, &call.target.namespace, call.name());
+    let why = format!(
+        "StorageError: invalid object, Code: 4, Key: {root}{group}/{plural}/{namespace}/{name}, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: {asked}, UID in object meta: {found}"
+    );
+    Failure::conflict(resource, name, &why)
+}
+
+/// The version in an object, 0 if there is none.
+fn parse_version(object: &Value) -> Outcome<u64> {
+    match text(object, "resourceVersion") {
+        "" => Ok(0),
+        text => text.parse().map_err(|_| {
+            Failure::internal(format!("strconv.ParseUint: parsing {text:?}: invalid syntax"))
+        }),
+    }
+}
+
+fn check_version(resource: &Resource, object: &mut Value, old: &Stored) -> Outcome<()> {
+    let name = text(&old.object, "name");
+    match parse_version(object)? {
+        0 if resource.allows_unconditional => {}
+        0 => {
+            let why = "must be specified for an update";
+            let cause = Cause::invalid("metadata.resourceVersion", &0.into(), why);
+            return Err(Failure::invalid(&resource.group, &resource.plural, name, &[cause]));
+        }
+        version if version != old.revision => return Err(Failure::stale(resource, name)),
+        _ => {}
+    }
+    metadata::set(object, "resourceVersion", old.revision.to_string());
+    Ok(())
+}
+
+/// What an update cannot change comes back; what may not be changed is left for the validation.
+fn restore(object: &mut Value, old: &Value) {
+    let old = &old["metadata"];
+    for field in ["creationTimestamp", "selfLink", "generation"] {
+        metadata::set(object, field, old[field].clone());
+    }
+    if !old["deletionTimestamp"].is_null() {
+        metadata::set(object, "deletionTimestamp", old["deletionTimestamp"].clone());
+    }
+    for field in ["uid", "deletionGracePeriodSeconds"] {
+        if object["metadata"].get(field).is_none() {
+            metadata::set(object, field, old[field].clone());
+        }
+    }
+}
+
+/// Keeps apart what is written apart, and counts changes.
+fn prepare(resource: &Resource, subresource: Option<&str>, object: &mut Value, old: &Value) {
+    let copy = |object: &mut Value, from: &Value, field: &str| {
+        let Some(fields) = object.as_object_mut() else { return };
+        match from.get(field) {
+            Some(value) => fields.insert(field.to_owned(), value.clone()),
+            None => fields.remove(field),
+        };
+    };
+    match subresource {
+        Some("status") => {
+            let status = object.clone();
+            let mut whole = old.clone();
+            for field in ["resourceVersion", "managedFields", "uid"] {
+                metadata::set(&mut whole, field, status["metadata"][field].clone());
+            }
+            if resource.is_custom {
+                copy(&mut whole, &status, "kind");
+            } else {
+                // Built-in kinds take the metadata of a status update too.
+                copy(&mut whole, &status, "metadata");
+            }
+            copy(&mut whole, &status, "status");
+            *object = whole;
+        }
+        Some("finalize") => {
+            let finalizers = object["spec"]["finalizers"].clone();
+            *object = old.clone();
+            object["spec"]["finalizers"] = finalizers;
+        }
+        _ => {
+            if resource.has_status {
+                copy(object, old, "status");
+            }
+            (resource.prepare)(object, Some(old));
+            if resource.counts_generation && differs(object, old, resource.has_status) {
+                let generation = old["metadata"]["generation"].as_i64().unwrap_or(0);
+                metadata::set(object, "generation", generation.saturating_add(1));
+            }
+        }
+    }
+}
+
+/// Tells whether anything but metadata (and the status, if it is apart) differs.
+fn differs(object: &Value, old: &Value, has_status: bool) -> bool {
+    let none = serde_json::Map::new();
+    let (new, old) = (object.as_object().unwrap_or(&none), old.as_object().unwrap_or(&none));
+    let counts = |key: &&String| key.as_str() != "metadata" && !(has_status && *key == "status");
+    new.keys().chain(old.keys()).filter(counts).any(|key| new.get(key) != old.get(key))
+}
+
+/// Names what is wrong with a change. Some checks are made more than once, and a client sees each.
+fn validate(
+    resource: &Resource,
+    subresource: Option<&str>,
+    object: &Value,
+    old: &Value,
+) -> Vec<Cause> {
+    let mut causes = metadata::validate(resource, object);
+    let again = if resource.revalidates { causes.clone() } else { Vec::new() };
+    // Names of finalizers are checked in full where the kind is.
+    causes.retain(|cause| !cause.field.starts_with("metadata.finalizers["));
+    let wrong = metadata::validate_change(object, old);
+    causes.extend(wrong.iter().cloned().chain(wrong.iter().cloned()));
+    causes.extend(again);
+    match (&resource.shape, subresource) {
+        (Shape::Structural(schema), Some("status")) => {
+            let mut wrong = Vec::new();
+            schema.validate_property("status", object, &mut wrong);
+            causes.append(&mut wrong);
+        }
+        _ => causes.extend(validate_kind(resource, object, Some(old))),
+    }
+    causes
+}
+
+/// Names what is wrong with everything but the metadata.
+pub(super) fn validate_kind(
+    resource: &Resource,
+    object: &Value,
+    old: Option<&Value>,
+) -> Vec<Cause> {
+    let mut causes = (resource.validate)(object, old);
+    if let Shape::Structural(schema) = &resource.shape {
+        if object["kind"] != resource.kind.as_str() {
+            let why = format!("must be {}", resource.kind);
+            causes.push(Cause::invalid("kind", &object["kind"], &why));
+        }
+        schema.validate(object, "", &mut causes);
+    }
+    causes
+}

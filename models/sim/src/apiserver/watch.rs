@@ -1,0 +1,272 @@
+//! Watches: opened by a request, pulled afterwards.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use super::field::Fields;
+use super::http::{Answer, Body, Response, WatchId};
+use super::list::Query;
+use super::metadata;
+use super::mistake::{Change, Slip};
+use super::negotiate::{Shown, View};
+use super::read::bad_version;
+use super::resource::Resource;
+use super::route::Target;
+use super::status::{Failure, Outcome};
+use super::store::{Event, Stored};
+use super::{Call, Server};
+
+/// How often a quiet watch hears of the newest version, if it wants to.
+const BOOKMARKS: Duration = Duration::from_secs(60);
+/// How long a watch lives that does not say it.
+const LIFETIME: Duration = Duration::from_secs(30 * 60);
+
+/// One line of a watch.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WatchEvent {
+    /// `ADDED`, `MODIFIED`, `DELETED`, `BOOKMARK` or `ERROR`.
+    pub kind: &'static str,
+    /// What it is about.
+    pub object: Arc<Value>,
+}
+
+impl WatchEvent {
+    /// The event as it is sent.
+    pub fn to_json(&self) -> Value {
+        json!({"type": self.kind, "object": *self.object})
+    }
+}
+
+/// What a watch has to say since it was last asked.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Events {
+    /// The events in their order.
+    pub events: Vec<WatchEvent>,
+    /// The server has ended the stream: nothing will follow.
+    pub has_ended: bool,
+}
+
+/// An open watch.
+#[derive(Clone, Debug)]
+pub(crate) struct Watch {
+    resource: Arc<Resource>,
+    prefix: String,
+    query: Query,
+    view: View,
+    /// How much of an object goes with its row, if the view is a table.
+    included: Option<String>,
+    /// Events up to this revision were told.
+    pub(crate) seen: u64,
+    /// What is told before anything else.
+    pending: Vec<WatchEvent>,
+    bookmark_at: Duration,
+    /// Nothing is told before.
+    silent_until: Duration,
+    pub(crate) deadline: Duration,
+    has_ended: bool,
+}
+
+impl Server {
+    pub(super) fn open_watch(&mut self, call: &Call<'_>, view: View) -> Outcome<Answer> {
+        let target = &call.target;
+        let mut query = Query::parse(call.request, &target.resource, true)?;
+        if let Some(name) = &target.name {
+            query.fields = query.fields.and(Fields::name(name));
+        }
+        let version = match query.version.as_str() {
+            "" => 0,
+            text => text.parse().map_err(|_| bad_version(text))?,
+        };
+        let timeout = query.timeout.and_then(|seconds| u64::try_from(seconds).ok());
+        let lifetime = timeout.filter(|it| *it > 0).map_or(LIFETIME, Duration::from_secs);
+        let prefix = match target.namespace.as_str() {
+            "" => String::new(),
+            namespace => format!("{namespace}/"),
+        };
+        let mut watch = Watch {
+            resource: target.resource.clone(),
+            prefix,
+            view,
+            included: call.request.parameter("includeObject").map(str::to_owned),
+            seen: self.store.revision,
+            pending: Vec::new(),
+            bookmark_at: self.now + BOOKMARKS,
+            silent_until: Duration::ZERO,
+            deadline: self.now.saturating_add(lifetime),
+            has_ended: false,
+            query,
+        };
+        let after = self.start(&mut watch, version);
+        let id = self.next_watch;
+        self.next_watch += 1;
+        self.watches.insert(id, watch);
+        let headers = vec![("Content-Type", "application/json".to_owned())];
+        let head = Response { status: 200, headers, body: Body::Empty, after };
+        Ok(Answer::Watch { id: WatchId(id), head })
+    }
+
+    /// Decides what a watch begins with; gives back how long that takes.
+    fn start(&self, watch: &mut Watch, version: u64) -> Duration {
+        let initial = watch.query.initial_events;
+        let error = |failure: Box<Failure>| WatchEvent {
+            kind: "ERROR",
+            object: Arc::new(failure.object()),
+        };
+        if version > self.store.revision && initial == Some(true) {
+            let failure = Failure::too_large(version, self.store.revision);
+            let after = failure.after;
+            watch.pending.push(error(failure));
+            watch.has_ended = true;
+            return after;
+        }
+        if initial.unwrap_or(version == 0) {
+            self.tell_everything(watch);
+        } else if version > 0 && version < self.store.compacted && !self.slips(Slip::WatchesForgive)
+        {
+            let oldest = self.store.compacted;
+            let message = format!("too old resource version: {version} ({oldest})");
+            watch.pending.push(error(Failure::new(410, "Expired", message)));
+            watch.has_ended = true;
+        } else if version > 0 {
+            watch.seen = version;
+        }
+        Duration::ZERO
+    }
+
+    /// The state as events, and a mark at its end for those who can read it.
+    fn tell_everything(&self, watch: &mut Watch) {
+        let objects = self.store.objects(&watch.resource.qualified());
+        let objects = objects.iter().filter(|(key, _)| key.0.starts_with(&watch.prefix));
+        for (_, stored) in objects.filter(|(_, stored)| watch.query.matches(&stored.object)) {
+            watch.pending.push(WatchEvent { kind: "ADDED", object: stored.object.clone() });
+        }
+        if watch.query.bookmarks {
+            let mut bookmark = watch.bookmark(self.store.revision);
+            let annotations = json!({"k8s.io/initial-events-end": "true"});
+            metadata::set(&mut bookmark, "annotations", annotations);
+            watch.pending.push(WatchEvent { kind: "BOOKMARK", object: Arc::new(bookmark) });
+        }
+    }
+
+    /// What an open watch has to say since it was last asked. One that is unknown has ended.
+    pub fn events(&mut self, id: WatchId) -> Events {
+        let Some(mut watch) = self.watches.get(&id.0).cloned() else {
+            return Events { events: Vec::new(), has_ended: true };
+        };
+        if self.now < watch.silent_until {
+            return Events::default();
+        }
+        let mut events = std::mem::take(&mut watch.pending);
+        if !watch.has_ended {
+            if let Some(table) = self.store.table(&watch.resource.qualified()) {
+                // A replica that lags has not heard of the newest.
+                let newest = self.store.revision;
+                let news = table.events.after(&watch.seen).take_while(|it| *it.0 <= newest);
+                let slip = self.slip();
+                events.extend(news.filter_map(|(revision, it)| watch.tell(*revision, it, slip)));
+            }
+            watch.seen = watch.seen.max(self.store.revision);
+            if watch.query.bookmarks && self.now >= watch.bookmark_at {
+                let object = Arc::new(watch.bookmark(watch.seen));
+                events.push(WatchEvent { kind: "BOOKMARK", object });
+                watch.bookmark_at = self.now + BOOKMARKS;
+            }
+            let it = &watch.resource;
+            let is_served = self.registry.get(&it.group, &it.version, &it.plural).is_some();
+            watch.has_ended = self.now >= watch.deadline || !is_served;
+        }
+        if let Some(Change::Event(change)) = self.mistake.map(|it| it.change) {
+            events = events.into_iter().filter_map(change).collect();
+        }
+        let object = watch.included.as_deref();
+        let shown = Shown { resource: &watch.resource, now: self.now, object };
+        for event in &mut events {
+            event.object = watch.view.object(&shown, &event.object);
+        }
+        let has_ended = watch.has_ended;
+        if has_ended {
+            self.watches.remove(&id.0);
+        } else {
+            self.watches.insert(id.0, watch);
+        }
+        Events { events, has_ended }
+    }
+
+    /// The watches of a resource, or all of them, end without a word.
+    pub(super) fn cut_watches(&mut self, target: Option<&Target>) {
+        for id in self.watches_of(target) {
+            self.watches.remove(&id);
+        }
+    }
+
+    /// The watches of a resource say nothing for a while, and everything afterwards.
+    pub(super) fn silence_watches(&mut self, target: Option<&Target>, time: Duration) {
+        for id in self.watches_of(target) {
+            if let Some(watch) = self.watches.get_mut(&id) {
+                watch.silent_until = self.now.saturating_add(time);
+            }
+        }
+    }
+
+    fn watches_of(&self, target: Option<&Target>) -> Vec<u64> {
+        let name = target.map(|target| target.resource.qualified());
+        let watches = self.watches.iter().filter(|(_, watch)| {
+            name.as_ref().is_none_or(|name| watch.resource.qualified() == *name)
+        });
+        watches.map(|(id, _)| *id).collect()
+    }
+
+    /// When an open watch has something to say though nothing is written: a bookmark, what waits for
+    /// the end of a silence, or its own end.
+    pub fn due(&self, id: WatchId) -> Option<Duration> {
+        let watch = self.watches.get(&id.0)?;
+        if self.now < watch.silent_until {
+            return Some(watch.silent_until);
+        }
+        let bookmark = watch.query.bookmarks.then_some(watch.bookmark_at);
+        Some(bookmark.unwrap_or(watch.deadline).min(watch.deadline))
+    }
+
+    /// The client hangs up.
+    pub fn close(&mut self, id: WatchId) {
+        self.watches.remove(&id.0);
+    }
+}
+
+impl Watch {
+    fn bookmark(&self, revision: u64) -> Value {
+        json!({
+            "apiVersion": self.resource.api_version(), "kind": self.resource.kind,
+            "metadata": {"resourceVersion": revision.to_string()},
+        })
+    }
+
+    /// What a write is to this watch: an object that begins to match is new, and one that ends to
+    /// match is gone.
+    fn tell(&self, revision: u64, event: &Event, slip: Option<Slip>) -> Option<WatchEvent> {
+        if !event.key.0.starts_with(&self.prefix) {
+            return None;
+        }
+        let matching = |it: &Option<Stored>| {
+            it.as_ref().map(|it| it.object.clone()).filter(|it| self.query.matches(it))
+        };
+        let gone = |old: Arc<Value>| {
+            let mut object = Value::clone(&old);
+            if slip != Some(Slip::DeletedKeepsItsVersion) {
+                metadata::set(&mut object, "resourceVersion", revision.to_string());
+            }
+            Arc::new(object)
+        };
+        let leaves = event.new.as_ref().filter(|_| slip == Some(Slip::LeavingIsChanging));
+        let leaves = leaves.map(|it| it.object.clone());
+        Some(match (matching(&event.old), matching(&event.new)) {
+            (None, None) => return None,
+            (None, Some(object)) => WatchEvent { kind: "ADDED", object },
+            (Some(_), Some(object)) => WatchEvent { kind: "MODIFIED", object },
+            (Some(_), None) if leaves.is_some() => WatchEvent { kind: "MODIFIED", object: leaves? },
+            (Some(old), None) => WatchEvent { kind: "DELETED", object: gone(old) },
+        })
+    }
+}

@@ -1,0 +1,29 @@
+//! The traces that this crate carries, and the server that they are replayed against.
+
+use std::time::Duration;
+
+use crate::apiserver::{Options, Request, Server};
+
+macro_rules! carried {
+    ($($name:literal),+) => {
+        /// The recorded traces: the name of each file, and its bytes as gzip packed them.
+        pub const TRACES: &[(&str, &[u8])] = &[
+            $(($name, include_bytes!(concat!("../../conformance/apiserver/", $name, ".jsonl.gz")))),+
+        ];
+    };
+}
+
+carried!("crud", "finalizers", "lease", "list", "patch", "watch");
+
+/// The custom resource that the traces use, as JSON.
+pub const DEFINITION: &str = include_str!("../../conformance/apiserver/crd.json");
+
+/// A server as it was before the first request of a trace.
+pub fn world(seed: u64) -> Server {
+    let mut server = Server::new(&Options { seed, ..Options::default() });
+    let path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+    let request = Request::new("POST", path).content("application/json", DEFINITION);
+    // A server that refuses it departs in every trace.
+    drop(server.handle(Duration::ZERO, &request));
+    server
+}

@@ -1,0 +1,50 @@
+//! Replays traces of a real server against [`Server`](crate::apiserver::Server), and compares.
+//!
+//! A [`Trace`] is a sequence of requests with the answers that a real server gave. [`replay`] makes
+//! the same requests and tells every [`Departure`]. What a server may choose (versions, uids,
+//! generated names, tokens) is recorded as symbols; a table binds each to our own value
+//! at its first appearance and holds the later ones against it.
+//!
+//! Status, reason, code, details, objects, events and their order are compared strictly; texts for
+//! people, content types and warnings are compared loosely: their differences are counted.
+
+//!
+//! [`Recorder`] writes traces of the same form.
+
+mod carried;
+mod compare;
+#[cfg(feature = "tls")]
+mod live;
+mod normal;
+mod programs;
+mod record;
+mod replay;
+mod rules;
+mod symbols;
+mod target;
+mod trace;
+
+pub use carried::{DEFINITION, TRACES, world};
+#[cfg(feature = "tls")]
+pub use live::Live;
+pub use programs::program;
+pub use record::Recorder;
+pub use replay::{Report, replay, replay_on};
+pub use rules::{RULES, rules_of};
+pub use target::{Simulated, Target};
+pub use trace::{Step, Trace};
+
+/// A place where an answer is not what was recorded.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Departure {
+    /// The step.
+    pub step: usize,
+    /// The rules that decide its answer: one of [`RULES`].
+    pub rules: &'static str,
+    /// Where in the answer.
+    pub path: String,
+    /// What the real server gave.
+    pub recorded: String,
+    /// What ours gives.
+    pub ours: String,
+}

@@ -1,0 +1,114 @@
+//! One connection: requests one after the other, and watches.
+
+use std::io::{self, BufRead as _, BufReader, BufWriter, Write};
+use std::net::TcpStream;
+use std::sync::PoisonError;
+use std::time::Duration;
+
+use super::stream::Stream;
+use super::wire::{self, Received, Trouble};
+use super::{Open, Shared, now};
+use crate::apiserver::{Answer, WatchId};
+
+/// How often a watch looks whether its time is over and its client is still there.
+const LOOK: Duration = Duration::from_millis(200);
+
+/// Answers requests until the client leaves, is too slow, or does not speak HTTP.
+pub(super) fn serve(socket: &TcpStream, shared: &Shared, open: Open<'_>) -> io::Result<()> {
+    socket.set_nodelay(true)?;
+    socket.set_read_timeout(Some(shared.patience))?;
+    socket.set_write_timeout(Some(shared.patience))?;
+    #[cfg(feature = "tls")]
+    let stream = Stream::new(socket, shared.tls.as_ref())?;
+    #[cfg(not(feature = "tls"))]
+    let stream = Stream::new(socket);
+    let talked = converse(&stream, shared);
+    // A client that is told of the end may come again at once. Nobody counts this connection any
+    // more, so a client that does not listen is not waited for.
+    drop(open);
+    talked?;
+    socket.set_nonblocking(true)?;
+    stream.finish()
+}
+
+fn converse(stream: &Stream<'_>, shared: &Shared) -> io::Result<()> {
+    let (mut reader, mut writer) = (BufReader::new(stream), BufWriter::new(stream));
+    while !shared.door.is_stopped() {
+        stream.expect_within(shared.patience);
+        if reader.fill_buf().map_or(true, <[u8]>::is_empty) {
+            return Ok(()); // gone, or too slow
+        }
+        // It has begun: the whole request has as much time again.
+        stream.expect_within(shared.patience);
+        let Received { request, goes_on } = match wire::read(&mut reader, &mut writer) {
+            Ok(received) => received,
+            Err(Trouble::Gone) => return Ok(()),
+            Err(Trouble::Bad(status)) => return wire::complain(&mut writer, status),
+        };
+        if shared.door.is_stopped() {
+            return Ok(()); // while it was idle
+        }
+        match shared.handle(&request) {
+            Answer::Response(response) => {
+                // A real server would have taken so long.
+                shared.door.pause(response.after);
+                let body = response.body.bytes();
+                wire::head(&mut writer, &response, Some(body.len()), goes_on)?;
+                if request.method != "HEAD" {
+                    writer.write_all(&body)?;
+                }
+                writer.flush()?;
+            }
+            Answer::Watch { id, head } => {
+                shared.door.pause(head.after);
+                let told = wire::head(&mut writer, &head, None, goes_on).and_then(|()| {
+                    writer.flush()?;
+                    tell(shared, id, stream, &mut writer)
+                });
+                shared.lock().close(id);
+                told?;
+            }
+            Answer::Lost => return Ok(()),
+        }
+        if !goes_on {
+            return Ok(());
+        }
+    }
+    Ok(())
+}
+
+/// Tells the events of a watch, each in a chunk, until the watch or the client ends.
+fn tell(
+    shared: &Shared,
+    id: WatchId,
+    stream: &Stream<'_>,
+    writer: &mut impl Write,
+) -> io::Result<()> {
+    let mut inner = shared.lock();
+    loop {
+        let news = inner.events(now(), id);
+        if news.events.is_empty() && !news.has_ended {
+            if shared.door.is_stopped() {
+                return Ok(());
+            }
+            let slept = shared.changed.wait_timeout(inner, LOOK);
+            let (woken, timeout) = slept.unwrap_or_else(PoisonError::into_inner);
+            inner = woken;
+            if timeout.timed_out() && stream.has_left() {
+                return Err(io::ErrorKind::ConnectionReset.into());
+            }
+            continue;
+        }
+        // Nobody waits for a slow client.
+        drop(inner);
+        for event in &news.events {
+            let mut line = event.to_json().to_string().into_bytes();
+            line.push(b'\n');
+            wire::chunk(writer, &line)?;
+        }
+        if news.has_ended {
+            return wire::chunk(writer, b"");
+        }
+        inner = shared.lock();
+    }
+}

@@ -1,0 +1,276 @@
+//! HTTP/1.1 on loopback, in front of a [`Server`].
+//!
+//! Each connection has a thread, and their number is limited. The server stands behind one lock; a
+//! watch sleeps until something is written. It is meant for clients in tests, not for the open
+//! network: nobody is asked who they are, so it listens on loopback alone unless it is told
+//! otherwise. With the feature `tls`, `Tls` makes a certificate for it.
+
+mod connection;
+mod door;
+mod life;
+mod stream;
+#[cfg(feature = "tls")]
+mod tls;
+mod wire;
+
+use std::io;
+use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+use std::time::{Duration, SystemTime};
+
+use door::Door;
+#[cfg(feature = "tls")]
+pub use tls::Tls;
+
+use crate::apiserver::{Answer, Events, Request, Server, WatchId};
+use crate::conformance::Recorder;
+use crate::controllers::Controllers;
+
+/// Where to listen, and for how many.
+#[derive(Clone, Debug)]
+pub struct Listen {
+    /// The address; port 0 is any free one.
+    pub address: SocketAddr,
+    /// An address that others than this machine can reach is accepted.
+    pub beyond_loopback: bool,
+    /// How many connections may be open at once; more are told to come again later.
+    pub connections: usize,
+    /// How long a connection may be idle, or take for one request.
+    pub patience: Duration,
+    /// How many bytes of requests and answers are kept for a trace of them; none are by default.
+    pub record: usize,
+    /// What runs beside the server.
+    pub controllers: Option<Controllers>,
+    /// The certificate, if it is to speak TLS.
+    #[cfg(feature = "tls")]
+    pub tls: Option<Tls>,
+}
+
+impl Default for Listen {
+    fn default() -> Self {
+        Self {
+            address: (Ipv4Addr::LOCALHOST, 0).into(),
+            beyond_loopback: false,
+            connections: 512,
+            patience: Duration::from_secs(60),
+            record: 0,
+            controllers: None,
+            #[cfg(feature = "tls")]
+            tls: None,
+        }
+    }
+}
+
+/// What all connections share.
+#[derive(Debug)]
+struct Shared {
+    inner: Mutex<Inner>,
+    /// Something may have been written.
+    changed: Condvar,
+    door: Door,
+    patience: Duration,
+    #[cfg(feature = "tls")]
+    tls: Option<Tls>,
+}
+
+/// The server, and what is written down of its talks.
+#[derive(Debug)]
+struct Inner {
+    server: Server,
+    recorder: Option<Recorder>,
+}
+
+impl Inner {
+    fn events(&mut self, now: Duration, id: WatchId) -> Events {
+        self.server.advance(now);
+        let events = self.server.events(id);
+        if let Some(recorder) = &mut self.recorder {
+            recorder.read(now, id, &events);
+        }
+        events
+    }
+
+    fn close(&mut self, id: WatchId) {
+        self.server.close(id);
+        if let Some(recorder) = &mut self.recorder {
+            recorder.close(id);
+        }
+    }
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, Inner> {
+        // A request that panicked has answered nobody; the others go on.
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn handle(&self, request: &Request) -> Answer {
+        let mut inner = self.lock();
+        let before = inner.server.revision();
+        let now = now();
+        let answer = inner.server.handle(now, request);
+        if let Some(recorder) = &mut inner.recorder {
+            recorder.call(now, request, &answer);
+        }
+        let is_news = inner.server.revision() != before;
+        drop(inner);
+        if is_news {
+            self.changed.notify_all();
+        }
+        answer
+    }
+}
+
+/// A server that listens. It stops when this is dropped.
+#[derive(Debug)]
+pub struct Face {
+    address: SocketAddr,
+    shared: Arc<Shared>,
+    threads: Vec<JoinHandle<()>>,
+}
+
+impl Face {
+    /// Begins to listen.
+    ///
+    /// # Errors
+    ///
+    /// The address is not free, or lies beyond loopback and may not.
+    pub fn listen(server: Server, listen: &Listen) -> io::Result<Self> {
+        if !listen.address.ip().is_loopback() && !listen.beyond_loopback {
+            let why =
+                "others than this machine could reach it: set `beyond_loopback` to allow that";
+            return Err(io::Error::new(io::ErrorKind::PermissionDenied, why));
+        }
+        let listener = TcpListener::bind(listen.address)?;
+        let address = listener.local_addr()?;
+        let shared = Arc::new(Shared {
+            inner: Mutex::new(Inner { server, recorder: Recorder::within(listen.record) }),
+            changed: Condvar::new(),
+            door: Door::default(),
+            patience: listen.patience,
+            #[cfg(feature = "tls")]
+            tls: listen.tls.clone(),
+        });
+        let named = |name: &str| std::thread::Builder::new().name(name.to_owned());
+        let (inner, most) = (Arc::clone(&shared), listen.connections);
+        let acceptor = named("apiserver").spawn(move || accept(&listener, &inner, most))?;
+        let mut face = Self { address, shared, threads: vec![acceptor] };
+        if let Some(controllers) = listen.controllers.clone() {
+            let inner = Arc::clone(&face.shared);
+            let life = named("controllers").spawn(move || life::live(&inner, controllers))?;
+            face.threads.push(life);
+        }
+        Ok(face)
+    }
+
+    /// Where it listens.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Looks at the server, or changes it: faults are injected so.
+    pub fn with<R>(&self, action: impl FnOnce(&mut Server) -> R) -> R {
+        let result = action(&mut self.shared.lock().server);
+        self.shared.changed.notify_all();
+        result
+    }
+
+    /// Waits until something holds of the server, which is looked at after every change. Tells whether
+    /// that came to be.
+    pub fn wait_until(
+        &self,
+        patience: Duration,
+        mut holds: impl FnMut(&mut Server) -> bool,
+    ) -> bool {
+        let (inner, changed) = (self.shared.lock(), &self.shared.changed);
+        let waited = changed.wait_timeout_while(inner, patience, |it| !holds(&mut it.server));
+        !waited.unwrap_or_else(PoisonError::into_inner).1.timed_out()
+    }
+
+    /// How many connections are open.
+    pub fn connections(&self) -> usize {
+        self.shared.door.open()
+    }
+
+    /// Waits until at most `most` connections are open; tells whether that came to be.
+    pub fn wait_for_connections(&self, most: usize, patience: Duration) -> bool {
+        self.shared.door.wait_for(most, patience)
+    }
+
+    /// Tells whether there was more to record than there was room for.
+    pub fn recording_is_full(&self) -> bool {
+        self.shared.lock().recorder.as_ref().is_some_and(Recorder::is_full)
+    }
+
+    /// What was recorded so far, as one line; none if nothing is recorded.
+    pub fn trace(&self, name: &str) -> Option<String> {
+        self.shared.lock().recorder.as_ref().map(|recorder| recorder.trace(name))
+    }
+}
+
+impl Drop for Face {
+    fn drop(&mut self) {
+        self.shared.door.stop();
+        self.shared.changed.notify_all();
+        // The acceptor sleeps until somebody comes.
+        drop(TcpStream::connect(self.address));
+        for thread in self.threads.drain(..) {
+            drop(thread.join());
+        }
+    }
+}
+
+fn accept(listener: &TcpListener, shared: &Arc<Shared>, most: usize) {
+    for stream in listener.incoming() {
+        if shared.door.is_stopped() {
+            return;
+        }
+        let Ok(stream) = stream else {
+            // Out of descriptors: the next connection that ends frees one.
+            shared.door.wait_for_leaving(Duration::from_secs(1));
+            continue;
+        };
+        if !shared.door.enter(most) {
+            drop(wire::refuse(&stream));
+            continue;
+        }
+        let inner = Arc::clone(shared);
+        let thread = std::thread::Builder::new().name("apiserver connection".to_owned());
+        let spawned = thread.spawn(move || {
+            // It is counted down before its socket is closed: a client that saw the end finds room.
+            drop(connection::serve(&stream, &inner, Open(&inner.door)));
+            drop(stream);
+        });
+        if spawned.is_err() {
+            shared.door.leave();
+        }
+    }
+}
+
+/// Counts a connection down, also when its thread panics.
+struct Open<'a>(&'a Door);
+
+impl Drop for Open<'_> {
+    fn drop(&mut self) {
+        self.0.leave();
+    }
+}
+
+/// Reads the requests in bytes as a connection would: up to the first that is incomplete, too large or
+/// no HTTP.
+pub fn requests(mut bytes: &[u8]) -> Vec<Request> {
+    let mut requests = Vec::new();
+    while let Ok(received) = wire::read(&mut bytes, &mut io::sink()) {
+        requests.push(received.request);
+        if !received.goes_on {
+            break;
+        }
+    }
+    requests
+}
+
+/// The time as the server wants it.
+fn now() -> Duration {
+    SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default()
+}

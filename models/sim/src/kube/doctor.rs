@@ -1,0 +1,208 @@
+//! What a controller depends on that a plan does not say: where two runs of it differ, and why.
+
+use std::fmt;
+
+use super::check::differs;
+use super::plan::Plan;
+use super::run::{Run, Setup};
+use super::trace::{Entry, What};
+use crate::apiserver::Written;
+
+/// What was found out about two runs of a plan.
+#[derive(Clone, Debug)]
+pub struct Diagnosis {
+    /// The plan of all runs.
+    pub plan: Plan,
+    /// Where two runs differ though all that can be under control is. None: the plan is admissible.
+    pub difference: Option<Difference>,
+    /// With the feature `exact`: what becomes of the runs without one of the remedies.
+    pub without: Vec<Without>,
+}
+
+/// Where two runs differ.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Difference {
+    /// The first event of one that is not that of the other, and that one.
+    pub first: [String; 2],
+    /// Who asks for something that the other does not ask for, if it is known.
+    pub asked: Option<String>,
+}
+
+/// Two runs without one of the remedies.
+#[derive(Clone, Debug)]
+pub struct Without {
+    /// What was not under control.
+    pub what: &'static str,
+    /// Where they differ then. None: the controller does not depend on it.
+    pub difference: Option<Difference>,
+    /// Who asked for it: the crate and the line, and how often.
+    pub asked_by: Vec<(String, usize)>,
+}
+
+impl fmt::Display for Difference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [one, other] = &self.first;
+        write!(f, "they differ, first in\n    {one}\n    {other}")?;
+        match &self.asked {
+            Some(asked) => write!(f, "\n  and before that: {asked}"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl fmt::Display for Diagnosis {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let plan = self.plan.to_string();
+        let plan = if plan.is_empty() { "without faults" } else { &plan };
+        write!(f, "two runs {plan}: ")?;
+        match &self.difference {
+            None => writeln!(f, "they are the same")?,
+            Some(difference) => {
+                writeln!(f, "{difference}")?;
+                writeln!(
+                    f,
+                    "  What is left when nothing else shows: tokio::select! without biased,"
+                )?;
+                writeln!(
+                    f,
+                    "  a thread, spawn_blocking, a system call, or a static that a run leaves."
+                )?;
+            }
+        }
+        if cfg!(not(feature = "exact")) {
+            writeln!(
+                f,
+                "  only their order was looked at: the feature `exact` shows who draws what"
+            )?;
+        }
+        for without in &self.without {
+            write!(f, "without control of {}: ", without.what)?;
+            match &without.difference {
+                None => writeln!(f, "they are the same")?,
+                Some(difference) => writeln!(f, "{difference}")?,
+            }
+            for (who, times) in &without.asked_by {
+                writeln!(f, "  asked for by {who} ({times})")?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Runs the plan twice, and twice again without each remedy.
+pub(crate) fn diagnose(setup: &mut Setup, plan: &Plan) -> Diagnosis {
+    let difference = look(setup, plan);
+    Diagnosis { plan: plan.clone(), difference, without: without(setup, plan) }
+}
+
+fn look(setup: &Setup, plan: &Plan) -> Option<Difference> {
+    let (one, other) = (setup.run(plan), setup.run(plan));
+    differs(&one, &other)?;
+    let mut first = first(&events(&one), &events(&other));
+    if first.is_none() {
+        first = first_of_writes(&one, &other);
+    }
+    let first = first.unwrap_or_else(|| ["the state at the end".into(), "another one".into()]);
+    Some(Difference { first, asked: asked(setup, plan) })
+}
+
+/// What happened, as a person would say it.
+fn events(run: &Run) -> Vec<String> {
+    let event = |entry: &Entry| {
+        let text = match &entry.what {
+            What::Asked { request } => format!("the controller: {}", request.text()),
+            What::Told { text } => format!("a watch: {text}"),
+            What::Changed { text, .. }
+            | What::Step { text }
+            | What::Struck { text }
+            | What::Life { text } => text.clone(),
+        };
+        format!("at {:.3} s, {text}", entry.at.as_secs_f64())
+    };
+    run.trace.iter().map(event).collect()
+}
+
+/// The first line that is not that of the other, and that one.
+fn first(one: &[String], other: &[String]) -> Option<[String; 2]> {
+    let count = one.iter().zip(other).take_while(|(one, other)| one == other).count();
+    let line = |lines: &[String]| lines.get(count).map_or("(nothing)", |it| it).to_owned();
+    (one.len().max(other.len()) > count).then(|| [line(one), line(other)])
+}
+
+/// The first write whose bytes differ, and the bytes around them.
+fn first_of_writes(one: &Run, other: &Run) -> Option<[String; 2]> {
+    let text = |write: &Written| {
+        let object = write.new.as_ref().or(write.old.as_ref());
+        object.map(ToString::to_string).unwrap_or_default()
+    };
+    let both = one.changes.iter().zip(&other.changes);
+    let (write, texts) = both
+        .map(|(one, other)| (one, [text(one), text(other)]))
+        .find(|(_, [one, other])| one != other)?;
+    let [a, b] = &texts;
+    let same = a.chars().zip(b.chars()).take_while(|(a, b)| a == b).count();
+    let around = |text: &str| -> String {
+        let part: String = text.chars().skip(same.saturating_sub(60)).take(120).collect();
+        format!("the write of {} {}: ...{part}...", write.resource, write.key)
+    };
+    Some([around(a), around(b)])
+}
+
+/// Nobody knows who asks.
+#[cfg(not(feature = "exact"))]
+fn asked(_: &Setup, _: &Plan) -> Option<String> {
+    None
+}
+
+#[cfg(not(feature = "exact"))]
+fn without(_: &mut Setup, _: &Plan) -> Vec<Without> {
+    Vec::new()
+}
+
+/// The first who asks in one run and not in the other. Only what is not under control can make them
+/// differ, but who asks next tells where.
+#[cfg(feature = "exact")]
+fn asked(setup: &Setup, plan: &Plan) -> Option<String> {
+    let (one, other) = (setup.asks(plan), setup.asks(plan));
+    let count = one.iter().zip(&other).take_while(|(one, other)| one == other).count();
+    one.get(count).or_else(|| other.get(count)).map(ToString::to_string)
+}
+
+#[cfg(feature = "exact")]
+fn without(setup: &mut Setup, plan: &Plan) -> Vec<Without> {
+    use std::collections::BTreeMap;
+
+    use seatrial_sim_libc::{Remedies, Source};
+
+    let all = setup.wanted.remedies;
+    let asks = setup.asks(plan);
+    let by = |source| {
+        let mut by: BTreeMap<&str, usize> = BTreeMap::new();
+        for ask in asks.iter().filter(|it| Some(it.source) == source && !it.from.is_empty()) {
+            *by.entry(&ask.from).or_default() += 1;
+        }
+        by.into_iter().map(|(who, times)| (who.to_owned(), times)).collect()
+    };
+    let remedies = [
+        (
+            "random numbers and the keys of hash maps",
+            Some(Source::Random),
+            Remedies { random: false, ..all },
+        ),
+        ("the clock", Some(Source::Clock), Remedies { clock: false, ..all }),
+        ("the keys of ahash's maps", Some(Source::Ahash), Remedies { ahash: false, ..all }),
+        ("fastrand", None, Remedies { fastrand: false, ..all }),
+        (
+            "the name of the machine, which is another elsewhere",
+            Some(Source::Hostname),
+            Remedies { hostname: false, ..all },
+        ),
+    ];
+    let mut found = Vec::new();
+    for (what, source, remedies) in remedies {
+        setup.wanted.remedies = remedies;
+        found.push(Without { what, difference: look(setup, plan), asked_by: by(source) });
+    }
+    setup.wanted.remedies = all;
+    found
+}

@@ -1,0 +1,83 @@
+//! What comes from the machine, under control if the feature `exact` is on.
+
+use std::time::Duration;
+
+/// What is put under control, and by which seed.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Wanted {
+    /// The seed of hash maps and of whatever else a process draws; the server has its own.
+    #[cfg(feature = "exact")]
+    pub(crate) seed: u64,
+    #[cfg(feature = "exact")]
+    pub(crate) remedies: seatrial_sim_libc::Remedies,
+}
+
+impl Wanted {
+    /// The same with a seed of its own.
+    #[cfg(feature = "exact")]
+    pub(crate) fn with(self, seed: u64) -> Self {
+        Self { seed: self.seed.wrapping_add(seed), ..self }
+    }
+
+    /// The same: nothing is drawn by a seed.
+    #[cfg(not(feature = "exact"))]
+    pub(crate) fn with(self, _: u64) -> Self {
+        self
+    }
+}
+
+/// This thread is under control.
+#[derive(Debug)]
+pub(crate) struct Hold {
+    #[cfg(feature = "exact")]
+    guard: seatrial_sim_libc::Guard,
+}
+
+#[cfg(feature = "exact")]
+impl Hold {
+    fn new(wanted: Wanted) -> Self {
+        Self { guard: seatrial_sim_libc::Guard::new(wanted.seed, wanted.remedies) }
+    }
+
+    /// The clocks follow tokio's, inside its runtime; `now` is the time since the Unix epoch.
+    pub(crate) fn start_clock(&self, now: Duration) {
+        let start = tokio::time::Instant::now();
+        self.guard.set_clock(now, move || Some(start.elapsed()));
+    }
+
+    /// The clocks are the machine's again.
+    pub(crate) fn stop_clock(&self) {
+        self.guard.clear_clock();
+    }
+
+    /// Does the work, and tells who asked for chance and time meanwhile.
+    pub(crate) fn asks(&self, work: impl FnOnce()) -> Vec<seatrial_sim_libc::Ask> {
+        self.guard.note_asks();
+        work();
+        self.guard.asks()
+    }
+}
+
+#[cfg(not(feature = "exact"))]
+impl Hold {
+    #[expect(clippy::unused_self, reason = "with the feature there is something to do")]
+    pub(crate) fn start_clock(&self, _: Duration) {}
+
+    #[expect(clippy::unused_self, reason = "with the feature there is something to do")]
+    pub(crate) fn stop_clock(&self) {}
+}
+
+/// Does the work under control: on a thread that has drawn nothing yet.
+#[cfg(feature = "exact")]
+pub(crate) fn under_control<R: Send>(wanted: Wanted, work: impl FnOnce(&Hold) -> R + Send) -> R {
+    std::thread::scope(|scope| {
+        let done = scope.spawn(|| work(&Hold::new(wanted))).join();
+        done.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    })
+}
+
+/// Does the work.
+#[cfg(not(feature = "exact"))]
+pub(crate) fn under_control<R>(_: Wanted, work: impl FnOnce(&Hold) -> R) -> R {
+    work(&Hold {})
+}

@@ -1,0 +1,318 @@
+//! Controllers on kube-rs, as they are, under plans of faults.
+//!
+//! [`Simulation::of`] takes a function that is given a [`Client`] and runs the controller; what the
+//! user of a cluster does comes as steps. [`check`](Simulation::check) runs it once without faults,
+//! and then again and again with one: a crash after each write, a restart onto a replica that lags,
+//! a change and its opposite that no watch has told of; then several at once, by chance. Each time
+//! the cluster must come to the same end, and to rest.
+//!
+//! Everything happens on one thread and on tokio's paused clock. The guide is
+//! `docs/check-your-kube-controller.md`.
+
+mod check;
+mod doctor;
+mod exact;
+mod judge;
+mod network;
+mod picture;
+mod plan;
+mod rules;
+mod run;
+mod script;
+mod state;
+mod suggest;
+mod trace;
+mod world;
+
+#[cfg(doctest)]
+#[doc = include_str!("../../../../docs/check-your-kube-controller.md")]
+struct Guide;
+
+use std::fmt;
+use std::future::Future;
+use std::sync::Arc;
+use std::time::Duration;
+
+use ::kube::Client;
+pub use check::{Failure, Report};
+pub use doctor::{Diagnosis, Difference, Without};
+pub use judge::Violation;
+pub use plan::{BadPlan, Fault, Plan};
+#[cfg(feature = "exact")]
+pub use seatrial_sim_libc::Remedies;
+use serde::Serialize;
+use serde_json::Value;
+pub use state::State;
+
+use self::check::{Wish, campaign};
+use self::exact::Wanted;
+use self::rules::Rules;
+use self::run::Setup;
+use self::script::{Name, Step, refusal};
+use crate::apiserver::{Options, Server};
+
+/// The variable that holds the plan to run again.
+const REPLAY: &str = "SEATRIAL_REPLAY";
+/// The variable that asks for a diagnosis in place of a campaign.
+const DOCTOR: &str = "SEATRIAL_DOCTOR";
+/// When a simulated cluster begins: the first day of 2026.
+const BEGINS_AT: Duration = Duration::from_secs(1_767_225_600);
+
+/// A controller, and what is to happen around it.
+pub struct Simulation {
+    setup: Setup,
+    rules: Rules,
+    given: Vec<Value>,
+    wish: Wish,
+}
+
+impl fmt::Debug for Simulation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { setup, rules, wish, .. } = self;
+        let script = &setup.script;
+        let mut text = f.debug_struct("Simulation");
+        text.field("script", script)
+            .field("rules", rules)
+            .field("wish", wish)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Simulation {
+    /// A simulation of what this function runs. It is called for every process of the controller, so
+    /// it makes everything anew that a process has of its own.
+    pub fn of<F: Future + 'static>(
+        controller: impl Fn(Client) -> F + Send + Sync + 'static,
+    ) -> Self {
+        let controller = Box::new(move |client| -> run::Process {
+            let life = controller(client);
+            Box::pin(async move {
+                drop(life.await);
+            })
+        });
+        let server = Server::new(&Options { begins_at: BEGINS_AT, ..Options::default() });
+        let wanted = Wanted::default();
+        let setup = Setup { server, script: Vec::new(), rules: Arc::default(), controller, wanted };
+        let wish = Wish { random: 30, seed: 1, twice: false, replay: None };
+        Self { setup, rules: Rules::default(), given: Vec::new(), wish }
+    }
+
+    /// Begins with this server instead of an empty one.
+    #[must_use]
+    pub fn on(mut self, server: Server) -> Self {
+        self.setup.server = server;
+        self
+    }
+
+    /// The object is there before the controller begins.
+    ///
+    /// # Panics
+    ///
+    /// The object cannot be written as JSON.
+    #[must_use]
+    pub fn given(mut self, object: &impl Serialize) -> Self {
+        self.given.push(json(object));
+        self
+    }
+
+    /// The user creates an object. Each step waits until nothing was written for 30 s.
+    ///
+    /// # Panics
+    ///
+    /// The object cannot be written as JSON.
+    #[must_use]
+    pub fn create(self, object: &impl Serialize) -> Self {
+        let object = json(object);
+        self.step(Step::Create(object))
+    }
+
+    /// The user patches an object (RFC 7386). `kind` is as in `StatefulSet` or `statefulsets.apps`;
+    /// `name` is in the namespace `default` unless it is as in `namespace/name`.
+    #[must_use]
+    pub fn patch(self, kind: &str, name: &str, patch: Value) -> Self {
+        let object = Name { kind: kind.to_owned(), name: name.to_owned() };
+        self.step(Step::Patch { object, patch, subresource: "" })
+    }
+
+    /// The status of an object changes, as a kubelet or another controller would write it.
+    #[must_use]
+    pub fn patch_status(self, kind: &str, name: &str, patch: Value) -> Self {
+        let object = Name { kind: kind.to_owned(), name: name.to_owned() };
+        self.step(Step::Patch { object, patch, subresource: "/status" })
+    }
+
+    /// The user deletes an object.
+    #[must_use]
+    pub fn delete(self, kind: &str, name: &str) -> Self {
+        self.step(Step::Delete(Name { kind: kind.to_owned(), name: name.to_owned() }))
+    }
+
+    fn step(mut self, step: Step) -> Self {
+        self.setup.script.push(step);
+        self
+    }
+
+    /// This holds after every write: an error says what is wrong.
+    #[must_use]
+    pub fn always(
+        mut self,
+        rule: impl Fn(&State) -> Result<(), String> + Send + Sync + 'static,
+    ) -> Self {
+        self.rules.always.push(Box::new(rule));
+        self
+    }
+
+    /// This holds when the controller has come to rest after the last step.
+    #[must_use]
+    pub fn at_end(
+        mut self,
+        rule: impl Fn(&State) -> Result<(), String> + Send + Sync + 'static,
+    ) -> Self {
+        self.rules.at_end.push(Box::new(rule));
+        self
+    }
+
+    /// Objects of this resource are not compared, and writes to them are no sign of unrest. Events and
+    /// leases are so from the start.
+    #[must_use]
+    pub fn ignoring(mut self, resource: &str) -> Self {
+        self.rules.ignored.push(resource.to_owned());
+        self
+    }
+
+    /// Sets how many requests a minute are fine while nothing happens; the default is 60.
+    #[must_use]
+    pub fn requests_per_minute(mut self, most: u32) -> Self {
+        self.rules.requests_per_minute = most;
+        self
+    }
+
+    /// How many plans are made by chance, and from which seed; 30 from 1 unless it is said.
+    #[must_use]
+    pub fn random(mut self, plans: u32, seed: u64) -> Self {
+        (self.wish.random, self.wish.seed) = (plans, seed);
+        self
+    }
+
+    /// The seed of what a process draws by itself, such as the keys of its hash maps. The server has a
+    /// seed of its own, so this one explores the orders in which the same controller may work.
+    #[cfg(feature = "exact")]
+    #[must_use]
+    pub fn process_seed(mut self, seed: u64) -> Self {
+        self.setup.wanted.seed = seed;
+        self
+    }
+
+    /// What of a process is under control: all of it, unless a canary says otherwise.
+    #[cfg(feature = "exact")]
+    #[must_use]
+    pub fn remedies(mut self, remedies: Remedies) -> Self {
+        self.setup.wanted.remedies = remedies;
+        self
+    }
+
+    /// What happens in the run without faults, line by line, with every object that was written.
+    #[cfg(feature = "exact")]
+    pub fn log(mut self) -> Vec<String> {
+        self.prepare();
+        check::exact_history(&self.setup.run(&Plan::default()))
+    }
+
+    /// Runs every plan twice. One whose two histories differ fails as inadmissible. Without this it is
+    /// asked of the run without faults, and of a plan that fails.
+    #[must_use]
+    pub fn twice(mut self) -> Self {
+        self.wish.twice = true;
+        self
+    }
+
+    /// Runs this plan only.
+    ///
+    /// # Panics
+    ///
+    /// The text is no plan.
+    #[must_use]
+    pub fn replay(mut self, plan: &str) -> Self {
+        let plan = plan.parse::<Plan>();
+        self.wish.replay = Some(plan.unwrap_or_else(|error| panic!("{error}")));
+        self
+    }
+
+    /// Draws the run under a plan, whether something is wrong with it or not; the empty plan is the run
+    /// without faults.
+    ///
+    /// # Panics
+    ///
+    /// The text is no plan, or the server refuses an object that is to be there before.
+    pub fn draw(mut self, plan: &str) -> String {
+        self.prepare();
+        let plan = plan.parse::<Plan>().unwrap_or_else(|error| panic!("{error}"));
+        picture::draw(&self.setup.run(&plan).trace)
+    }
+
+    /// Runs a plan twice, the one of [`replay`](Self::replay) or the one without faults, and says where
+    /// the runs differ, and what they depend on. `cargo seatrial doctor --controller TEST` asks for it
+    /// in place of a [`check`](Self::check).
+    ///
+    /// # Panics
+    ///
+    /// The server refuses an object that is to be there before.
+    pub fn diagnose(mut self) -> Diagnosis {
+        self.prepare();
+        let plan = self.wish.replay.take().unwrap_or_default();
+        doctor::diagnose(&mut self.setup, &plan)
+    }
+
+    /// Hands the rules over, and creates what is given.
+    fn prepare(&mut self) {
+        self.setup.rules = Arc::new(std::mem::take(&mut self.rules));
+        let server = &mut self.setup.server;
+        for object in std::mem::take(&mut self.given) {
+            let step = Step::Create(object);
+            let request = step.request(server).unwrap_or_else(|why| panic!("{step}: {why}"));
+            if let Some(why) = refusal(&server.handle(server.now(), &request)) {
+                panic!("{step}: {why}");
+            }
+        }
+    }
+
+    /// Runs the controller under the default plan, or under that of `SEATRIAL_REPLAY` if it is set.
+    /// What it tells is printed.
+    ///
+    /// # Panics
+    ///
+    /// Something is wrong: the message has the plan, what is wrong, and a picture.
+    pub fn check(self) -> Report {
+        match self.try_check() {
+            Ok(report) => {
+                println!("{report}");
+                report
+            }
+            Err(failure) => panic!("{failure}"),
+        }
+    }
+
+    /// The same, for those who look at a failure themselves.
+    ///
+    /// # Errors
+    ///
+    /// Something is wrong.
+    ///
+    /// # Panics
+    ///
+    /// The server refuses an object that is to be there before, or `SEATRIAL_REPLAY` is no plan.
+    pub fn try_check(mut self) -> Result<Report, Box<Failure>> {
+        if let (None, Ok(plan)) = (&self.wish.replay, std::env::var(REPLAY)) {
+            self = self.replay(&plan);
+        }
+        if std::env::var_os(DOCTOR).is_some() {
+            return check::diagnosed(self.diagnose());
+        }
+        self.prepare();
+        campaign(&self.setup, &self.wish)
+    }
+}
+
+fn json(object: &impl Serialize) -> Value {
+    serde_json::to_value(object).expect("an object of Kubernetes can be written as JSON")
+}

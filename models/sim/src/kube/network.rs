@@ -1,0 +1,58 @@
+//! How long things take, and what is kept from a client.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::Value;
+
+use super::state::normal_object;
+use crate::apiserver::{Random, Written};
+
+/// How long a request travels without chance.
+pub(crate) const TRAVEL: Duration = Duration::from_millis(1);
+/// How long an opposite event is waited for.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// A journey by chance: between 1 and 50 ms.
+pub(crate) fn journey(chance: &mut Random) -> Duration {
+    Duration::from_millis(1 + chance.below(50))
+}
+
+/// The watches of a resource say nothing.
+#[derive(Clone, Debug)]
+pub(crate) struct Silence {
+    pub(crate) until: Duration,
+    /// The object, and what it was before: when it is so again, the silence ends.
+    pub(crate) opposite: Option<(Arc<str>, Option<Arc<Value>>)>,
+}
+
+impl Silence {
+    pub(crate) fn until_opposite(now: Duration, written: &Written) -> Self {
+        let opposite = Some((written.key.clone(), written.old.clone()));
+        Self { until: now + PATIENCE, opposite }
+    }
+
+    /// Whether a write undoes the one that the silence began with.
+    pub(crate) fn ends_with(&self, written: &Written) -> bool {
+        let Some((key, before)) = &self.opposite else { return false };
+        *key == written.key && is_undone(before.as_deref(), written)
+    }
+}
+
+/// Whether an object is again what it was before: absent, or there, or with the same content.
+pub(crate) fn is_undone(before: Option<&Value>, written: &Written) -> bool {
+    match (before, written.old.as_deref(), written.new.as_deref()) {
+        (None, _, None) | (Some(_), None, Some(_)) => true,
+        (Some(before), Some(_), Some(new)) => content(before) == content(new),
+        _ => false,
+    }
+}
+
+/// What the user of an object decides.
+fn content(object: &Value) -> Value {
+    let mut object = normal_object(object, &std::collections::BTreeMap::new());
+    if let Some(fields) = object.as_object_mut() {
+        fields.remove("status");
+    }
+    object
+}

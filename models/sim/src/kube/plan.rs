@@ -1,0 +1,211 @@
+//! Plans: what goes wrong in a run, as data and as text.
+
+use std::fmt;
+use std::str::FromStr;
+
+/// One thing that goes wrong. Writes are those that the controller asks for, changes are those that
+/// anybody made; both are counted from 1 since the run began.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Fault {
+    /// The controller dies when this write has been carried out, before it learns of it; another one
+    /// begins.
+    Crash {
+        /// The write.
+        write: u32,
+    },
+    /// When this number of the user's steps is done and all is quiet, the controller begins anew, and its
+    /// replica of one resource is as it was before a change. A read that accepts any version is
+    /// answered from there, and its watches learn of the rest after ten seconds.
+    Stale {
+        /// The resource, such as `configmaps`.
+        resource: String,
+        /// The first change that the replica has not seen.
+        change: u32,
+        /// How many steps are done.
+        step: u32,
+    },
+    /// From this change on no watch of the resource tells anything, until the opposite has happened to
+    /// the same object. Then the watch is too old, and the client lists anew.
+    Unobserved {
+        /// The resource.
+        resource: String,
+        /// The first change that is not told.
+        change: u32,
+    },
+    /// This write is carried out, and the connection breaks before its answer.
+    Lost {
+        /// The write.
+        write: u32,
+    },
+    /// This write is refused.
+    Refused {
+        /// The write.
+        write: u32,
+        /// The status, such as 409 or 500.
+        status: u16,
+    },
+    /// The watches of a resource break off at this change.
+    Cut {
+        /// The resource.
+        resource: String,
+        /// The change.
+        change: u32,
+    },
+    /// The watches of a resource say nothing from this change on, for a while.
+    Silent {
+        /// The resource.
+        resource: String,
+        /// The change.
+        change: u32,
+        /// How long.
+        seconds: u32,
+    },
+    /// Requests and events take between 1 and 50 ms, by chance.
+    Jitter {
+        /// Decides the chance.
+        seed: u64,
+    },
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Crash { write } => write!(f, "crash({write})"),
+            Self::Stale { resource, change, step } => {
+                write!(f, "stale({resource},{change},{step})")
+            }
+            Self::Unobserved { resource, change } => write!(f, "unobserved({resource},{change})"),
+            Self::Lost { write } => write!(f, "lost({write})"),
+            Self::Refused { write, status } => write!(f, "refused({write},{status})"),
+            Self::Cut { resource, change } => write!(f, "cut({resource},{change})"),
+            Self::Silent { resource, change, seconds } => {
+                write!(f, "silent({resource},{change},{seconds})")
+            }
+            Self::Jitter { seed } => write!(f, "jitter({seed})"),
+        }
+    }
+}
+
+/// A text that is not a plan.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BadPlan {
+    /// The part that is wrong.
+    pub part: String,
+}
+
+impl fmt::Display for BadPlan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{:?} is no fault; a plan is faults with blanks between them, such as \"crash(3) stale(configmaps,7,2) unobserved(pods,4) lost(2) refused(5,500) cut(pods,1) silent(pods,1,20) jitter(9)\"",
+            self.part
+        )
+    }
+}
+
+impl std::error::Error for BadPlan {}
+
+impl FromStr for Fault {
+    type Err = BadPlan;
+
+    fn from_str(text: &str) -> Result<Self, BadPlan> {
+        let bad = || BadPlan { part: text.to_owned() };
+        let (name, rest) = text.split_once('(').ok_or_else(bad)?;
+        let inner = rest.strip_suffix(')').ok_or_else(bad)?;
+        let parts: Vec<&str> = inner.split(',').collect();
+        let number = |text: &str| text.parse::<u32>().map_err(|_| bad());
+        Ok(match (name, &parts[..]) {
+            ("crash", [write]) => Self::Crash { write: number(write)? },
+            ("stale", [resource, change, step]) => Self::Stale {
+                resource: (*resource).to_owned(),
+                change: number(change)?,
+                step: number(step)?,
+            },
+            ("unobserved", [resource, change]) => {
+                Self::Unobserved { resource: (*resource).to_owned(), change: number(change)? }
+            }
+            ("lost", [write]) => Self::Lost { write: number(write)? },
+            ("refused", [write, status]) => {
+                let status = status.parse().map_err(|_| bad())?;
+                Self::Refused { write: number(write)?, status }
+            }
+            ("cut", [resource, change]) => {
+                Self::Cut { resource: (*resource).to_owned(), change: number(change)? }
+            }
+            ("silent", [resource, change, seconds]) => Self::Silent {
+                resource: (*resource).to_owned(),
+                change: number(change)?,
+                seconds: number(seconds)?,
+            },
+            ("jitter", [seed]) => Self::Jitter { seed: seed.parse().map_err(|_| bad())? },
+            _ => return Err(bad()),
+        })
+    }
+}
+
+/// What goes wrong in one run; nothing if it is empty.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Plan {
+    /// The faults.
+    pub faults: Vec<Fault>,
+}
+
+impl Plan {
+    /// A plan of one fault.
+    pub(crate) fn of(fault: Fault) -> Self {
+        Self { faults: vec![fault] }
+    }
+
+    /// The seed of its chance; 0 if it has none.
+    pub(crate) fn seed(&self) -> u64 {
+        let seed = self.faults.iter().find_map(|fault| match fault {
+            Fault::Jitter { seed } => Some(*seed),
+            _ => None,
+        });
+        seed.unwrap_or(0)
+    }
+
+    /// The same without one of its faults.
+    pub(crate) fn without(&self, index: usize) -> Self {
+        let mut faults = self.faults.clone();
+        faults.remove(index);
+        Self { faults }
+    }
+}
+
+impl fmt::Display for Plan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, fault) in self.faults.iter().enumerate() {
+            let blank = if index == 0 { "" } else { " " };
+            write!(f, "{blank}{fault}")?;
+        }
+        Ok(())
+    }
+}
+
+impl FromStr for Plan {
+    type Err = BadPlan;
+
+    fn from_str(text: &str) -> Result<Self, BadPlan> {
+        let faults = text.split_whitespace().map(str::parse).collect::<Result<_, _>>()?;
+        Ok(Self { faults })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Plan;
+
+    #[test]
+    fn a_plan_is_read_as_it_is_written() {
+        let text = "crash(3) stale(statefulsets.apps,7,2) unobserved(pods,4) lost(2) refused(5,500) cut(pods,1) silent(pods,1,20) jitter(9)";
+        let plan: Plan = text.parse().expect("it is a plan");
+        assert_eq!(plan.faults.len(), 8);
+        assert_eq!(plan.to_string(), text);
+        assert_eq!("".parse(), Ok(Plan::default()));
+        for bad in ["crash", "crash(x)", "crash(1", "crash(1,2)", "hail(3)", "refused(1,70000)"] {
+            let error = bad.parse::<Plan>().expect_err("it is none");
+            assert!(error.to_string().starts_with(&format!("{bad:?} is no fault")), "{error}");
+        }
+    }
+}

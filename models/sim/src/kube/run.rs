@@ -1,0 +1,311 @@
+//! One run: a server, the user's steps, and the controller's process, which may die and begin anew.
+
+use std::any::Any;
+use std::future::Future;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use kube::Client;
+use tokio::time::Instant;
+
+use super::exact::{Hold, Wanted, under_control};
+use super::plan::Plan;
+use super::rules::Rules;
+use super::script::{Step, refusal};
+use super::state::{Normal, State, normalise};
+use super::trace::{Entry, What};
+use super::world::World;
+use crate::apiserver::{Server, Written};
+use crate::tower::Face;
+
+/// So long nothing may be written before the user goes on.
+const PAUSE: Duration = Duration::from_secs(30);
+/// So long nothing may be written before a run is at its end: a controller that looks again every five
+/// minutes has looked.
+const REST: Duration = Duration::from_secs(6 * 60);
+/// After this time without rest a controller does not come to rest.
+const LIMIT: Duration = Duration::from_secs(40 * 60);
+/// How long a new process takes to begin.
+const RESTART: Duration = Duration::from_secs(1);
+/// So often a process may be polled at one time: requests take time, so it spins without any.
+const POLLS: u32 = 200_000;
+/// So often a process may end by itself in a run.
+const ENDS: u32 = 5;
+
+/// So often the user tries a step, with a pause in between.
+const TRIES: u32 = 10;
+
+/// The controller's process.
+pub(crate) type Process = Pin<Box<dyn Future<Output = ()>>>;
+
+/// What stays the same from run to run.
+pub(crate) struct Setup {
+    pub(crate) server: Server,
+    pub(crate) script: Vec<Step>,
+    pub(crate) rules: Arc<Rules>,
+    pub(crate) controller: Box<dyn Fn(Client) -> Process + Send + Sync>,
+    pub(crate) wanted: Wanted,
+}
+
+/// What a run was like.
+#[derive(Debug)]
+pub(crate) struct Run {
+    pub(crate) trace: Vec<Entry>,
+    pub(crate) changes: Vec<Written>,
+    pub(crate) end: Normal,
+    pub(crate) broken_rule: Option<String>,
+    pub(crate) refused_step: Option<String>,
+    /// Why it never came to rest.
+    pub(crate) restless: Option<String>,
+    /// Requests in each minute of the rest.
+    pub(crate) per_minute: u32,
+}
+
+/// Why a process is no more.
+enum Death {
+    /// The run is over.
+    Rest,
+    Crash,
+    Restart,
+    Itself(String),
+    Limit(String),
+}
+
+/// What to do now.
+enum Next {
+    Wait(Duration),
+    Act,
+    Die(Death),
+}
+
+impl Setup {
+    /// Runs the controller under a plan.
+    pub(crate) fn run(&self, plan: &Plan) -> Run {
+        // Plans by chance differ in what a process draws as well.
+        let wanted = self.wanted.with(plan.seed());
+        under_control(wanted, |hold| self.run_here(plan, hold))
+    }
+
+    /// Who asks for chance and time in a run.
+    #[cfg(feature = "exact")]
+    pub(crate) fn asks(&self, plan: &Plan) -> Vec<seatrial_sim_libc::Ask> {
+        let wanted = self.wanted.with(plan.seed());
+        under_control(wanted, |hold| hold.asks(|| drop(self.run_here(plan, hold))))
+    }
+
+    fn run_here(&self, plan: &Plan, hold: &Hold) -> Run {
+        let world = World::new(self.server.clone(), plan, self.rules.clone());
+        let world = Arc::new(Mutex::new(world));
+        let (mut driver, mut ends, mut restless) = (Driver::new(self, &world, hold), 0, None);
+        loop {
+            driver.note("begins");
+            let death = driver.life();
+            let mut open = lock(&world);
+            open.bury();
+            let later = open.now() + RESTART;
+            match death {
+                Death::Rest => break,
+                Death::Limit(why) => {
+                    restless = Some(why);
+                    break;
+                }
+                Death::Crash => open.note(What::Life { text: "dies".to_owned() }),
+                Death::Restart => open.note(What::Life { text: "restarts".to_owned() }),
+                Death::Itself(why) => {
+                    ends += 1;
+                    open.note(What::Life { text: why.clone() });
+                    if ends >= ENDS {
+                        restless = Some(format!("{why}, {ENDS} times"));
+                        break;
+                    }
+                }
+            }
+            open.server.advance(later);
+            open.last_change = later;
+        }
+        let refused_step = driver.refused;
+        let world = lock(&world);
+        let state = State::of(&world.server).collected();
+        let rest = world.now().saturating_sub(REST);
+        let in_rest = world.requests.iter().filter(|at| **at >= rest).count();
+        let broken = world.broken_rule.clone();
+        Run {
+            trace: world.trace.clone(),
+            changes: world.changes.clone(),
+            end: normalise(&state, &world.changes, &self.rules.ignored),
+            broken_rule: broken.or_else(|| self.rules.at_end(&state)),
+            refused_step,
+            restless,
+            per_minute: (in_rest as u64 * 60 / REST.as_secs()) as u32,
+        }
+    }
+}
+
+fn lock(world: &Mutex<World>) -> MutexGuard<'_, World> {
+    world.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Lets the user act and the controller live.
+struct Driver<'a> {
+    setup: &'a Setup,
+    world: &'a Arc<Mutex<World>>,
+    hold: &'a Hold,
+    /// When the user or a fault last did something.
+    active: Duration,
+    refused: Option<String>,
+    /// How often the user has tried the present step.
+    tries: u32,
+}
+
+impl<'a> Driver<'a> {
+    fn new(setup: &'a Setup, world: &'a Arc<Mutex<World>>, hold: &'a Hold) -> Self {
+        let active = lock(world).now();
+        Self { setup, world, hold, active, refused: None, tries: 0 }
+    }
+
+    fn note(&self, text: &str) {
+        lock(self.world).note(What::Life { text: text.to_owned() });
+    }
+
+    /// One process, in a runtime of its own: whatever it has spawned ends with it.
+    fn life(&mut self) -> Death {
+        let mut builder = tokio::runtime::Builder::new_current_thread();
+        let runtime = match builder.enable_time().start_paused(true).build() {
+            Ok(runtime) => runtime,
+            Err(error) => return Death::Limit(format!("tokio does not start: {error}")),
+        };
+        let death = runtime.block_on(async {
+            let now = lock(self.world).now();
+            self.hold.start_clock(now);
+            let death = self.live(Face::over(self.world.clone(), now)).await;
+            self.hold.stop_clock();
+            death
+        });
+        drop(runtime);
+        death
+    }
+
+    /// The process, until something ends it.
+    async fn live(&mut self, face: Face<World>) -> Death {
+        let client = Client::new(face.service(), "default");
+        let mut process = Some((self.setup.controller)(client));
+        let signal = lock(self.world).signal.clone();
+        let mut polls = (Instant::now(), 0);
+        loop {
+            match self.next(face.now()) {
+                Next::Die(death) => return death,
+                Next::Act => {
+                    self.act();
+                    face.wake();
+                }
+                Next::Wait(until) => {
+                    let sleep = Box::pin(tokio::time::sleep_until(face.instant(until)));
+                    let told = Box::pin(signal.notified());
+                    let race = Race { told, process: &mut process, polls: &mut polls, sleep };
+                    if let Some(death) = race.await {
+                        return death;
+                    }
+                }
+            }
+        }
+    }
+
+    fn next(&mut self, now: Duration) -> Next {
+        let mut world = lock(self.world);
+        world.server.advance(now);
+        if world.is_fenced {
+            return Next::Die(match world.is_endless() {
+                true => Death::Limit("sends requests without end: a hot loop".to_owned()),
+                false => Death::Crash,
+            });
+        }
+        if now > self.active + LIMIT {
+            let minutes = LIMIT.as_secs() / 60;
+            return Next::Die(Death::Limit(format!("still writes after {minutes} minutes")));
+        }
+        let steps = self.setup.script.len() as u32;
+        let is_over = world.steps == steps && !world.waits_to_restart();
+        let quiet = world.last_change.max(self.active) + if is_over { REST } else { PAUSE };
+        let quiet = quiet.max(world.disturbed_until(is_over).unwrap_or_default());
+        if now < quiet {
+            return Next::Wait(quiet);
+        }
+        if is_over {
+            return Next::Die(Death::Rest);
+        }
+        self.active = now;
+        world.busy = 0;
+        if world.restart_is_due() { Next::Die(Death::Restart) } else { Next::Act }
+    }
+
+    /// The user's next step.
+    fn act(&mut self) {
+        let mut world = lock(self.world);
+        let Some(step) = self.setup.script.get(world.steps as usize) else { return };
+        if self.tries == 0 {
+            world.note(What::Step { text: step.to_string() });
+        }
+        let refusal = match step.request(&world.server) {
+            Ok(request) => refusal(&world.user(&request)),
+            Err(why) => Some(why),
+        };
+        self.tries += 1;
+        if refusal.is_some() && self.tries < TRIES {
+            // Under a fault the cluster may not be ready for it: people try again.
+            return;
+        }
+        self.tries = 0;
+        world.steps += 1;
+        if let Some(why) = refusal {
+            self.refused.get_or_insert(format!("{step}: {why}"));
+        }
+    }
+}
+
+/// Whichever comes first: a signal, the end of the process, or a time.
+struct Race<'a, N, S> {
+    told: Pin<Box<N>>,
+    process: &'a mut Option<Process>,
+    /// How often the process was polled at that time.
+    polls: &'a mut (Instant, u32),
+    sleep: Pin<Box<S>>,
+}
+
+impl<N: Future<Output = ()>, S: Future<Output = ()>> Future for Race<'_, N, S> {
+    type Output = Option<Death>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Death>> {
+        if self.told.as_mut().poll(cx).is_ready() {
+            return Poll::Ready(None);
+        }
+        let now = Instant::now();
+        let count = if self.polls.0 == now { self.polls.1 + 1 } else { 1 };
+        *self.polls = (now, count);
+        if count > POLLS {
+            return Poll::Ready(Some(Death::Limit(
+                "spins without requests: a hot loop".to_owned(),
+            )));
+        }
+        if let Some(process) = self.process.as_mut() {
+            let polled = catch_unwind(AssertUnwindSafe(|| process.as_mut().poll(cx)));
+            let end = match polled {
+                Ok(Poll::Pending) => None,
+                Ok(Poll::Ready(())) => Some("ends by itself".to_owned()),
+                Err(panic) => Some(format!("panics: {}", message(&*panic))),
+            };
+            if end.is_some() {
+                *self.process = None;
+                return Poll::Ready(end.map(Death::Itself));
+            }
+        }
+        self.sleep.as_mut().poll(cx).map(|()| None)
+    }
+}
+
+fn message(panic: &(dyn Any + Send)) -> &str {
+    let text = panic.downcast_ref::<String>().map(String::as_str);
+    text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("without a message")
+}

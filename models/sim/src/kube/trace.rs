@@ -1,0 +1,89 @@
+//! What happened in a run, in its order.
+
+use std::time::Duration;
+
+use crate::apiserver::Response;
+
+/// Something that happened.
+#[derive(Clone, Debug)]
+pub(crate) struct Entry {
+    /// Since the run began.
+    pub(crate) at: Duration,
+    pub(crate) what: What,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) enum What {
+    /// A change at the server: `create pods default/a`, and its number.
+    Changed { by_user: bool, number: u32, text: String },
+    /// The user's next step begins.
+    Step { text: String },
+    /// A watch told of something.
+    Told { text: String },
+    /// The controller's request, and what became of it.
+    Asked { request: Asked },
+    /// A fault struck.
+    Struck { text: String },
+    /// The controller's process begins or ends.
+    Life { text: String },
+}
+
+/// A request of the controller.
+#[derive(Clone, Debug)]
+pub(crate) struct Asked {
+    pub(crate) method: String,
+    pub(crate) is_watch: bool,
+    pub(crate) resource: String,
+    /// Empty if it names no object.
+    pub(crate) key: String,
+    /// The status of the answer; 0 if none arrived.
+    pub(crate) status: u16,
+    /// The number of the write, 0 for a read.
+    pub(crate) write: u32,
+    /// It changed something.
+    pub(crate) has_changed: bool,
+    /// It accepts any version, so a replica that lags may answer.
+    pub(crate) takes_any: bool,
+}
+
+impl Asked {
+    pub(crate) fn is_list(&self) -> bool {
+        self.method == "GET" && self.key.is_empty()
+    }
+
+    /// Takes note of an answer; that to a creation tells the name.
+    pub(crate) fn learn(&mut self, response: &Response) {
+        self.status = response.status;
+        if self.key.is_empty()
+            && self.status < 300
+            && self.method == "POST"
+            && let Some(metadata) = response.json().map(|it| &it["metadata"])
+        {
+            let text = |field: &str| metadata[field].as_str().unwrap_or_default();
+            let slash = if text("namespace").is_empty() { "" } else { "/" };
+            self.key = format!("{}{slash}{}", text("namespace"), text("name"));
+        }
+    }
+
+    /// The request as a person would call it.
+    pub(crate) fn text(&self) -> String {
+        let verb = match (self.method.as_str(), self.is_watch) {
+            ("GET", true) => "watch",
+            ("GET", false) if self.key.is_empty() => "list",
+            ("GET", false) => "get",
+            ("POST", _) => "create",
+            ("PUT", _) => "update",
+            ("PATCH", _) => "patch",
+            ("DELETE", _) => "delete",
+            (other, _) => other,
+        };
+        let number = if self.write > 0 { format!("{}: ", self.write) } else { String::new() };
+        let status = match self.status {
+            0 => " -> no answer".to_owned(),
+            200 | 201 => String::new(),
+            other => format!(" -> {other}"),
+        };
+        let blank = if self.key.is_empty() { "" } else { " " };
+        format!("{number}{verb} {}{blank}{}{status}", self.resource, self.key)
+    }
+}

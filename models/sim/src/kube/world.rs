@@ -1,0 +1,374 @@
+//! The server of a run, the network in front of it, and the faults of the plan.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::Notify;
+
+use super::network::{Silence, TRAVEL, journey};
+use super::plan::{Fault, Plan};
+use super::rules::Rules;
+use super::state::State;
+use super::trace::{Asked, Entry, What};
+use crate::apiserver::{self, Answer, Point, Random, Request, Server, Trouble, WatchId, Written};
+use crate::tower::{Backend, Told};
+
+/// How many requests between two steps are more than any controller needs.
+const MOST: u64 = 20_000;
+
+/// A replica that lags.
+#[derive(Clone, Debug)]
+struct Lag {
+    resource: String,
+    revision: u64,
+    until: Duration,
+}
+
+/// Everything of a run that outlives the controller's process.
+#[derive(Debug)]
+pub(crate) struct World {
+    pub(crate) server: Server,
+    pub(crate) trace: Vec<Entry>,
+    pub(crate) changes: Vec<Written>,
+    /// When each request of the controller arrived.
+    pub(crate) requests: Vec<Duration>,
+    pub(crate) last_change: Duration,
+    pub(crate) broken_rule: Option<String>,
+    /// The controller's process is to be ended.
+    pub(crate) is_fenced: bool,
+    pub(crate) signal: Arc<Notify>,
+    /// Requests since the last step.
+    pub(crate) busy: u64,
+    pub(crate) steps: u32,
+    begins_at: Duration,
+    rules: Arc<Rules>,
+    faults: Vec<Fault>,
+    writes: u32,
+    seen: u64,
+    travelling: BTreeMap<u64, Request>,
+    next: u64,
+    watches: BTreeMap<WatchId, String>,
+    silences: BTreeMap<String, Silence>,
+    lag: Option<Lag>,
+    chance: Option<Random>,
+}
+
+impl World {
+    pub(crate) fn new(server: Server, plan: &Plan, rules: Arc<Rules>) -> Self {
+        let (now, seen) = (server.now(), server.revision());
+        let is_slow = plan.faults.iter().any(|it| matches!(it, Fault::Jitter { .. }));
+        let chance = is_slow.then(|| Random::new(plan.seed()));
+        Self {
+            server,
+            trace: Vec::new(),
+            changes: Vec::new(),
+            requests: Vec::new(),
+            last_change: now,
+            broken_rule: None,
+            is_fenced: false,
+            signal: Arc::default(),
+            busy: 0,
+            steps: 0,
+            begins_at: now,
+            rules,
+            faults: plan.faults.clone(),
+            writes: 0,
+            seen,
+            travelling: BTreeMap::new(),
+            next: 0,
+            watches: BTreeMap::new(),
+            silences: BTreeMap::new(),
+            lag: None,
+            chance,
+        }
+    }
+
+    pub(crate) fn now(&self) -> Duration {
+        self.server.now()
+    }
+
+    pub(crate) fn note(&mut self, what: What) {
+        let at = self.server.now().saturating_sub(self.begins_at);
+        self.trace.push(Entry { at, what });
+    }
+
+    /// The user asks for something; what the server says.
+    pub(crate) fn user(&mut self, request: &Request) -> Answer {
+        let answer = self.server.handle(self.now(), request);
+        self.absorb(true);
+        answer
+    }
+
+    /// The process is dead: what it had sent arrives all the same.
+    pub(crate) fn bury(&mut self) {
+        while let Some((&number, _)) = self.travelling.first_key_value() {
+            drop(self.arrive(self.now(), number));
+        }
+        for id in std::mem::take(&mut self.watches).into_keys() {
+            self.server.close(id);
+        }
+        self.is_fenced = false;
+    }
+
+    /// Whether a restart onto a replica that lags is due now; the replica lags from here on.
+    pub(crate) fn restart_is_due(&mut self) -> bool {
+        let is_due =
+            |fault: &Fault| matches!(fault, Fault::Stale { step, .. } if *step == self.steps);
+        let Some(index) = self.faults.iter().position(is_due) else { return false };
+        let fault = self.faults.remove(index);
+        self.note(What::Struck { text: fault.to_string() });
+        if let Fault::Stale { resource, change, .. } = fault {
+            let change = self.changes.get((change as usize).saturating_sub(1));
+            let revision = change.map_or(self.seen, |it| it.revision - 1);
+            let until = self.now() + Duration::from_secs(10);
+            self.lag = Some(Lag { resource, revision, until });
+        }
+        true
+    }
+
+    /// Whether a restart waits for the user's present step.
+    pub(crate) fn waits_to_restart(&self) -> bool {
+        self.faults.iter().any(|it| matches!(it, Fault::Stale { step, .. } if *step == self.steps))
+    }
+
+    /// How long a lag lasts, or also a silence. The user does not wait for a silence to end.
+    pub(crate) fn disturbed_until(&self, silences: bool) -> Option<Duration> {
+        let silences = self.silences.values().filter(|_| silences).map(|it| it.until);
+        silences.chain(self.lag.iter().map(|it| it.until)).max()
+    }
+
+    /// The controller sends more requests than any needs.
+    pub(crate) fn is_endless(&self) -> bool {
+        self.busy > MOST
+    }
+
+    /// Takes note of what was written since it was last asked, and lets faults strike that wait for it.
+    fn absorb(&mut self, by_user: bool) -> bool {
+        let before = self.changes.len();
+        for written in self.server.writes_after(self.seen) {
+            if !self.rules.ignored.iter().any(|it| **it == *written.resource) {
+                self.change(written, by_user);
+            }
+        }
+        self.seen = self.server.revision();
+        let has_changed = self.changes.len() > before;
+        if has_changed {
+            self.last_change = self.now();
+            if self.broken_rule.is_none() {
+                self.broken_rule = self.rules.always(&State::of(&self.server));
+            }
+        }
+        has_changed
+    }
+
+    fn change(&mut self, written: Written, by_user: bool) {
+        let number = self.changes.len() as u32 + 1;
+        let verb = match (&written.old, &written.new) {
+            (None, _) => "create",
+            (_, None) => "delete",
+            _ => "change",
+        };
+        let text = format!("{verb} {} {}", written.resource, written.key);
+        self.note(What::Changed { by_user, number, text });
+        if let Some(chance) = &mut self.chance {
+            let until = self.server.now() + journey(chance);
+            let name = written.resource.to_string();
+            self.silences.entry(name).or_insert(Silence { until, opposite: None });
+        }
+        if let Some(silence) = self.silences.get(&*written.resource)
+            && silence.ends_with(&written)
+        {
+            self.relist(&written.resource);
+        }
+        self.strike_change(number, &written);
+        self.changes.push(written);
+    }
+
+    /// The watches of a resource end, and are too old to go on.
+    fn relist(&mut self, resource: &str) {
+        self.silences.remove(resource);
+        self.cut(resource);
+        self.server.compact(self.server.revision());
+        let text = format!("the watches of {resource} are too old: they list anew");
+        self.note(What::Struck { text });
+    }
+
+    fn cut(&mut self, resource: &str) {
+        for (id, _) in self.watches.iter().filter(|(_, it)| **it == resource) {
+            self.server.close(*id);
+        }
+    }
+
+    /// Lets the faults strike that wait for a change.
+    fn strike_change(&mut self, number: u32, written: &Written) {
+        let is_due = |fault: &Fault| match fault {
+            Fault::Unobserved { resource, change }
+            | Fault::Cut { resource, change }
+            | Fault::Silent { resource, change, .. } => {
+                *change == number && **resource == *written.resource
+            }
+            _ => false,
+        };
+        let (due, rest) = std::mem::take(&mut self.faults).into_iter().partition(is_due);
+        self.faults = rest;
+        for fault in due {
+            self.note(What::Struck { text: fault.to_string() });
+            match fault {
+                Fault::Cut { resource, .. } => self.cut(&resource),
+                Fault::Silent { resource, seconds, .. } => {
+                    let until = self.now() + Duration::from_secs(seconds.into());
+                    let silence = Silence { until, opposite: None };
+                    self.silences.insert(resource, silence);
+                }
+                Fault::Unobserved { resource, .. } => {
+                    let silence = Silence::until_opposite(self.now(), written);
+                    self.silences.insert(resource, silence);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// What strikes a write. True: the controller dies after it.
+    fn strike_write(&mut self, number: u32) -> bool {
+        let is_due = |fault: &Fault| match fault {
+            Fault::Crash { write } | Fault::Lost { write } | Fault::Refused { write, .. } => {
+                *write == number
+            }
+            _ => false,
+        };
+        let (due, rest): (Vec<_>, _) =
+            std::mem::take(&mut self.faults).into_iter().partition(is_due);
+        self.faults = rest;
+        let mut dies = false;
+        for fault in due {
+            self.note(What::Struck { text: fault.to_string() });
+            let what = match fault {
+                Fault::Lost { .. } => Trouble::LoseAnswer,
+                Fault::Refused { status, .. } => Trouble::Refuse { status, retry_after: None },
+                _ => {
+                    dies = true;
+                    continue;
+                }
+            };
+            let fault = apiserver::Fault { at: Point::default(), after: 0, times: 1, what };
+            self.server.inject(fault);
+        }
+        dies
+    }
+
+    /// What kind of request it is.
+    fn look(&mut self, request: &Request) -> Asked {
+        let (resource, key) = self.server.subject(&request.path).unwrap_or_default();
+        let is_read = matches!(request.method.as_str(), "GET" | "HEAD");
+        let counts = !is_read && !self.rules.ignored.contains(&resource);
+        self.writes += u32::from(counts);
+        let is_watch =
+            is_read && request.parameter("watch").is_some_and(|it| matches!(it, "1" | "true"));
+        Asked {
+            method: request.method.clone(),
+            is_watch,
+            resource,
+            key: key.unwrap_or_default(),
+            status: 0,
+            write: if counts { self.writes } else { 0 },
+            has_changed: false,
+            takes_any: is_read && request.parameter("resourceVersion") == Some("0"),
+        }
+    }
+
+    /// Answers, from the replica that lags if that is allowed.
+    fn answer(&mut self, now: Duration, request: &Request, asked: &Asked) -> Answer {
+        self.server.advance(now);
+        let may_lag = asked.takes_any || asked.is_watch;
+        match self.lag.as_ref().filter(|lag| may_lag && lag.resource == asked.resource) {
+            Some(lag) if now < lag.until => {
+                self.server.late(lag.revision, |server| server.handle(now, request))
+            }
+            _ => self.server.handle(now, request),
+        }
+    }
+}
+
+impl Backend for World {
+    fn depart(&mut self, _: Duration, request: Request) -> Option<(Duration, u64)> {
+        if self.is_fenced {
+            return None;
+        }
+        self.next += 1;
+        self.travelling.insert(self.next, request);
+        let travel = self.chance.as_mut().map_or(TRAVEL, journey);
+        Some((travel, self.next))
+    }
+
+    fn arrive(&mut self, now: Duration, number: u64) -> Option<Answer> {
+        let request = self.travelling.remove(&number)?;
+        self.server.advance(now);
+        self.requests.push(now);
+        self.busy += 1;
+        let mut asked = self.look(&request);
+        let dies = asked.write > 0 && self.strike_write(asked.write);
+        let answer = self.answer(now, &request, &asked);
+        match &answer {
+            Answer::Response(response) => asked.learn(response),
+            Answer::Watch { id, head } => {
+                self.watches.insert(*id, asked.resource.clone());
+                asked.status = head.status;
+            }
+            Answer::Lost => {}
+        }
+        let at = self.trace.len();
+        asked.has_changed = self.absorb(false);
+        let time = now.saturating_sub(self.begins_at);
+        if dies {
+            asked.status = 0;
+        }
+        let what = What::Asked { request: asked };
+        self.trace.insert(at, Entry { at: time, what });
+        if dies || self.is_endless() {
+            self.is_fenced = true;
+            self.signal.notify_one();
+            return None;
+        }
+        Some(answer)
+    }
+
+    fn tell(&mut self, now: Duration, id: WatchId) -> Told {
+        self.server.advance(now);
+        let resource = self.watches.get(&id).cloned().unwrap_or_default();
+        if let Some(silence) = self.silences.get(&resource) {
+            if now < silence.until {
+                return Told { again_at: Some(silence.until), ..Told::default() };
+            }
+            self.silences.remove(&resource);
+        }
+        let lag = self.lag.as_ref().filter(|lag| lag.resource == resource && now < lag.until);
+        let (news, until) = match lag {
+            Some(lag) => {
+                let until = lag.until;
+                (self.server.late(lag.revision, |server| server.events(id)), Some(until))
+            }
+            None => (self.server.events(id), None),
+        };
+        for event in news.events.iter().filter(|it| it.kind != "BOOKMARK") {
+            let metadata = &event.object["metadata"];
+            let namespace = metadata["namespace"].as_str().map(|it| format!("{it}/"));
+            let name = metadata["name"].as_str().unwrap_or_default();
+            let namespace = namespace.unwrap_or_default();
+            let text = format!("{} {resource} {namespace}{name}", event.kind);
+            self.note(What::Told { text });
+        }
+        let due = self.server.due(id);
+        let again_at = match (due, until) {
+            (Some(due), Some(until)) => Some(due.min(until)),
+            (due, until) => due.or(until),
+        };
+        Told { events: news.events, has_ended: news.has_ended, again_at }
+    }
+
+    fn close(&mut self, id: WatchId) {
+        self.watches.remove(&id);
+        self.server.close(id);
+    }
+}

@@ -1,0 +1,30 @@
+//! A deterministic Kubernetes API server, in memory, for tests of controllers in any language.
+//!
+//! | part | what it is |
+//! |---|---|
+//! | [`apiserver`] | the server as a machine: a request and the time go in, an answer comes out |
+//! | [`patch`] | the four ways to change a part of an object, and who owns which fields |
+//! | [`controllers`] | what a cluster runs beside its server: garbage collection, workloads, a kubelet |
+//! | [`conformance`] | replays what was recorded of a real server, and compares |
+//! | `http` | with the feature `http`: the server on loopback, for clients in any language |
+//! | `tower` | with the feature `tower`: the server as a service in the same process, on tokio's clock |
+//! | `kube` | with the feature `kube`: controllers on kube-rs, as they are, under plans of faults |
+//!
+//! Nothing but `http` reads a clock or opens a socket, and nothing draws a number of its own: a
+//! program of requests gives the same bytes whenever and wherever it runs.
+
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/checking/faults.md")]
+mod faults {}
+
+pub mod apiserver;
+pub mod conformance;
+pub mod controllers;
+#[cfg(feature = "http")]
+pub mod http;
+#[cfg(feature = "kube")]
+pub mod kube;
+mod map;
+pub mod patch;
+#[cfg(feature = "tower")]
+pub mod tower;

@@ -1,0 +1,178 @@
+//! What one typed value has that another has not.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value};
+
+use super::set::{self, FieldSet};
+use super::typed::{Shape, shape, steps};
+use super::types::{Id, ListKind, Types};
+
+/// How a new value differs from an old one. No path is in two of the sets.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Difference {
+    pub(crate) removed: FieldSet,
+    pub(crate) modified: FieldSet,
+    pub(crate) added: FieldSet,
+}
+
+impl Difference {
+    pub(crate) fn between(types: &Types, old: &Value, new: &Value) -> Self {
+        let mut walk = Walk { types, path: Vec::new(), found: Self::default() };
+        walk.compare(types.root(), Some(old), Some(new));
+        walk.found
+    }
+
+    /// The same without some fields and what is below them.
+    pub(crate) fn outside(self, fields: Option<&FieldSet>) -> Self {
+        match fields {
+            None => self,
+            Some(fields) => Self {
+                removed: self.removed.outside(fields),
+                modified: self.modified.outside(fields),
+                added: self.added.outside(fields),
+            },
+        }
+    }
+
+    pub(crate) fn changed(&self) -> FieldSet {
+        self.modified.union(&self.added)
+    }
+
+    /// The same without a copy.
+    pub(crate) fn into_changed(self) -> FieldSet {
+        let (mut changed, added) = (self.modified, self.added);
+        changed.absorb(added);
+        changed
+    }
+}
+
+struct Walk<'a> {
+    types: &'a Types,
+    path: Vec<String>,
+    found: Difference,
+}
+
+impl Walk<'_> {
+    /// Compares what is at the path. If both sides are there and differ in form, each is looked at
+    /// in its own.
+    fn compare(&mut self, id: Id, old: Option<&Value>, new: Option<&Value>) {
+        let types = self.types;
+        let Some(form) = new.or(old) else { return };
+        if old == new {
+            return;
+        }
+        let other = old.filter(|old| new.is_some() && form_of(old) != form_of(form));
+        if let Some(other) = other {
+            self.walk(id, &shape(types, id, other), old, new);
+        }
+        let is_leaf = self.walk(id, &shape(types, id, form), old, new);
+        if !is_leaf {
+            if old.is_none() {
+                self.found.added.insert(&self.path);
+            } else if new.is_none() {
+                self.found.removed.insert(&self.path);
+            }
+        }
+    }
+
+    /// Compares in one form; whether it was looked at as one value.
+    fn walk(&mut self, id: Id, form: &Shape<'_>, old: Option<&Value>, new: Option<&Value>) -> bool {
+        match form {
+            Shape::Leaf => self.leaf(old, new),
+            Shape::Map => {
+                let (left, right) = (members(old), members(new));
+                if left.is_empty() && right.is_empty() {
+                    return self.leaf(old, new);
+                }
+                let names = left.keys().chain(right.keys().filter(|k| !left.contains_key(*k)));
+                for name in names {
+                    // Most members are the same, and have no step then.
+                    if left.get(name) == right.get(name) {
+                        continue;
+                    }
+                    let kind = self.types.member(id, name);
+                    self.descend(set::field(name), kind, left.get(name), right.get(name));
+                }
+                false
+            }
+            Shape::List { items, how } => {
+                let (left, right) = (list(old), list(new));
+                if left.is_empty() && right.is_empty() {
+                    return self.leaf(old, new);
+                }
+                self.items(*items, how, left, right);
+                false
+            }
+        }
+    }
+
+    fn leaf(&mut self, old: Option<&Value>, new: Option<&Value>) -> bool {
+        match (old, new) {
+            (None, _) => self.found.added.insert(&self.path),
+            (_, None) => self.found.removed.insert(&self.path),
+            (Some(old), Some(new)) if old != new => self.found.modified.insert(&self.path),
+            _ => {}
+        }
+        true
+    }
+
+    fn descend(&mut self, step: String, id: Id, old: Option<&Value>, new: Option<&Value>) {
+        self.path.push(step);
+        self.compare(id, old, new);
+        self.path.pop();
+    }
+
+    /// Items that are there twice have no fields of their own: they are one value together.
+    fn items(&mut self, items: Id, how: &ListKind, old: &[Value], new: &[Value]) {
+        let mut sides = BTreeMap::<String, (Vec<&Value>, Vec<&Value>)>::new();
+        for (step, value) in steps(self.types, items, how, old) {
+            sides.entry(step).or_default().0.push(value);
+        }
+        for (step, value) in steps(self.types, items, how, new) {
+            sides.entry(step).or_default().1.push(value);
+        }
+        for (step, (old, new)) in sides {
+            let twice = (old.len() > 1, new.len() > 1);
+            match twice {
+                (false, false) => {
+                    self.descend(step, items, old.first().copied(), new.first().copied());
+                    continue;
+                }
+                (true, false) if !new.is_empty() => {
+                    self.descend(step.clone(), items, None, new.first().copied());
+                }
+                (false, true) if !old.is_empty() => {
+                    self.descend(step.clone(), items, old.first().copied(), None);
+                }
+                _ => {}
+            }
+            self.path.push(step);
+            match twice {
+                (true, true) if old != new => self.found.modified.insert(&self.path),
+                (true, false) => self.found.removed.insert(&self.path),
+                (false, true) => self.found.added.insert(&self.path),
+                _ => {}
+            }
+            self.path.pop();
+        }
+    }
+}
+
+/// Scalars are of one form; null is of every form.
+fn form_of(value: &Value) -> u8 {
+    match value {
+        Value::Object(_) => 1,
+        Value::Array(_) => 2,
+        _ => 3,
+    }
+}
+
+fn members(value: Option<&Value>) -> &Map<String, Value> {
+    static EMPTY: std::sync::LazyLock<Map<String, Value>> = std::sync::LazyLock::new(Map::new);
+    value.and_then(Value::as_object).unwrap_or(&EMPTY)
+}
+
+fn list(value: Option<&Value>) -> &[Value] {
+    value.and_then(Value::as_array).map_or(&[], Vec::as_slice)
+}

@@ -1,0 +1,118 @@
+//! How a write moves fields between managers.
+
+use std::sync::LazyLock;
+
+use super::difference::Difference;
+use super::managers::{Identity, Managers, Owned};
+use super::set::{self, FieldSet, Steps};
+use super::types::{Id, Kind, Types};
+
+/// Fields that another manager owns and that an apply would change.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Conflict {
+    pub(crate) with: Identity,
+    pub(crate) fields: FieldSet,
+}
+
+/// What of the fields of others a write changes.
+pub(crate) fn conflicts(managers: &Managers, of: &Identity, change: &Difference) -> Vec<Conflict> {
+    let changed = change.changed();
+    let mut others: Vec<_> = managers.0.iter().filter(|(identity, _)| identity != of).collect();
+    others.sort_by_key(|(identity, _)| identity);
+    others
+        .into_iter()
+        .map(|(identity, owned)| Conflict {
+            with: identity.clone(),
+            fields: owned.fields.intersection(&changed),
+        })
+        .filter(|conflict| !conflict.fields.is_empty())
+        .collect()
+}
+
+/// Takes from others what a write changes or removes.
+pub(crate) fn take(managers: &mut Managers, of: Option<&Identity>, change: &Difference) {
+    let taken = [&change.modified, &change.added, &change.removed];
+    if taken.iter().all(|taken| taken.is_empty()) {
+        return;
+    }
+    for (identity, owned) in &mut managers.0 {
+        if Some(&*identity) != of {
+            taken.iter().for_each(|taken| owned.fields.subtract(taken));
+        }
+    }
+    managers.0.retain(|(identity, owned)| Some(identity) == of || !owned.fields.is_empty());
+}
+
+/// What nobody owns.
+static NOBODYS: LazyLock<FieldSet> = LazyLock::new(|| {
+    FieldSet::of(&[
+        &["apiVersion"],
+        &["kind"],
+        &["metadata"],
+        &["metadata", "name"],
+        &["metadata", "namespace"],
+        &["metadata", "creationTimestamp"],
+        &["metadata", "selfLink"],
+        &["metadata", "uid"],
+        &["metadata", "clusterName"],
+        &["metadata", "generation"],
+        &["metadata", "managedFields"],
+        &["metadata", "resourceVersion"],
+    ])
+});
+
+/// What somebody may own of a set.
+pub(crate) fn ownable(mut fields: FieldSet) -> FieldSet {
+    fields.subtract(&NOBODYS);
+    fields
+}
+
+/// Sets what a manager owns, apart from what nobody owns; a manager of nothing is forgotten.
+pub(crate) fn give(managers: &mut Managers, to: Identity, mut owned: Owned) {
+    owned.fields = ownable(owned.fields);
+    if owned.fields.is_empty() {
+        managers.remove(&to);
+    } else {
+        managers.put(to, owned);
+    }
+}
+
+/// Adapts sets to types that changed since: whoever owned fields of what is now one value owns it.
+pub(crate) fn adapt(types: &Types, managers: &mut Managers) {
+    for (_, owned) in &mut managers.0 {
+        // The types rarely change, so most sets are looked at and left as they are.
+        if !fits(types, types.root(), owned.fields.steps()) {
+            owned.fields = adapted(types, types.root(), owned.fields.steps());
+        }
+    }
+}
+
+/// Tells whether nothing in a set is below what is one value.
+fn fits(types: &Types, id: Id, steps: &Steps) -> bool {
+    set::below_each(steps).filter(|(_, below)| set::goes_on(below)).all(|(step, below)| {
+        let kind = below_step(types, id, step);
+        !is_atomic(types.kind(kind)) && fits(types, kind, below)
+    })
+}
+
+fn below_step(types: &Types, id: Id, step: &str) -> Id {
+    match (types.kind(id), step.strip_prefix("f:")) {
+        (Kind::Map { .. }, Some(name)) => types.member(id, name),
+        (Kind::List { items, .. }, None) => *items,
+        _ => super::built_in::ANY,
+    }
+}
+
+fn adapted(types: &Types, id: Id, steps: &Steps) -> FieldSet {
+    FieldSet::from_parts(set::below_each(steps).map(|(step, below)| {
+        let kind = below_step(types, id, step);
+        let is_one = set::goes_on(below) && is_atomic(types.kind(kind));
+        let inside = if is_one { FieldSet::default() } else { adapted(types, kind, below) };
+        (step.clone(), is_one || set::is_member(below), inside)
+    }))
+}
+
+fn is_atomic(kind: &Kind) -> bool {
+    use super::types::ListKind;
+    matches!(kind, Kind::Map { atomic: true, .. } | Kind::List { how: ListKind::Atomic, .. })
+}

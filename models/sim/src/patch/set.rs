@@ -1,0 +1,299 @@
+//! Sets of fields, as `metadata.managedFields` has them.
+//!
+//! A step of a path is kept in its wire form, since that is also its order: `f:name` for a field,
+//! `k:{"name":"x"}` for the item of a list with these keys, `v:"x"` for the item with this value.
+
+use serde_json::{Map, Value};
+
+/// A set of paths. A path may be in it without what is below it, and the other way round.
+///
+/// It is kept as it is written, since every write of an object reads and writes sets: nothing is
+/// built for that but the answer.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct FieldSet(Steps);
+
+/// The steps of one level. What is below a step is empty if the step is a member and nothing is
+/// below it; it has a dot if the step is a member and something is below it.
+pub(crate) type Steps = Map<String, Value>;
+
+/// Says that a step is a member, beside what is below it.
+const MEMBER: &str = ".";
+
+impl FieldSet {
+    /// The set of these paths of named fields.
+    pub(crate) fn of(paths: &[&[&str]]) -> Self {
+        let mut set = Self::default();
+        for path in paths {
+            set.insert(&path.iter().map(|name| field(name)).collect::<Vec<_>>());
+        }
+        set
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The first steps of its paths.
+    pub(crate) fn steps(&self) -> &Steps {
+        &self.0
+    }
+
+    /// Adds a path. The root is in no set.
+    pub(crate) fn insert(&mut self, path: &[String]) {
+        insert(&mut self.0, path);
+    }
+
+    pub(crate) fn union(&self, other: &Self) -> Self {
+        let mut set = self.clone();
+        set.absorb(other.clone());
+        set
+    }
+
+    /// Adds what is in another set.
+    pub(crate) fn absorb(&mut self, other: Self) {
+        absorb(&mut self.0, other.0);
+    }
+
+    /// Takes out what is in the other, path by path.
+    pub(crate) fn subtract(&mut self, other: &Self) {
+        subtract(&mut self.0, &other.0);
+    }
+
+    pub(crate) fn intersection(&self, other: &Self) -> Self {
+        Self(intersection(&self.0, &other.0))
+    }
+
+    /// What is in this set and not in the other, path by path.
+    pub(crate) fn difference(&self, other: &Self) -> Self {
+        let mut set = self.clone();
+        set.subtract(other);
+        set
+    }
+
+    /// What is in this set, and neither in the other nor below a path of the other.
+    pub(crate) fn outside(mut self, other: &Self) -> Self {
+        leave(&mut self.0, &other.0);
+        self
+    }
+
+    /// The set of these steps, each with whether it is a member and what is below it.
+    pub(crate) fn from_parts(parts: impl Iterator<Item = (String, bool, FieldSet)>) -> Self {
+        let mut set = Self::default();
+        for (step, is_member, Self(mut below)) in parts {
+            if is_member && !below.is_empty() {
+                mark(&mut below);
+            }
+            if is_member || !below.is_empty() {
+                set.0.insert(step, Value::Object(below));
+            }
+        }
+        set
+    }
+
+    /// All paths, those that end here before those that go on.
+    pub(crate) fn paths(&self) -> Vec<Vec<&str>> {
+        paths(&self.0)
+    }
+
+    /// The wire form, `fieldsV1`.
+    pub(crate) fn into_wire(self) -> Value {
+        Value::Object(self.0)
+    }
+
+    /// Reads the wire form; none if it is not one.
+    pub(crate) fn from_wire(wire: &Value) -> Option<Self> {
+        let mut set = Self::default();
+        for (step, below) in wire.as_object()? {
+            if step == MEMBER {
+                continue;
+            }
+            let is_marked = below.as_object()?.contains_key(MEMBER);
+            let (step, Self(mut inside)) = (normal(step)?, Self::from_wire(below)?);
+            if is_marked && !inside.is_empty() {
+                mark(&mut inside);
+            }
+            // Two spellings may be one step.
+            match below_mut(&mut set.0, &step) {
+                Some(own) => join(own, inside),
+                None => {
+                    set.0.insert(step, Value::Object(inside));
+                }
+            }
+        }
+        Some(set)
+    }
+}
+
+/// What is below each step, the dots left out.
+pub(crate) fn below_each(steps: &Steps) -> impl Iterator<Item = (&String, &Steps)> {
+    let steps = steps.iter().filter(|(step, _)| *step != MEMBER);
+    steps.filter_map(|(step, below)| Some((step, below.as_object()?)))
+}
+
+/// Tells whether a step is a member by what is below it.
+pub(crate) fn is_member(below: &Steps) -> bool {
+    below.is_empty() || below.contains_key(MEMBER)
+}
+
+/// Tells whether anything is below a step.
+pub(crate) fn goes_on(below: &Steps) -> bool {
+    below.len() > usize::from(below.contains_key(MEMBER))
+}
+
+/// What is below a step, if it is there.
+pub(crate) fn below<'a>(steps: &'a Steps, step: &str) -> Option<&'a Steps> {
+    steps.get(step)?.as_object()
+}
+
+fn below_mut<'a>(steps: &'a mut Steps, step: &str) -> Option<&'a mut Steps> {
+    steps.get_mut(step)?.as_object_mut()
+}
+
+fn mark(below: &mut Steps) {
+    if !below.contains_key(MEMBER) {
+        below.insert(MEMBER.to_owned(), Value::Object(Steps::new()));
+    }
+}
+
+fn insert(steps: &mut Steps, path: &[String]) {
+    let [first, rest @ ..] = path else { return };
+    match below_mut(steps, first) {
+        Some(below) if rest.is_empty() && below.is_empty() => {}
+        Some(below) => {
+            if rest.is_empty() || below.is_empty() {
+                mark(below);
+            }
+            insert(below, rest);
+        }
+        None => {
+            let mut below = Steps::new();
+            insert(&mut below, rest);
+            steps.insert(first.clone(), Value::Object(below));
+        }
+    }
+}
+
+fn absorb(steps: &mut Steps, other: Steps) {
+    for (step, theirs) in other {
+        let Value::Object(theirs) = theirs else { continue };
+        match below_mut(steps, &step) {
+            None => {
+                steps.insert(step, Value::Object(theirs));
+            }
+            Some(own) => join(own, theirs),
+        }
+    }
+}
+
+/// Adds to what is below a step what is below the same step of another set.
+fn join(own: &mut Steps, theirs: Steps) {
+    if own.is_empty() && theirs.is_empty() {
+        return;
+    }
+    if own.is_empty() || theirs.is_empty() {
+        mark(own);
+    }
+    // The dot of the other is absorbed like any step.
+    absorb(own, theirs);
+}
+
+fn subtract(steps: &mut Steps, other: &Steps) {
+    for (step, theirs) in below_each(other) {
+        let Some(own) = below_mut(steps, step) else { continue };
+        let stays = is_member(own) && !is_member(theirs);
+        subtract(own, theirs);
+        settle(steps, step, stays);
+    }
+}
+
+fn leave(steps: &mut Steps, other: &Steps) {
+    for (step, theirs) in below_each(other) {
+        if is_member(theirs) {
+            steps.remove(step);
+        } else if let Some(own) = below_mut(steps, step) {
+            let stays = is_member(own);
+            leave(own, theirs);
+            settle(steps, step, stays);
+        }
+    }
+}
+
+/// Restores the form of a step after some of what is below it was taken out.
+fn settle(steps: &mut Steps, step: &str, is_member: bool) {
+    let Some(below) = below_mut(steps, step) else { return };
+    let goes_on = goes_on(below);
+    if !(is_member && goes_on) {
+        below.remove(MEMBER);
+    }
+    if !is_member && !goes_on {
+        steps.remove(step);
+    }
+}
+
+fn intersection(steps: &Steps, other: &Steps) -> Steps {
+    let parts = below_each(steps).filter_map(|(step, own)| {
+        let theirs = below(other, step)?;
+        let both = is_member(own) && is_member(theirs);
+        Some((step.clone(), both, FieldSet(intersection(own, theirs))))
+    });
+    FieldSet::from_parts(parts).0
+}
+
+fn paths(steps: &Steps) -> Vec<Vec<&str>> {
+    let here = below_each(steps).filter(|(_, below)| is_member(below));
+    let here = here.map(|(step, _)| vec![step.as_str()]);
+    let further = below_each(steps).flat_map(|(step, below)| {
+        paths(below).into_iter().map(move |path| [vec![step.as_str()], path].concat())
+    });
+    here.chain(further).collect()
+}
+
+/// The step to a named field.
+pub(crate) fn field(name: &str) -> String {
+    ["f:", name].concat()
+}
+
+/// The step to the item of a set.
+pub(crate) fn item(value: &Value) -> String {
+    format!("v:{value}")
+}
+
+/// The step to the item of a list with these keys.
+pub(crate) fn keyed(keys: Map<String, Value>) -> String {
+    format!("k:{}", Value::Object(keys))
+}
+
+/// A step as a client may write it, in the form in which it is compared.
+fn normal(step: &str) -> Option<String> {
+    match step.split_at_checked(2)? {
+        ("f:", _) => Some(step.to_owned()),
+        ("i:", index) => index.parse::<u64>().ok().map(|index| format!("i:{index}")),
+        ("v:", value) => serde_json::from_str(value).ok().map(|value| item(&value)),
+        ("k:", keys) => match serde_json::from_str(keys).ok()? {
+            Value::Object(keys) if !keys.is_empty() => Some(keyed(keys)),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// A path as messages have it: `.spec.ports[name="http"].port`.
+pub(crate) fn display(path: &[&str]) -> String {
+    path.iter().map(|step| display_step(step)).collect()
+}
+
+fn display_step(step: &str) -> String {
+    match step.split_at_checked(2) {
+        Some(("f:", name)) => format!(".{name}"),
+        Some(("v:", value)) => format!("[={value}]"),
+        Some(("k:", keys)) => match serde_json::from_str(keys) {
+            Ok(Value::Object(keys)) => {
+                let pairs = keys.iter().map(|(name, value)| format!("{name}={value}"));
+                format!("[{}]", pairs.collect::<Vec<_>>().join(","))
+            }
+            _ => format!("[{keys}]"),
+        },
+        Some((_, index)) => format!("[{index}]"),
+        None => step.to_owned(),
+    }
+}

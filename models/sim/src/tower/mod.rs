@@ -1,0 +1,294 @@
+//! A [`Server`] as a [`Service`](tower_service::Service), for clients in the same process.
+//!
+//! With kube-rs: `kube::Client::new(face.service(), "default")`. There is no socket and no thread.
+//! Time is tokio's, so a test that pauses tokio's clock moves the server's clock with it. Each
+//! request is a task of its own: a client that stops waiting does not take a write back.
+
+mod stream;
+
+use std::collections::BTreeMap;
+use std::convert::Infallible;
+use std::future::Future;
+use std::io;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, Waker};
+use std::time::Duration;
+
+use ::http::{Request as HttpRequest, Response as HttpResponse, request::Parts};
+use bytes::Bytes;
+use http_body::Body as HttpBody;
+pub use stream::Stream;
+use tokio::time::Instant;
+
+use crate::apiserver::{Answer, Request, Response, Server, WatchEvent, WatchId};
+
+/// The largest body of a request that is taken.
+const LARGEST: usize = 16 * 1024 * 1024;
+
+/// What a watch has to say.
+#[derive(Clone, Debug, Default)]
+pub struct Told {
+    /// The events in their order.
+    pub events: Vec<WatchEvent>,
+    /// Nothing will follow.
+    pub has_ended: bool,
+    /// When to ask again, if nothing is written before.
+    pub again_at: Option<Duration>,
+}
+
+/// What stands behind the service.
+pub trait Backend: Send + 'static {
+    /// A request leaves its client: how long it travels, and a number for its arrival. None: the
+    /// client is cut off, so nothing leaves.
+    fn depart(&mut self, now: Duration, request: Request) -> Option<(Duration, u64)>;
+
+    /// The request of that number arrives. None: nobody will ever hear of it.
+    fn arrive(&mut self, now: Duration, number: u64) -> Option<Answer>;
+
+    /// What a watch has to say since it was last asked.
+    fn tell(&mut self, now: Duration, id: WatchId) -> Told;
+
+    /// The client of a watch has hung up.
+    fn close(&mut self, id: WatchId);
+}
+
+/// A server without a network: requests arrive at once.
+#[derive(Debug)]
+pub struct Direct {
+    server: Server,
+    travelling: BTreeMap<u64, Request>,
+    next: u64,
+}
+
+impl Backend for Direct {
+    fn depart(&mut self, _: Duration, request: Request) -> Option<(Duration, u64)> {
+        self.next += 1;
+        self.travelling.insert(self.next, request);
+        Some((Duration::ZERO, self.next))
+    }
+
+    fn arrive(&mut self, now: Duration, number: u64) -> Option<Answer> {
+        let request = self.travelling.remove(&number)?;
+        Some(self.server.handle(now, &request))
+    }
+
+    fn tell(&mut self, now: Duration, id: WatchId) -> Told {
+        self.server.advance(now);
+        let news = self.server.events(id);
+        let again_at = self.server.due(id);
+        Told { events: news.events, has_ended: news.has_ended, again_at }
+    }
+
+    fn close(&mut self, id: WatchId) {
+        self.server.close(id);
+    }
+}
+
+/// What the services of one server share.
+#[derive(Debug)]
+struct Shared<B> {
+    backend: Arc<Mutex<B>>,
+    /// The watches that wait for a write.
+    sleepers: Mutex<BTreeMap<WatchId, Waker>>,
+    /// The instant, and the server's time then.
+    start: (Instant, Duration),
+}
+
+impl<B> Shared<B> {
+    fn now(&self) -> Duration {
+        self.start.1 + self.start.0.elapsed()
+    }
+
+    /// The instant at which the server's clock will show a time.
+    fn instant(&self, time: Duration) -> Instant {
+        self.start.0 + time.saturating_sub(self.start.1)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, B> {
+        // A request that panicked has answered nobody; the others go on.
+        self.backend.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn sleepers(&self) -> MutexGuard<'_, BTreeMap<WatchId, Waker>> {
+        self.sleepers.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Something may have been written: the watches look, in the order of their opening.
+    fn wake(&self) {
+        let sleepers = std::mem::take(&mut *self.sleepers());
+        for waker in sleepers.into_values() {
+            waker.wake();
+        }
+    }
+}
+
+/// A server that serves in this process.
+#[derive(Debug)]
+pub struct Face<B = Direct> {
+    shared: Arc<Shared<B>>,
+}
+
+impl Face<Direct> {
+    /// Puts a face onto a server. Its time passes from now on, as tokio's does: call this inside the
+    /// runtime whose clock it is to follow.
+    pub fn new(server: Server) -> Self {
+        let now = server.now();
+        let direct = Direct { server, travelling: BTreeMap::new(), next: 0 };
+        Self::over(Arc::new(Mutex::new(direct)), now)
+    }
+
+    /// Looks at the server, or changes it: faults are injected so.
+    pub fn with<R>(&self, action: impl FnOnce(&mut Server) -> R) -> R {
+        let now = self.shared.now();
+        let mut direct = self.shared.lock();
+        direct.server.advance(now);
+        let result = action(&mut direct.server);
+        drop(direct);
+        self.shared.wake();
+        result
+    }
+}
+
+impl<B: Backend> Face<B> {
+    /// The same over anything that answers as a server does; `now` is its time.
+    pub fn over(backend: Arc<Mutex<B>>, now: Duration) -> Self {
+        let sleepers = Mutex::default();
+        Self { shared: Arc::new(Shared { backend, sleepers, start: (Instant::now(), now) }) }
+    }
+
+    /// A service for one client.
+    pub fn service(&self) -> Service<B> {
+        Service { shared: self.shared.clone() }
+    }
+
+    /// The server's time.
+    pub fn now(&self) -> Duration {
+        self.shared.now()
+    }
+
+    /// The instant at which the server's clock will show a time.
+    pub fn instant(&self, time: Duration) -> Instant {
+        self.shared.instant(time)
+    }
+
+    /// Lets the watches look whether there is something to tell.
+    pub fn wake(&self) {
+        self.shared.wake();
+    }
+}
+
+/// One client's way to the server.
+#[derive(Debug)]
+pub struct Service<B = Direct> {
+    shared: Arc<Shared<B>>,
+}
+
+impl<B> Clone for Service<B> {
+    fn clone(&self) -> Self {
+        Self { shared: self.shared.clone() }
+    }
+}
+
+/// What a request becomes.
+pub type Reply<B> = Pin<Box<dyn Future<Output = io::Result<HttpResponse<Stream<B>>>> + Send>>;
+
+impl<B, D> tower_service::Service<HttpRequest<D>> for Service<B>
+where
+    B: Backend,
+    D: HttpBody<Data = Bytes> + Send + 'static,
+    D::Error: std::fmt::Display,
+{
+    type Response = HttpResponse<Stream<B>>;
+    type Error = io::Error;
+    type Future = Reply<B>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, request: HttpRequest<D>) -> Reply<B> {
+        let shared = self.shared.clone();
+        let (parts, body) = request.into_parts();
+        Box::pin(async move {
+            let body = collect(body).await?;
+            let served = tokio::spawn(serve(shared, translate(parts, body)));
+            served.await.unwrap_or_else(|error| Err(io::Error::other(error)))
+        })
+    }
+}
+
+/// The whole body of a request.
+async fn collect<D: HttpBody<Data = Bytes>>(body: D) -> io::Result<Vec<u8>>
+where
+    D::Error: std::fmt::Display,
+{
+    let (mut body, mut bytes) = (Box::pin(body), Vec::new());
+    while let Some(frame) = std::future::poll_fn(|cx| body.as_mut().poll_frame(cx)).await {
+        let frame = frame.map_err(|error| io::Error::other(error.to_string()))?;
+        if let Ok(data) = frame.into_data() {
+            bytes.extend_from_slice(&data);
+        }
+        if bytes.len() > LARGEST {
+            let why = format!("the body of a request is larger than {LARGEST} bytes");
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, why));
+        }
+    }
+    Ok(bytes)
+}
+
+fn translate(parts: Parts, body: Vec<u8>) -> Request {
+    let target = parts.uri.path_and_query().map_or("/", |it| it.as_str());
+    let headers = parts.headers.iter().filter_map(|(name, value)| {
+        Some((name.as_str().to_owned(), value.to_str().ok()?.to_owned()))
+    });
+    let headers = headers.collect();
+    Request { headers, body, ..Request::new(parts.method.as_str(), target) }
+}
+
+/// One request, from its departure to the head of its answer.
+async fn serve<B: Backend>(
+    shared: Arc<Shared<B>>,
+    request: Request,
+) -> io::Result<HttpResponse<Stream<B>>> {
+    let departure = shared.lock().depart(shared.now(), request);
+    let Some((travel, number)) = departure else { return Ok(never().await) };
+    if !travel.is_zero() {
+        tokio::time::sleep(travel).await;
+    }
+    let answer = shared.lock().arrive(shared.now(), number);
+    shared.wake();
+    let Some(answer) = answer else { return Ok(never().await) };
+    match answer {
+        Answer::Response(response) => {
+            pause(response.after).await;
+            let body = Bytes::from(response.body.bytes());
+            reply(&response, Stream::whole(body))
+        }
+        Answer::Watch { id, head } => {
+            let stream = Stream::watch(shared, id);
+            pause(head.after).await;
+            reply(&head, stream)
+        }
+        Answer::Lost => Err(io::Error::new(io::ErrorKind::ConnectionReset, "the connection broke")),
+    }
+}
+
+async fn pause(time: Duration) {
+    if !time.is_zero() {
+        tokio::time::sleep(time).await;
+    }
+}
+
+/// A client that is cut off waits, as one behind a dead network does.
+async fn never<T>() -> T {
+    match std::future::pending::<Infallible>().await {}
+}
+
+fn reply<B>(response: &Response, body: Stream<B>) -> io::Result<HttpResponse<Stream<B>>> {
+    let mut builder = HttpResponse::builder().status(response.status);
+    for (name, value) in &response.headers {
+        builder = builder.header(*name, value);
+    }
+    builder.body(body).map_err(io::Error::other)
+}

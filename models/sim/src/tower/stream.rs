@@ -1,0 +1,123 @@
+//! Bodies of answers: at once, or as a watch tells them.
+
+use std::fmt;
+use std::future::Future;
+use std::io;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use bytes::Bytes;
+use http_body::{Body, Frame};
+use tokio::time::{Sleep, sleep_until};
+
+use super::{Backend, Direct, Shared};
+use crate::apiserver::WatchId;
+
+/// The body of an answer.
+pub struct Stream<B = Direct> {
+    /// What is sent at once.
+    whole: Option<Bytes>,
+    watch: Option<Watch<B>>,
+}
+
+/// An open watch. It is closed when its client drops the body.
+struct Watch<B> {
+    shared: Arc<Shared<B>>,
+    id: WatchId,
+    close: fn(&Shared<B>, WatchId),
+    alarm: Option<Pin<Box<Sleep>>>,
+    has_ended: bool,
+}
+
+impl<B> Stream<B> {
+    pub(super) fn whole(bytes: Bytes) -> Self {
+        Self { whole: Some(bytes), watch: None }
+    }
+}
+
+impl<B: Backend> Stream<B> {
+    pub(super) fn watch(shared: Arc<Shared<B>>, id: WatchId) -> Self {
+        let close = |shared: &Shared<B>, id| shared.lock().close(id);
+        let watch = Watch { shared, id, close, alarm: None, has_ended: false };
+        Self { whole: None, watch: Some(watch) }
+    }
+}
+
+impl<B> fmt::Debug for Stream<B> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let watch = self.watch.as_ref().map(|it| it.id);
+        f.debug_struct("Stream").field("whole", &self.whole).field("watch", &watch).finish()
+    }
+}
+
+impl<B> Drop for Watch<B> {
+    fn drop(&mut self) {
+        // A waker is foreign code: it is dropped outside the lock.
+        let waker = self.shared.sleepers().remove(&self.id);
+        drop(waker);
+        (self.close)(&self.shared, self.id);
+    }
+}
+
+impl<B: Backend> Watch<B> {
+    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Option<Bytes>> {
+        loop {
+            if self.has_ended {
+                return Poll::Ready(None);
+            }
+            // First the waker: what is written while this one asks wakes it.
+            let waker = self.shared.sleepers().insert(self.id, cx.waker().clone());
+            drop(waker);
+            let told = self.shared.lock().tell(self.shared.now(), self.id);
+            self.has_ended = told.has_ended;
+            if told.has_ended || !told.events.is_empty() {
+                let waker = self.shared.sleepers().remove(&self.id);
+                drop(waker);
+            }
+            if !told.events.is_empty() {
+                let mut lines = Vec::new();
+                for event in &told.events {
+                    lines.extend_from_slice(event.to_json().to_string().as_bytes());
+                    lines.push(b'\n');
+                }
+                return Poll::Ready(Some(lines.into()));
+            }
+            if told.has_ended {
+                return Poll::Ready(None);
+            }
+            let Some(time) = told.again_at else { return Poll::Pending };
+            let instant = self.shared.instant(time);
+            let alarm = self.alarm.get_or_insert_with(|| Box::pin(sleep_until(instant)));
+            if alarm.deadline() != instant {
+                alarm.as_mut().reset(instant);
+            }
+            if alarm.as_mut().poll(cx).is_pending() {
+                return Poll::Pending;
+            }
+            self.alarm = None;
+        }
+    }
+}
+
+impl<B: Backend> Body for Stream<B> {
+    type Data = Bytes;
+    type Error = io::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<io::Result<Frame<Bytes>>>> {
+        if let Some(bytes) = self.whole.take() {
+            return Poll::Ready(Some(Ok(Frame::data(bytes))));
+        }
+        match &mut self.watch {
+            Some(watch) => watch.poll(cx).map(|lines| lines.map(|it| Ok(Frame::data(it)))),
+            None => Poll::Ready(None),
+        }
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.whole.is_none() && self.watch.as_ref().is_none_or(|it| it.has_ended)
+    }
+}

@@ -1,0 +1,171 @@
+//! What tokens promise, as checks of a history.
+
+use seatrial_core::cancel::Op;
+use seatrial_core::runtime::Instant;
+
+use super::family::Family;
+use super::{Cancel, Event, History};
+use crate::trial::{Invariant, Ledger as _, Violation, What};
+
+type Checked = Result<(), Violation>;
+
+pub(super) fn all() -> Vec<Invariant<Cancel>> {
+    const RULE: &[&str] = &["election:ENV-5"];
+    vec![
+        Invariant::always(
+            "cancel_reaches_below",
+            "once a cancellation has returned, its token and all below it have ended",
+            RULE,
+            cancel_reaches_below,
+        ),
+        Invariant::always(
+            "nobody_else_ends",
+            "a token ends at its deadline, or when it or one above it is cancelled",
+            RULE,
+            nobody_else_ends,
+        ),
+        Invariant::always(
+            "first_reason_stays",
+            "a token that has ended keeps the reason that came first",
+            RULE,
+            first_reason_stays,
+        ),
+        Invariant::eventually(
+            "sleepers_wake",
+            "whoever waits for a token wakes when it ends",
+            RULE,
+            sleepers_wake,
+        ),
+        Invariant::always(
+            "woken_by_the_end_alone",
+            "whoever waits for a token is woken by its end, and by nothing else",
+            RULE,
+            woken_by_the_end_alone,
+        ),
+        Invariant::eventually(
+            "hooks_run",
+            "a hook runs when its token ends, unless it was taken back",
+            RULE,
+            hooks_run,
+        ),
+        Invariant::eventually(
+            "the_dropped_leave",
+            "a token forgets a child that nobody can name and that leads to no other",
+            RULE,
+            the_dropped_leave,
+        ),
+        Invariant::always(
+            "loops_keep_time",
+            "loops and polls run when they are due, and end with their token",
+            RULE,
+            loops_keep_time,
+        ),
+    ]
+}
+
+/// What a thread is told of a token.
+fn told(event: &Event) -> Option<(u64, u64)> {
+    event.noted("answers").map(|value| (value / 16, value % 16))
+}
+
+fn cancel_reaches_below(history: &History) -> Checked {
+    Family::at_every_event(history, |before, event| match told(event) {
+        Some((token, 0)) if before.asks.get(&event.thread) == Some(&(token, true)) => {
+            Err(format!("token {token} is said to go on, and has ended"))
+        }
+        _ => Ok(()),
+    })
+}
+
+fn nobody_else_ends(history: &History) -> Checked {
+    Family::at_every_event(history, |before, event| match told(event) {
+        Some((token, 1)) if before.may_be_cancelled(token).is_none() => {
+            Err(format!("token {token} is said to be cancelled, and nobody has done so"))
+        }
+        Some((token, 2)) if before.deadline(token) > event.at => {
+            Err(format!("the deadline of token {token} is said to have passed"))
+        }
+        _ => Ok(()),
+    })
+}
+
+fn first_reason_stays(history: &History) -> Checked {
+    Family::at_every_event(history, |before, event| {
+        let Some((token, told)) = told(event).filter(|(_, told)| *told > 0) else { return Ok(()) };
+        if before.told.get(&token).is_some_and(|first| *first != told) {
+            return Err(format!("token {token} had another reason before"));
+        }
+        if told == 1 && before.expired.contains(&token) {
+            return Err(format!("the deadline of token {token} came before it was cancelled"));
+        }
+        Ok(())
+    })
+}
+
+fn sleepers_wake(history: &History) -> Checked {
+    let at = history.events.last().map(|event| event.at).unwrap_or_default();
+    Family::when_quiet(history, |now| {
+        let asleep = now.waits.values().find(|token| now.must_have_ended(**token, at));
+        asleep.map_or(Ok(()), |token| {
+            Err(format!("a thread waits for token {token}, which has ended"))
+        })
+    })
+}
+
+fn woken_by_the_end_alone(history: &History) -> Checked {
+    Family::at_every_event(history, |before, event| {
+        let What::Step { op, wakes, .. } = &event.what else { return Ok(()) };
+        let ends = matches!(op, Op::Cancel(_));
+        if wakes.any() && !(ends && before.may_be_cancelled(event.object.into()).is_some()) {
+            return Err(format!("who waits for token {} is woken for nothing", event.object));
+        }
+        Ok(())
+    })
+}
+
+fn hooks_run(history: &History) -> Checked {
+    Family::at_every_event(history, |before, event| {
+        let rung = event.noted("rings").and_then(|hook| before.hooks.get(&hook));
+        if rung.is_some_and(|hook| hook.taken_back) {
+            return Err("a hook runs that was taken back".to_owned());
+        }
+        if rung.is_some_and(|hook| !before.may_have_ended(hook.token, event.at)) {
+            return Err("a hook runs whose token goes on".to_owned());
+        }
+        let silent = before.hooks.iter().find(|(number, hook)| {
+            !hook.gone
+                && !before.rung.contains(number)
+                && before.must_have_ended(hook.token, event.at)
+        });
+        match silent {
+            Some((_, hook)) if matches!(event.what, What::Quiet) => {
+                Err(format!("a hook of token {} has not run, which has ended", hook.token))
+            }
+            _ => Ok(()),
+        }
+    })
+}
+
+fn the_dropped_leave(history: &History) -> Checked {
+    Family::when_quiet(history, |now| {
+        let knows_the_dead = now.children.iter().find(|(token, children)| {
+            !now.forgot.contains(token) && **children != now.living_children(**token)
+        });
+        knows_the_dead.map_or(Ok(()), |(token, children)| {
+            let living = now.living_children(*token);
+            Err(format!("token {token} knows {children} children, and {living} live"))
+        })
+    })
+}
+
+fn loops_keep_time(history: &History) -> Checked {
+    Family::at_every_event(history, |_, event| {
+        let due = event.noted("runs").or(event.noted("ends"));
+        match due {
+            Some(due) if due != event.at.as_nanos() => {
+                Err(format!("this was due at {:?}", Instant::from_nanos(due)))
+            }
+            _ => Ok(()),
+        }
+    })
+}

@@ -1,0 +1,124 @@
+//! The page of cancellation tokens, and of the loops and limiters that end with them.
+//!
+//! Every token is a machine of its own, and the shell goes from one to the next. So a scenario notes
+//! what its threads call and are told, and the invariants compare that with the tree: a bug of the
+//! shell shows as well as one of the rules. Random calls of one thread are held against the sequential
+//! object (`op.rs`).
+//!
+//! | promise | invariant | scenario | a mutant that breaks it |
+//! |---|---|---|---|
+//! | a cancellation reaches all below | `cancel_reaches_below` | `grandchild`, `two_cancel`, `child_while_cancelled` | `children_are_not_told`, `children_are_told_once` |
+//! | nobody else ends | `nobody_else_ends` | `leaf_among_waiters` | `ends_early` |
+//! | the first reason stays | `first_reason_stays` | `deadline_and_cancel` | `cancel_overrides`, `deadline_overrides` |
+//! | sleepers wake | `sleepers_wake` | `two_waiters`, `awaited` | `end_wakes_one`, `naps_first` |
+//! | nobody is woken for nothing | `woken_by_the_end_alone` | `leaf_among_waiters` | `children_wake` |
+//! | hooks run once the token ends, unless they are taken back | `hooks_run` | `hooks` | `hooks_are_forgotten`, `unhook_does_nothing` |
+//! | loops run when they are due, and end with their token | `loops_keep_time` | `loops_keep_time`, `loop_is_cancelled` | `ends_early` |
+//! | a turn is given back with its waiter's token | `never_panics` | `turn_given_back` | |
+//! | who is dropped is forgotten | `the_dropped_leave` | `dropped_while_cancelled` | `leave_removes_nothing` |
+
+mod family;
+mod invariants;
+mod mutants;
+mod op;
+mod scenarios;
+mod spec;
+#[cfg(test)]
+mod tests;
+
+use seatrial_core::cancel::{Op as Call, Ret, Tree};
+use seatrial_core::machine::{Boxed, Step};
+
+use crate::by_hand::{AtOnce, Behind};
+use crate::trial::{
+    Component, DynScenario, EventOf, HistoryOf, Invariant, MachineOf, Mutant, OpOf, Property,
+    RetOf, component_tests,
+};
+
+pub use op::{Op, check, check_on, decode};
+pub use spec::Spec;
+
+/// Cancellation tokens, as a component under trial.
+#[derive(Clone, Copy, Debug)]
+pub struct Cancel;
+
+type Event = EventOf<Cancel>;
+type History = HistoryOf<Cancel>;
+
+impl Component for Cancel {
+    type Machine = Tree;
+
+    const NAME: &'static str = "cancel";
+    const SAYS: &'static str = "cancellation tokens: a tree, with deadlines";
+
+    fn machine() -> MachineOf<Self> {
+        Box::new(Tree::new())
+    }
+
+    fn scenarios() -> Vec<Box<dyn DynScenario<Self>>> {
+        scenarios::all()
+    }
+
+    fn invariants() -> Vec<Invariant<Self>> {
+        invariants::all()
+    }
+
+    fn mutants() -> Vec<Mutant<Self>> {
+        mutants::all()
+    }
+
+    fn describe(op: &OpOf<Self>, outcome: &Step<RetOf<Self>>) -> String {
+        match (op, outcome) {
+            (Call::Adopt(_), Step::Done(Ret::Adopt(Ok(_)))) => "a child is added".to_owned(),
+            (Call::Adopt(_), _) => "a child comes after the end".to_owned(),
+            (Call::Leave(_), _) => "a child leaves".to_owned(),
+            (Call::Cancel(_), Step::Done(Ret::Cancel(ended))) => {
+                let (below, hooks) = (ended.below.len(), ended.hooks.len());
+                format!("cancel -> {below} children, {hooks} hooks")
+            }
+            (Call::Forget(_), _) => "the children are forgotten".to_owned(),
+            (Call::Hook(_), Step::Done(Ret::Hook(Ok(_)))) => "a hook is left".to_owned(),
+            (Call::Hook(_), _) => "a hook comes after the end".to_owned(),
+            (Call::Unhook(_), _) => "a hook is taken back".to_owned(),
+            (Call::Wait(_), Step::Wait { until: None, .. }) => "wait sleeps".to_owned(),
+            (Call::Wait(_), Step::Wait { until: Some(until), .. }) => {
+                format!("wait sleeps until {until:?}")
+            }
+            (op, outcome) => format!("{op:?} -> {outcome:?}"),
+        }
+    }
+
+    fn fuzz() -> Option<fn(&[u8])> {
+        Some(|bytes| check(&decode(bytes)))
+    }
+
+    fn fuzz_mutant(mutant: &Mutant<Self>) -> Option<Property> {
+        let make = mutant.make;
+        let tried = move || Boxed::<Tree>(Box::new(AtOnce::but(|_| false, Behind(make()))));
+        Some(Box::new(move |bytes| check_on(&decode(bytes), tried)))
+    }
+
+    fn is_of_waking(mutant: &Mutant<Self>) -> bool {
+        mutants::is_of_waking(mutant)
+    }
+}
+
+component_tests! {
+    Cancel;
+    scenarios:
+        two_waiters,
+        leaf_among_waiters,
+        grandchild,
+        child_while_cancelled,
+        two_cancel,
+        dropped_while_cancelled,
+        deadline_and_cancel,
+        hooks,
+        awaited,
+        asked_while_cancelled,
+        turn_given_back,
+        loops_keep_time,
+        loop_is_cancelled,
+        throttled;
+    also: mutants, fuzz
+}

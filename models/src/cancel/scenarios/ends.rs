@@ -1,0 +1,182 @@
+//! Who ends, and with whom.
+
+use seatrial_core::cancel::{Op, Ret};
+use seatrial_core::machine::Step;
+use seatrial_core::runtime::Runtime;
+
+use super::{Tried, some, waited_for};
+use crate::cancel::{Cancel, History};
+use crate::trial::{Scenario, What, World};
+
+/// Two threads wait for one token, one of them for a child.
+pub(super) struct TwoWaiters;
+
+impl Scenario<Cancel> for TwoWaiters {
+    const NAME: &'static str = "two_waiters";
+    const SAYS: &'static str = "two threads wait for a token, which is cancelled";
+
+    fn run<R: Runtime>(&self, world: &World<R, Cancel>) {
+        let root = Tried::root(world);
+        let waiters = ["first", "second"].map(|name| root.spawn(name, |token| token.wait()));
+        root.cancel();
+        world.quiesce();
+        root.ask();
+        waiters.into_iter().for_each(|waiter| world.join(waiter));
+    }
+
+    fn reaches(history: &History) -> bool {
+        waited_for(history, 0, 2)
+    }
+}
+
+/// A leaf is cancelled while others wait above it and beside it.
+pub(super) struct LeafAmongWaiters;
+
+impl Scenario<Cancel> for LeafAmongWaiters {
+    const NAME: &'static str = "leaf_among_waiters";
+    const SAYS: &'static str = "a leaf is cancelled while others wait above it and beside it";
+
+    fn run<R: Runtime>(&self, world: &World<R, Cancel>) {
+        let root = Tried::root(world);
+        let sibling = root.child(1);
+        let above = root.spawn("above", |token| token.wait());
+        let beside = sibling.spawn("beside", |token| token.wait());
+        let leaf = root.child(2);
+        leaf.cancel();
+        world.quiesce();
+        [&leaf, &sibling, &root].into_iter().for_each(Tried::ask);
+        root.cancel();
+        world.join(above);
+        world.join(beside);
+    }
+
+    fn reaches(history: &History) -> bool {
+        waited_for(history, 2, 2)
+    }
+}
+
+/// The token between was dropped.
+pub(super) struct Grandchild;
+
+impl Scenario<Cancel> for Grandchild {
+    const NAME: &'static str = "grandchild";
+    const SAYS: &'static str = "a thread waits for a grandchild; the token between was dropped";
+
+    fn run<R: Runtime>(&self, world: &World<R, Cancel>) {
+        let root = Tried::root(world);
+        let middle = root.child(1);
+        let (first, second) = (middle.child(2), middle.child(3));
+        middle.drop_last();
+        let waiter = first.spawn("waiter", |token| token.wait());
+        drop(first);
+        second.ask();
+        root.cancel();
+        second.ask();
+        world.quiesce();
+        world.join(waiter);
+    }
+
+    fn reaches(history: &History) -> bool {
+        waited_for(history, 2, 1)
+    }
+}
+
+/// A child is made while the token above it is cancelled.
+pub(super) struct ChildWhileCancelled;
+
+impl Scenario<Cancel> for ChildWhileCancelled {
+    const NAME: &'static str = "child_while_cancelled";
+    const SAYS: &'static str =
+        "a child is made, and waited for, while the token above is cancelled";
+
+    fn run<R: Runtime>(&self, world: &World<R, Cancel>) {
+        let root = Tried::root(world);
+        let middle = root.child(1);
+        let maker = middle.spawn("maker", |token| {
+            let child = token.child(2);
+            child.ask();
+            child.wait();
+        });
+        root.cancel();
+        world.quiesce();
+        world.join(maker);
+        drop(middle);
+    }
+
+    /// The child comes after the end of its parent.
+    fn reaches(history: &History) -> bool {
+        history.events.iter().any(|event| {
+            matches!(&event.what, What::Step { outcome: Step::Done(Ret::Adopt(Err(_))), .. })
+        })
+    }
+}
+
+/// Two threads cancel the same token.
+pub(super) struct TwoCancel;
+
+impl Scenario<Cancel> for TwoCancel {
+    const NAME: &'static str = "two_cancel";
+    const SAYS: &'static str = "two threads cancel a token, and each asks for its grandchild then";
+
+    fn run<R: Runtime>(&self, world: &World<R, Cancel>) {
+        let root = Tried::root(world);
+        let middle = root.child(1);
+        let leaf = middle.child(2);
+        let (above, below) = (root.clone(), leaf.clone());
+        let other = world.spawn("other", move || {
+            above.cancel();
+            below.ask();
+        });
+        root.cancel();
+        leaf.ask();
+        world.join(other);
+        drop((middle, leaf));
+    }
+
+    /// Both have begun before one has returned.
+    fn reaches(history: &History) -> bool {
+        let mut begun = 0;
+        for event in &history.events {
+            begun += usize::from(event.noted("cancels").is_some());
+            if event.noted("cancelled").is_some() {
+                break;
+            }
+        }
+        begun == 2
+    }
+}
+
+/// The last copy of a token is dropped while the one above is cancelled.
+pub(super) struct DroppedWhileCancelled;
+
+impl Scenario<Cancel> for DroppedWhileCancelled {
+    const NAME: &'static str = "dropped_while_cancelled";
+    const SAYS: &'static str =
+        "two threads drop the copies of a token while the one above is cancelled";
+
+    fn run<R: Runtime>(&self, world: &World<R, Cancel>) {
+        let root = Tried::root(world);
+        let (kept, middle) = (root.child(1), root.child(2));
+        let (gone, late) = (middle.child(3), middle.child(4));
+        let dropper = gone.spawn("dropper", drop);
+        drop(gone);
+        world.join(dropper);
+        world.note("dropped", 3);
+        world.quiesce();
+        late.drop_last();
+        world.quiesce();
+        let last = world.spawn("last", move || middle.drop_last());
+        root.cancel();
+        kept.ask();
+        world.join(last);
+    }
+
+    /// The token leaves after it was cancelled, and before its parent has forgotten it.
+    fn reaches(history: &History) -> bool {
+        some(history, |before, event| {
+            let What::Step { op: Op::Leave(_), outcome, .. } = &event.what else { return false };
+            let there = matches!(outcome, Step::Done(Ret::Leave(Some(_))));
+            there && event.object == 0 && !before.cancels.is_empty()
+        })
+    }
+}

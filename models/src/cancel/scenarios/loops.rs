@@ -1,0 +1,213 @@
+//! Loops, polls and the flow limiter: when they run, and that they end with their token.
+
+use std::ops::ControlFlow;
+
+use seatrial_core::limiter::{FlowLimiter, TokenBucketFlow, WaitError};
+use seatrial_core::polling::{
+    Backoff, non_sliding_until, poll_for, poll_immediate_until, poll_until, poll_with_timeout,
+    retry, until,
+};
+use seatrial_core::runtime::{Instant, Runtime};
+
+use super::{MS, Tried};
+use crate::cancel::{Cancel, History};
+use crate::engine::Engine;
+use crate::trial::{Scenario, World};
+
+/// What the note of a run says that should not be.
+const NEVER: u64 = u64::MAX;
+
+/// Runs a loop, and notes of each run when it was due, and of the end. Times are milliseconds since
+/// the beginning. `cost` says how long each run takes; the loop is told how many there were.
+fn timed<R: Runtime>(
+    world: &World<R, Cancel>,
+    (due, ends): (&[u32], u32),
+    cost: u32,
+    the_loop: impl FnOnce(&mut dyn FnMut() -> usize),
+) {
+    let runtime = world.runtime();
+    let began = runtime.now();
+    let at = |ms: u32| (began + ms * MS).as_nanos();
+    let mut runs = 0;
+    the_loop(&mut || {
+        world.note("runs", due.get(runs).map_or(NEVER, |ms| at(*ms)));
+        runs += 1;
+        runtime.sleep_until(runtime.now() + cost * MS);
+        runs
+    });
+    world.note("ends", if runs == due.len() { at(ends) } else { NEVER });
+}
+
+const REAL_TIME: &str = "it compares times, and real ones are never exact";
+
+fn needs_exact_time(engine: Engine) -> Option<&'static str> {
+    (engine == Engine::Threads).then_some(REAL_TIME)
+}
+
+fn breaks_at(runs: usize, last: usize) -> ControlFlow<()> {
+    if runs < last { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+}
+
+/// Every kind of loop, one after the other.
+pub(super) struct LoopsKeepTime;
+
+impl LoopsKeepTime {
+    fn until_the_deadline<R: Runtime>(world: &World<R, Cancel>) {
+        let in_30 = || Tried::root_until(world, world.runtime().now() + 30 * MS).token;
+        timed(world, (&[0, 13, 26], 30), 3, |run| {
+            until(10 * MS, &in_30(), || {
+                run();
+            });
+        });
+        timed(world, (&[0, 10, 20], 30), 3, |run| {
+            non_sliding_until(10 * MS, &in_30(), || {
+                run();
+            });
+        });
+        timed(world, (&[0, 12, 24], 36), 12, |run| {
+            non_sliding_until(10 * MS, &in_30(), || {
+                run();
+            });
+        });
+        timed(world, (&[0, 10, 20], 25), 2, |run| {
+            let parent = Tried::root_until(world, Instant::NEVER).token;
+            let ended = poll_with_timeout(10 * MS, 25 * MS, &parent, |_| breaks_at(run(), 9));
+            assert!(ended.is_err() && !parent.is_cancelled());
+        });
+    }
+
+    fn polls<R: Runtime>(world: &World<R, Cancel>) {
+        let token = Tried::root_until(world, Instant::NEVER).token;
+        let pace = Backoff::new(10 * MS);
+        let growing = Backoff { factor: 2.0, steps: 3, ..pace };
+        timed(world, (&[10, 20, 30], 33), 3, |run| {
+            assert!(poll_until(pace, false, &token, || breaks_at(run(), 3)).is_ok());
+        });
+        // The second tick is kept, the third dropped.
+        timed(world, (&[10, 35, 60], 85), 25, |run| {
+            assert!(poll_until(pace, false, &token, || breaks_at(run(), 3)).is_ok());
+        });
+        timed(world, (&[0, 10, 30], 30), 0, |run| {
+            assert!(poll_until(growing, true, &token, || breaks_at(run(), 3)).is_ok());
+        });
+        timed(world, (&[0, 10, 30], 30), 0, |run| {
+            assert!(retry(growing, &token, || breaks_at(run(), 9)).is_err());
+        });
+        timed(world, (&[10, 20, 25], 25), 0, |run| {
+            let runtime = world.runtime();
+            let ended = poll_for(runtime, 10 * MS, 25 * MS, false, || breaks_at(run(), 9));
+            assert!(ended.is_err());
+        });
+    }
+
+    fn ended<R: Runtime>(world: &World<R, Cancel>) {
+        let ended = Tried::root_until(world, world.runtime().now()).token;
+        let pace = Backoff { steps: 2, ..Backoff::new(10 * MS) };
+        timed(world, (&[], 0), 0, |run| {
+            until(MS, &ended, || {
+                run();
+            });
+        });
+        timed(world, (&[], 0), 0, |run| {
+            assert!(retry(pace, &ended, || breaks_at(run(), 9)).is_err());
+        });
+        timed(world, (&[0], 0), 0, |run| {
+            assert!(poll_immediate_until(MS, &ended, || breaks_at(run(), 9)).is_err());
+        });
+    }
+}
+
+impl Scenario<Cancel> for LoopsKeepTime {
+    const NAME: &'static str = "loops_keep_time";
+    const SAYS: &'static str =
+        "loops and polls of every kind, until a deadline or a number of runs";
+
+    fn run<R: Runtime>(&self, world: &World<R, Cancel>) {
+        Self::until_the_deadline(world);
+        Self::polls(world);
+        Self::ended(world);
+    }
+
+    fn reaches(history: &History) -> bool {
+        history.notes("ends").count() == 12
+    }
+
+    fn cannot_run_on(engine: Engine) -> Option<&'static str> {
+        needs_exact_time(engine)
+    }
+}
+
+/// Loops whose token is cancelled while they sleep.
+pub(super) struct LoopIsCancelled;
+
+impl Scenario<Cancel> for LoopIsCancelled {
+    const NAME: &'static str = "loop_is_cancelled";
+    const SAYS: &'static str = "a loop and a poll sleep when their token is cancelled";
+
+    fn run<R: Runtime>(&self, world: &World<R, Cancel>) {
+        let root = Tried::root(world);
+        let loops = root.spawn("loop", |own| {
+            timed(&own.world, (&[0], 5), 0, |run| {
+                until(20 * MS, &own.token, || {
+                    run();
+                });
+            });
+        });
+        let polls = root.spawn("poll", |own| {
+            timed(&own.world, (&[0], 5), 0, |run| {
+                let pace = Backoff::new(20 * MS);
+                assert!(poll_until(pace, true, &own.token, || breaks_at(run(), 9)).is_err());
+            });
+        });
+        world.runtime().sleep_until(world.runtime().now() + 5 * MS);
+        root.cancel();
+        world.join(loops);
+        world.join(polls);
+    }
+
+    fn reaches(history: &History) -> bool {
+        history.notes("runs").count() == 2 && history.notes("ends").count() == 2
+    }
+
+    fn cannot_run_on(engine: Engine) -> Option<&'static str> {
+        needs_exact_time(engine)
+    }
+}
+
+/// Who waits at a flow limiter goes at its turn, or is told at once that it will not come.
+pub(super) struct Throttled;
+
+impl Scenario<Cancel> for Throttled {
+    const NAME: &'static str = "throttled";
+    const SAYS: &'static str = "turns at a flow limiter come in time, or are refused at once";
+
+    fn run<R: Runtime>(&self, world: &World<R, Cancel>) {
+        let now = world.runtime().now();
+        let flow = TokenBucketFlow::new(world.runtime(), 100.0, 2);
+        let token = Tried::root_until(world, Instant::NEVER).token;
+        let hurried = Tried::root_until(world, now + 5 * MS).token;
+        let ended = Tried::root_until(world, now).token;
+        timed(world, (&[0, 0, 10, 20], 20), 0, |run| {
+            for _ in 0..2 {
+                assert!(flow.try_accept());
+                run();
+            }
+            assert!(!flow.try_accept(), "nothing is left");
+            assert_eq!(flow.wait_for(&token, 3), Err(WaitError::ExceedsBurst));
+            assert_eq!(flow.wait_for(&hurried, 1), Err(WaitError::WouldExceedDeadline));
+            assert!(matches!(flow.wait_for(&ended, 1), Err(WaitError::Ended(_))));
+            flow.accept();
+            run();
+            assert_eq!(flow.wait_for(&token, 1), Ok(()));
+            run();
+        });
+    }
+
+    fn reaches(history: &History) -> bool {
+        history.notes("runs").count() == 4
+    }
+
+    fn cannot_run_on(engine: Engine) -> Option<&'static str> {
+        needs_exact_time(engine)
+    }
+}

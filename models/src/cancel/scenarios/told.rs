@@ -1,0 +1,167 @@
+//! Who is told of an end, and when.
+
+use std::sync::Arc;
+
+use seatrial_core::cancel::Reason;
+use seatrial_core::limiter::{FlowLimiter, TokenBucketFlow, WaitError};
+use seatrial_core::runtime::Runtime;
+
+use super::{MS, Tried, pair, some, waited_for, word};
+use crate::cancel::{Cancel, History};
+use crate::trial::{Scenario, World};
+
+/// A token is cancelled about when its deadline comes.
+pub(super) struct DeadlineAndCancel;
+
+impl Scenario<Cancel> for DeadlineAndCancel {
+    const NAME: &'static str = "deadline_and_cancel";
+    const SAYS: &'static str = "a token is cancelled about when the deadline of its child comes";
+    const FREE_DEADLINES: u32 = 1;
+
+    fn run<R: Runtime>(&self, world: &World<R, Cancel>) {
+        let root = Tried::root(world);
+        let now = world.runtime().now();
+        let timed = root.child_until(1, now + 2 * MS);
+        let waiter = timed.spawn("waiter", |token| token.wait());
+        timed.ask();
+        root.cancel();
+        timed.ask();
+        let late = root.child_until(2, now + 2 * MS);
+        late.ask();
+        world.quiesce();
+        timed.ask();
+        world.join(waiter);
+        // Nobody cancels this one in time.
+        let alone = Tried { number: 3, ..Tried::root(world) };
+        let expires = alone.child_until(4, world.runtime().now() + MS);
+        let waiter = expires.spawn("late waiter", |token| token.wait());
+        world.quiesce();
+        expires.ask();
+        alone.cancel();
+        expires.ask();
+        world.join(waiter);
+    }
+
+    fn reaches(history: &History) -> bool {
+        waited_for(history, 0, 1)
+    }
+}
+
+/// Hooks are left and taken back while their tokens end.
+pub(super) struct Hooks;
+
+impl Scenario<Cancel> for Hooks {
+    const NAME: &'static str = "hooks";
+    const SAYS: &'static str = "hooks are left and taken back while their tokens end";
+
+    fn run<R: Runtime>(&self, world: &World<R, Cancel>) {
+        let root = Tried::root(world);
+        let child = root.child(1);
+        let stays = root.hook(1);
+        child.hook(2).take_back();
+        let other = child.spawn("other", |token| {
+            let left = token.hook(3);
+            let taken = token.hook(4);
+            taken.take_back();
+            token.world.quiesce();
+            drop(left.left);
+        });
+        root.cancel();
+        world.join(other);
+        drop(stays.left);
+        child.ask();
+    }
+
+    /// A hook is left after its token has ended.
+    fn reaches(history: &History) -> bool {
+        some(history, |before, event| {
+            event.noted("rings").is_some_and(|hook| !before.hooks.contains_key(&hook))
+        })
+    }
+}
+
+/// A task and a thread wait for one token, and one task has given up.
+pub(super) struct Awaited;
+
+impl Scenario<Cancel> for Awaited {
+    const NAME: &'static str = "awaited";
+    const SAYS: &'static str = "a task and a thread wait for a token; another task has given up";
+
+    fn run<R: Runtime>(&self, world: &World<R, Cancel>) {
+        let root = Tried::root(world);
+        let child = root.child(1);
+        let task = child.spawn("task", |token| {
+            let runtime = token.world.runtime().clone();
+            runtime.block_on(token.wait_async());
+        });
+        let thread = child.spawn("thread", |token| token.wait());
+        assert!(world.at_once(child.token.wait_async()).is_none(), "nobody has cancelled it");
+        root.cancel();
+        world.quiesce();
+        world.join(task);
+        world.join(thread);
+    }
+
+    fn reaches(history: &History) -> bool {
+        waited_for(history, 0, 2)
+    }
+}
+
+/// A thread asks again and again.
+pub(super) struct AskedWhileCancelled;
+
+impl Scenario<Cancel> for AskedWhileCancelled {
+    const NAME: &'static str = "asked_while_cancelled";
+    const SAYS: &'static str = "a thread asks a token and its child while the token is cancelled";
+
+    fn run<R: Runtime>(&self, world: &World<R, Cancel>) {
+        let root = Tried::root(world);
+        let child = root.child(1);
+        let above = root.clone();
+        let asker = child.spawn("asker", move |token| {
+            [&above, &token, &above, &token].into_iter().for_each(Tried::ask);
+        });
+        root.cancel();
+        child.ask();
+        world.join(asker);
+    }
+
+    /// It is told that the token goes on, and then that it has ended.
+    fn reaches(history: &History) -> bool {
+        let answers: Vec<_> = history.notes("answers").map(|value| value % 16).collect();
+        answers.starts_with(&[0]) && answers.contains(&1)
+    }
+}
+
+/// A thread waits for its turn at a flow limiter, and its token is cancelled.
+pub(super) struct TurnGivenBack;
+
+impl Scenario<Cancel> for TurnGivenBack {
+    const NAME: &'static str = "turn_given_back";
+    const SAYS: &'static str =
+        "a thread waits for its turn at a flow limiter, and gives it back when it is cancelled";
+
+    fn run<R: Runtime>(&self, world: &World<R, Cancel>) {
+        let flow = Arc::new(TokenBucketFlow::new(world.runtime(), 100.0, 1));
+        assert!(flow.try_accept(), "it starts full");
+        let root = Tried::root(world);
+        let (inner, own) = (Arc::clone(&flow), root.clone());
+        let waiter = world.spawn("waiter", move || {
+            own.world.note("waits", own.number);
+            let turn = inner.wait_for(&own.token, 1);
+            let ended = matches!(turn, Err(WaitError::Ended(_)));
+            let told = ended.then_some(Reason::Cancelled);
+            own.world.note("answers", pair(own.number, word(told)));
+            ended
+        });
+        root.cancel();
+        if world.join(waiter) {
+            world.runtime().sleep_until(world.runtime().now() + 10 * MS);
+            assert!(flow.try_accept(), "a turn that was given up is somebody else's");
+        }
+    }
+
+    fn reaches(history: &History) -> bool {
+        waited_for(history, 0, 1)
+    }
+}

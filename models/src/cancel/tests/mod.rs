@@ -1,0 +1,4 @@
+//! The tokens against the sequential object.
+
+mod mistakes;
+mod proptest;

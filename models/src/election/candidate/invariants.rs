@@ -1,0 +1,226 @@
+//! What a candidate promises, as checks of a history.
+
+use std::time::Duration;
+
+use seatrial_core::elector::StoreError;
+use seatrial_core::elector::candidate::{CandidateSpec, RENEW_EVERY};
+use seatrial_core::runtime::Instant;
+
+use super::server::{Answer, Call, Ping, Place, Serve};
+use super::stage::{BEGINS, CANCELS, ENDED, RETURNS, itself};
+use super::{Candidate, Event, History};
+use crate::trial::{self, Invariant, Ledger as _, Violation};
+
+type Checked = Result<(), Violation>;
+
+/// How long a prompt reaction may take: what the watch lags, and a few retries.
+const SOON: Duration = Duration::from_secs(2);
+/// How long after a failure nothing is tried again, at least.
+const PAUSE: Duration = Duration::from_millis(5);
+
+pub(super) fn all() -> Vec<Invariant<Candidate>> {
+    vec![
+        Invariant::always(
+            "renews_in_time",
+            "a candidate publishes its object when it begins, and renews it every five minutes",
+            &["election:LC-4", "election:LC-5"],
+            renews_in_time,
+        ),
+        Invariant::always(
+            "pings_are_answered",
+            "a candidate that is pinged renews its object, whatever the object lacked",
+            &["election:LC-7"],
+            pings_are_answered,
+        ),
+        Invariant::always(
+            "pings_are_kept",
+            "no write of a candidate takes a ping away, so the server can tell who has answered",
+            &["election:LC-7"],
+            pings_are_kept,
+        ),
+        Invariant::always(
+            "describes_itself",
+            "what a candidate writes says who it is and which versions it runs",
+            &["election:LC-2", "election:LC-6"],
+            describes_itself,
+        ),
+        Invariant::always(
+            "retries_pause",
+            "a candidate whose write failed waits before it tries again, unless it is pinged",
+            &["election:LC-5"],
+            retries_pause,
+        ),
+        Invariant::always(
+            "ends_with_its_token",
+            "a candidate returns when its token ends, not with its next renewal",
+            &["election:LC-4"],
+            ends_with_its_token,
+        ),
+        Invariant::always(
+            "nothing_outlives_it",
+            "nothing of a candidate writes or watches once it has returned",
+            &["election:LC-4", "election:INV-27"],
+            nothing_outlives_it,
+        ),
+        Invariant::always(
+            "ended_before_it_began",
+            "a candidate whose token has ended before it began writes nothing",
+            &["election:LC-4"],
+            ended_before_it_began,
+        ),
+    ]
+}
+
+/// What is known of the candidate and of its object.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Ledger {
+    began: Option<Instant>,
+    cancelled: Option<Instant>,
+    returned: bool,
+    /// Whether the token has ended, and whether it had when the candidate began.
+    ended: bool,
+    too_late: bool,
+    /// When it last wrote, and when it last failed to.
+    wrote: Option<Instant>,
+    failed: Option<Instant>,
+    pub(super) object: Option<CandidateSpec>,
+    /// Since when a ping has waited for its answer.
+    pinged: Option<Instant>,
+}
+
+impl Ledger {
+    /// Tells whether it runs and has not been cancelled.
+    pub(super) fn runs(&self) -> bool {
+        self.began.is_some() && self.cancelled.is_none() && !self.returned
+    }
+
+    fn store(&mut self, spec: &CandidateSpec, at: Instant) {
+        self.object = Some(spec.clone());
+        self.pinged = if spec.is_pinged() { self.pinged.or(Some(at)) } else { None };
+    }
+}
+
+impl trial::Ledger<Candidate> for Ledger {
+    fn apply(&mut self, event: &Event) {
+        let at = event.at;
+        if event.noted(BEGINS).is_some() {
+            (self.began, self.too_late) = (Some(at), self.ended);
+        }
+        if event.noted(CANCELS).is_some() {
+            self.cancelled = Some(at);
+        }
+        self.ended |= event.noted(ENDED).is_some();
+        self.returned |= event.noted(RETURNS).is_some();
+        match event.returned() {
+            Some((Call::Serve(_), Answer::Serve(Ok(shown)))) => {
+                (self.wrote, self.failed) = (Some(at), None);
+                self.store(shown.spec.as_ref().expect("it was written"), at);
+            }
+            Some((Call::Serve(_), Answer::Serve(Err(_)))) => self.failed = Some(at),
+            Some((Call::Place(Place(spec)), _)) => self.store(spec, at),
+            Some((Call::Ping(Ping), _)) => {
+                // The machine has put its clock there; any later time than the last renewal will do.
+                self.pinged = self.object.is_some().then_some(at);
+            }
+            _ => {}
+        }
+    }
+}
+
+/// What the candidate asks to be written, if the event is such a call.
+fn written(event: &Event) -> Option<(&CandidateSpec, Result<(), &StoreError>)> {
+    match event.returned()? {
+        (Call::Serve(Serve::Create(spec) | Serve::Update(spec, _)), Answer::Serve(answer)) => {
+            Some((spec, answer.as_ref().map(|_| ())))
+        }
+        _ => None,
+    }
+}
+
+fn renews_in_time(history: &History) -> Checked {
+    Ledger::at_every_event(history, |before, event| {
+        let Some(began) = before.began.filter(|_| before.runs()) else { return Ok(()) };
+        let (since, patience) = match before.wrote {
+            Some(wrote) => (wrote, RENEW_EVERY + SOON),
+            None => (began, SOON),
+        };
+        if event.at.since(since) <= patience {
+            return Ok(());
+        }
+        Err(format!("nothing was renewed between {since:?} and {:?}", event.at))
+    })
+}
+
+fn pings_are_answered(history: &History) -> Checked {
+    Ledger::at_every_event(history, |before, event| match before.pinged {
+        Some(pinged) if before.runs() && event.at.since(pinged) > SOON => {
+            Err(format!("the ping at {pinged:?} is not answered"))
+        }
+        _ => Ok(()),
+    })
+}
+
+fn pings_are_kept(history: &History) -> Checked {
+    Ledger::at_every_event(history, |before, event| {
+        let Some((spec, Ok(()))) = written(event) else { return Ok(()) };
+        let had_one = before.pinged.is_some()
+            || before.object.as_ref().is_some_and(|object| object.ping_time.is_some());
+        if had_one && spec.ping_time.is_none() {
+            return Err("a renewal takes the ping away".to_owned());
+        }
+        Ok(())
+    })
+}
+
+fn describes_itself(history: &History) -> Checked {
+    Ledger::at_every_event(history, |_, event| {
+        let Some((spec, _)) = written(event) else { return Ok(()) };
+        let said = spec.clone().ping_time(None).renew_time(None);
+        if said != itself() {
+            return Err(format!("it says of itself: {said:?}"));
+        }
+        if spec.renew_time.is_none() {
+            return Err("it does not say when it was there".to_owned());
+        }
+        Ok(())
+    })
+}
+
+fn retries_pause(history: &History) -> Checked {
+    Ledger::at_every_event(history, |before, event| match (written(event), before.failed) {
+        (Some(_), Some(failed)) if before.pinged.is_none() && event.at.since(failed) < PAUSE => {
+            Err(format!("it failed at {failed:?} and tries again at {:?}", event.at))
+        }
+        _ => Ok(()),
+    })
+}
+
+fn ends_with_its_token(history: &History) -> Checked {
+    Ledger::at_every_event(history, |before, event| match before.cancelled {
+        Some(cancelled)
+            if before.began.is_some() && !before.returned && event.at.since(cancelled) > SOON =>
+        {
+            Err(format!("it was cancelled at {cancelled:?} and has not returned"))
+        }
+        _ => Ok(()),
+    })
+}
+
+fn nothing_outlives_it(history: &History) -> Checked {
+    Ledger::at_every_event(history, |before, event| {
+        let acts = matches!(event.returned(), Some((Call::Serve(_) | Call::Watch(_), _)));
+        if before.returned && acts {
+            return Err("something of it still acts after it has returned".to_owned());
+        }
+        Ok(())
+    })
+}
+
+fn ended_before_it_began(history: &History) -> Checked {
+    Ledger::at_every_event(history, |before, event| {
+        if before.too_late && written(event).is_some() {
+            return Err("its token had ended before it began, and it writes".to_owned());
+        }
+        Ok(())
+    })
+}

@@ -1,0 +1,175 @@
+//! What every scenario is set in: the server, a candidate, and a watch that may lag.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use seatrial_core::cancel::CancelToken;
+use seatrial_core::elector::candidate::{Candidate as Ships, CandidateSpec, Seen, WatchCandidate};
+use seatrial_core::elector::{Call, Object, ObjectName, ObjectStore, StoreError, Version};
+use seatrial_core::machine::Boxed;
+use seatrial_core::monitor::Monitor;
+use seatrial_core::runtime::Runtime;
+
+use super::server::{NAME, Serve, Server, Shown, StopWatch, Tried, Watch, Who};
+use super::{Candidate, plain};
+use crate::trial::World;
+
+/// The candidate is told to run.
+pub(super) const BEGINS: &str = "begins";
+/// Its token is cancelled.
+pub(super) const CANCELS: &str = "is cancelled";
+/// Its token has ended.
+pub(super) const ENDED: &str = "has no token any more";
+/// It has returned.
+pub(super) const RETURNS: &str = "returns";
+
+/// What the candidate publishes of itself.
+pub(super) fn itself() -> CandidateSpec {
+    CandidateSpec::default()
+        .lease("controller".into())
+        .binary_version("1.33.0".into())
+        .emulation_version("1.32.0".into())
+}
+
+/// A server and its candidate.
+pub(super) struct Stage<R: Runtime> {
+    pub(super) world: World<R, Candidate>,
+    pub(super) server: Arc<Monitor<Server, R, Boxed<Server>>>,
+    pub(super) token: CancelToken<R>,
+    /// How late the watch shows what changed.
+    lag: Duration,
+}
+
+impl<R: Runtime> Clone for Stage<R> {
+    fn clone(&self) -> Self {
+        Self {
+            world: self.world.clone(),
+            server: Arc::clone(&self.server),
+            token: self.token.clone(),
+            lag: self.lag,
+        }
+    }
+}
+
+impl<R: Runtime> Stage<R> {
+    pub(super) fn new(world: &World<R, Candidate>) -> Self {
+        let server = Arc::new(Monitor::new(world.runtime(), world.machine()));
+        let token = CancelToken::new(world.runtime());
+        Self { world: world.clone(), server, token, lag: Duration::ZERO }
+    }
+
+    pub(super) fn lagging(self, lag: Duration) -> Self {
+        Self { lag, ..self }
+    }
+
+    /// Runs the candidate on a thread of its own.
+    pub(super) fn start(&self) -> R::Join<()> {
+        let stage = self.clone();
+        self.world.spawn("candidate", move || stage.run())
+    }
+
+    /// Runs the candidate until it returns.
+    pub(super) fn run(&self) {
+        let tried = self.server.call(Who);
+        self.world.note(BEGINS, 0);
+        match tried {
+            Tried::Ships => {
+                let store = Connection(self.clone());
+                let candidate = Ships::new(self.world.runtime(), store, NAME.0, NAME.1, itself());
+                candidate.run(&self.token, self);
+            }
+            Tried::Plain(mistake) => plain::run(self, mistake),
+        }
+        self.world.note(RETURNS, 0);
+    }
+
+    pub(super) fn cancel(&self) {
+        self.world.note(CANCELS, 0);
+        self.token.cancel();
+        self.world.note(ENDED, 0);
+    }
+
+    pub(super) fn sleep(&self, time: Duration) {
+        let runtime = self.world.runtime();
+        runtime.sleep_until(runtime.now() + time);
+    }
+}
+
+impl<R: Runtime> fmt::Debug for Stage<R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Stage")
+    }
+}
+
+/// The watch of the object, on a thread of its own.
+pub(super) struct Watching<R: Runtime> {
+    stage: Stage<R>,
+    watcher: Option<R::Join<()>>,
+}
+
+impl<R: Runtime> WatchCandidate<R> for Stage<R> {
+    type Watching = Watching<R>;
+
+    fn watch(&self, _: &ObjectName, seen: Seen, token: &CancelToken<R>) -> Option<Watching<R>> {
+        if token.is_cancelled() {
+            return None;
+        }
+        let mut shown = self.server.call(Watch { after: None })?;
+        seen(shown.object());
+        let stage = self.clone();
+        let watcher = self.world.spawn("watch", move || {
+            while let Some(next) = stage.server.call(Watch { after: Some(shown.changes) }) {
+                stage.sleep(stage.lag);
+                seen(next.object());
+                shown = next;
+            }
+        });
+        Some(Watching { stage: self.clone(), watcher: Some(watcher) })
+    }
+}
+
+impl<R: Runtime> Drop for Watching<R> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            return; // the execution is over: nobody is left to wait for
+        }
+        self.stage.server.call(StopWatch);
+        if let Some(watcher) = self.watcher.take() {
+            self.stage.world.join(watcher);
+        }
+    }
+}
+
+/// The candidate's way to the server.
+struct Connection<R: Runtime>(Stage<R>);
+
+impl<R: Runtime> Connection<R> {
+    fn carry(&self, serve: Serve) -> Result<Object<CandidateSpec>, StoreError> {
+        self.0.server.call(serve).map(|shown| shown.object().expect("it was just written"))
+    }
+}
+
+impl<R: Runtime> ObjectStore<CandidateSpec> for Connection<R> {
+    fn get(&self, _: &ObjectName, _: Call<'_>) -> Result<Object<CandidateSpec>, StoreError> {
+        let shown: Option<Shown> = self.0.server.call(Watch { after: None });
+        shown.and_then(|shown| shown.object()).ok_or(StoreError::NotFound)
+    }
+
+    fn create(
+        &self,
+        object: &Object<CandidateSpec>,
+        _: Call<'_>,
+    ) -> Result<Object<CandidateSpec>, StoreError> {
+        self.carry(Serve::Create(object.content.clone()))
+    }
+
+    fn update(
+        &self,
+        object: &Object<CandidateSpec>,
+        _: Call<'_>,
+    ) -> Result<Object<CandidateSpec>, StoreError> {
+        let Version::Number(seen) = object.meta.version else { return Err(StoreError::Conflict) };
+        self.carry(Serve::Update(object.content.clone(), seen))
+    }
+}

@@ -1,0 +1,236 @@
+//! The elector's safe region: computed from the inequalities, and searched for on the running
+//! machine (`election:SF-9`, `SF-10`, `SF-20`).
+//!
+//! The one quantity that decides is the latest answer in the classic profile and the acting time
+//! in the strict one. The formula gives its limit; the search looks for the smallest value at which
+//! two processes act as leader at a time, by a steered adversary and bisection. Both must agree.
+
+mod command;
+mod formula;
+mod picture;
+mod steer;
+mod survey;
+
+#[cfg(test)]
+mod tests;
+
+use std::time::Duration;
+
+use seatrial_core::elector::{Bounds, Config, Election, Profile, Timing};
+
+use super::clock::NodeClock;
+use super::invariants::nanos;
+use super::run::Run;
+use super::world::{NodeSetup, Setup, World};
+use crate::random::Random;
+use steer::Steered;
+
+pub use command::COMMAND;
+pub use formula::{
+    Condition, Liveness, Slack, Surroundings, classic_conditions, classic_largest_drift,
+    classic_latest_reply, classic_slack, liveness, longest, shortest_wait, strict_longest_acting,
+};
+pub use picture::picture;
+pub use survey::{Drift, Point, Region, Survey, TOLERANCE};
+
+/// What to find the boundary of.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Question {
+    /// The durations.
+    pub timing: Timing,
+    /// Whether of the strict profile; its acting time is looked for. Otherwise of the classic one,
+    /// and the latest answer is looked for.
+    pub strict: bool,
+    /// Drift, work, and lateness of timers. The lateness counts in the strict profile alone: the
+    /// classic one's timers are served at once here.
+    pub bounds: Bounds,
+    /// How many runs the search may make.
+    pub runs: u32,
+    /// Seeds the choices of the adversary.
+    pub seed: u64,
+}
+
+/// The boundary of a safe region.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Boundary {
+    /// The limit by the formula; `None` if no value is safe.
+    pub computed: Option<Duration>,
+    /// The smallest value with two leaders that was found; `None` if none was.
+    pub unsafe_at: Option<Duration>,
+    /// The largest value below it at which none were found.
+    pub safe_at: Duration,
+    /// How long the two leaders overlap at the former.
+    pub overlap: Duration,
+    /// How many runs were made.
+    pub runs: u32,
+}
+
+impl Boundary {
+    /// Returns how far beyond the computed limit two leaders were first found, as a fraction of
+    /// it; negative if within.
+    #[must_use]
+    pub fn gap(&self) -> Option<f64> {
+        let (computed, found) = (self.computed?.as_secs_f64(), self.unsafe_at?.as_secs_f64());
+        Some((found - computed) / computed.max(1e-9))
+    }
+}
+
+impl Question {
+    /// Asks about the recommended durations with the default bounds.
+    #[must_use]
+    pub fn new(strict: bool) -> Self {
+        Self { timing: Timing::DEFAULT, strict, bounds: Bounds::default(), runs: 3_000, seed: 1 }
+    }
+
+    /// Computes the limit.
+    #[must_use]
+    pub fn computed(&self) -> Option<Duration> {
+        if self.strict {
+            Some(strict_longest_acting(&self.timing, &self.bounds)).filter(|limit| !limit.is_zero())
+        } else {
+            classic_latest_reply(&self.timing, &self.bounds)
+        }
+    }
+
+    /// Computes the limit and searches for it.
+    #[must_use]
+    pub fn answer(&self) -> Boundary {
+        let mut search = self.search();
+        let mut low = 0;
+        let mut high = 2 * nanos(self.timing.lease);
+        let per_value = self.runs / 40;
+        let overlap = |run: Run| overlap_of_actors(&run);
+        let mut found = search.two_leaders(high, per_value).map(overlap);
+        if found.is_some() {
+            while high - low > nanos(self.timing.lease) / 1_000_000 {
+                let middle = low + (high - low) / 2;
+                match search.two_leaders(middle, per_value).map(overlap) {
+                    Some(overlap) => (high, found) = (middle, Some(overlap)),
+                    None => low = middle,
+                }
+            }
+        } else {
+            low = high;
+        }
+        Boundary {
+            computed: self.computed(),
+            unsafe_at: found.map(|_| Duration::from_nanos(high)),
+            safe_at: Duration::from_nanos(low),
+            overlap: Duration::from_nanos(found.unwrap_or(0)),
+            runs: search.runs,
+        }
+    }
+
+    /// Searches for two leaders at one value of the quantity that decides; returns how long they
+    /// overlap at most.
+    #[must_use]
+    pub fn two_leaders_at(&self, value: Duration, runs: u32) -> Option<Duration> {
+        let run = self.search().two_leaders(nanos(value), runs)?;
+        Some(Duration::from_nanos(overlap_of_actors(&run)))
+    }
+
+    /// Returns the first run with two leaders at one value of the quantity that decides.
+    #[must_use]
+    pub fn worst_run_at(&self, value: Duration) -> Option<Run> {
+        self.search().two_leaders(nanos(value), self.runs)
+    }
+
+    /// Returns the set-up of the electors at one value of the quantity that decides.
+    #[must_use]
+    pub fn config(&self, value: Duration) -> Config {
+        let Self { timing, strict, bounds, .. } = *self;
+        let profile =
+            if strict { Profile::Strict(bounds.acting(Some(value))) } else { Profile::Classic };
+        Config::new("").timing(timing).profile(profile)
+    }
+
+    fn search(&self) -> Search {
+        Search { question: *self, runs: 0, random: Random::new(self.seed) }
+    }
+}
+
+struct Search {
+    question: Question,
+    runs: u32,
+    random: Random,
+}
+
+impl Search {
+    /// Returns the first run, of so many, in which two act as leader.
+    fn two_leaders(&mut self, value: u64, runs: u32) -> Option<Run> {
+        for number in 0..runs.max(4) {
+            // Which write is the last that counts: the acquisition, the first renewal, or later.
+            let last_write = [0, 2, 3, 1][number as usize % 4];
+            // The first two of each kind have the extreme answers, the others some between.
+            let (earliest, latest) = self.reply_range(last_write, value);
+            let reply = match number / 4 {
+                0 => earliest,
+                1 => latest,
+                _ => earliest + self.random.up_to(latest.saturating_sub(earliest)),
+            };
+            self.runs += 1;
+            let run = self.steered(value, last_write, reply);
+            if overlap_of_actors(&run) > 0 {
+                return Some(run);
+            }
+        }
+        None
+    }
+
+    /// Returns which answers to the last write keep the leader longest. In the strict profile the
+    /// watchdog has to end the term, not the round, and the answer has to be handled; in the
+    /// classic one the answer is as late as is asked about.
+    fn reply_range(&self, last_write: u32, value: u64) -> (u64, u64) {
+        let Timing { renew, retry, .. } = self.question.timing;
+        let (renew, retry) = (nanos(renew), nanos(retry));
+        let real = |local: u64| {
+            nanos(longest(Duration::from_nanos(local), self.question.bounds.drift_ppm))
+        };
+        if !self.question.strict {
+            return (value, value);
+        }
+        let (earliest, latest) = match last_write {
+            0 => (value.saturating_sub(renew), value.saturating_sub(1)),
+            _ => (value.saturating_sub(renew + retry), renew),
+        };
+        (real(earliest).min(real(latest)), real(latest))
+    }
+
+    fn steered(&self, value: u64, last_write: u32, reply: u64) -> Run {
+        let Question { timing, strict, bounds, .. } = self.question;
+        let drift = i64::from(bounds.drift_ppm);
+        let rates = [-drift, drift];
+        let clocks = rates.map(|rate| NodeClock::new(0, rate));
+        let mut faults = Steered::new(timing, clocks, last_write, reply);
+        faults.work = nanos(bounds.work);
+        faults.scheduling = if strict { nanos(bounds.scheduling) } else { 0 };
+        let node = |rate_ppm: i64, starts_at: u64| NodeSetup {
+            rate_ppm,
+            starts_at,
+            ..NodeSetup::default()
+        };
+        let setup = Setup {
+            config: self.question.config(Duration::from_nanos(value)),
+            nodes: vec![node(rates[0], 0), node(rates[1], 1)],
+            client_timeout: None,
+            actions: Vec::new(),
+            horizon: 6 * nanos(timing.lease) + 4 * reply,
+            lenient: false,
+            probe: false,
+        };
+        World::new(setup, faults, Election::unchecked as fn(Config) -> Election).finish()
+    }
+}
+
+fn overlap_of_actors(run: &Run) -> u64 {
+    let windows = run.acting_windows();
+    let mut longest = 0;
+    for (index, first) in windows.iter().enumerate() {
+        for second in &windows[index + 1..] {
+            if first.process != second.process {
+                longest = longest.max(first.overlap(second));
+            }
+        }
+    }
+    longest
+}

@@ -1,0 +1,218 @@
+//! What may go wrong, and who decides it (`election` section 5).
+
+use seatrial_core::elector::Io;
+
+use crate::random::Random;
+
+/// What becomes of one call. All times in nanoseconds of the simulation.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Fate {
+    /// How long the request takes to the server; `None` if it is lost.
+    pub request: Option<u64>,
+    /// How long the answer takes back; `None` if it is lost.
+    pub reply: Option<u64>,
+    /// How many versions a read lags behind.
+    pub lag: u64,
+    /// Whether the server refuses the call instead of serving it.
+    pub refused: bool,
+}
+
+impl Fate {
+    /// Served and answered at once.
+    pub const INSTANT: Self = Self { request: Some(0), reply: Some(0), lag: 0, refused: false };
+    /// Lost on the way to the server.
+    pub const LOST: Self = Self { request: None, reply: None, lag: 0, refused: false };
+    /// Answered with an error, not applied.
+    pub const REFUSED: Self = Self { request: Some(0), reply: Some(0), lag: 0, refused: true };
+
+    /// Served at once, the answer takes so long.
+    #[must_use]
+    pub const fn reply_after(nanos: u64) -> Self {
+        Self { request: Some(0), reply: Some(nanos), lag: 0, refused: false }
+    }
+}
+
+/// A call as a fault sees it.
+#[derive(Debug)]
+pub struct Attempted<'a> {
+    /// When it is made.
+    pub at: u64,
+    /// Which node makes it.
+    pub node: u8,
+    /// Which process of that node.
+    pub process: u16,
+    /// What it asks.
+    pub io: &'a Io,
+    /// Whether it is the first call since the process last slept.
+    pub first: bool,
+    /// Whether the process leads.
+    pub leads: bool,
+}
+
+/// What a process does when its run is over.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum After {
+    /// It stays down.
+    Down,
+    /// It runs the same elector again after so long.
+    RunsAgain(u64),
+    /// A new process takes its place after so long, with a new identity.
+    Replaced(u64),
+}
+
+/// Something done to the cluster at a given time.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Action {
+    /// Nothing of the node moves for so long; its clock does.
+    Pause {
+        /// The node.
+        node: u8,
+        /// For how long.
+        nanos: u64,
+    },
+    /// Nothing of the node moves for so long, its clock neither (`election:CX-6`).
+    Stall {
+        /// The node.
+        node: u8,
+        /// For how long.
+        nanos: u64,
+    },
+    /// The node's process is gone at once.
+    Crash {
+        /// The node.
+        node: u8,
+        /// After how long a new process takes its place.
+        back_after: u64,
+        /// Whether the new process has the old identity.
+        same_identity: bool,
+    },
+    /// The node's run is cancelled.
+    Cancel {
+        /// The node.
+        node: u8,
+    },
+    /// The lock object is deleted.
+    Delete,
+    /// An administrator clears the holder.
+    ClearHolder,
+    /// An administrator or another program removes the duration (`election:CX-11`).
+    ClearDuration,
+    /// A node's wall clock stops, or is set back to the same second again and again
+    /// (`election:CX-9`).
+    FreezeWall {
+        /// The node.
+        node: u8,
+    },
+}
+
+/// Decides what goes wrong.
+pub trait Faults {
+    /// Decides the fate of a call.
+    fn fate(&mut self, call: &Attempted<'_>) -> Fate;
+
+    /// Draws the random number that a step on a node may use, for example for its jitter.
+    fn entropy(&mut self, node: u8, at: u64) -> u64;
+
+    /// Decides how late a due timer or a cancellation of a node is served (up to ε).
+    fn lateness(&mut self, node: u8) -> u64 {
+        let _ = node;
+        0
+    }
+
+    /// Decides how long the protected work goes on after it was cancelled (up to γ).
+    fn winds_down(&mut self) -> u64 {
+        0
+    }
+
+    /// Decides how long the protected work waits between looking whether it may act and acting,
+    /// and until it looks again; `None` if it does nothing.
+    fn works(&mut self) -> Option<(u64, u64)> {
+        None
+    }
+
+    /// Decides what happens on a node after a run.
+    fn after(&mut self, node: u8) -> After {
+        let _ = node;
+        After::Down
+    }
+}
+
+/// How much goes wrong at random, per thousand calls and at most so long.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct Weather {
+    pub(super) random: Random,
+    /// Usual latency each way.
+    pub(super) usual: u64,
+    /// How many of a thousand messages are slow, and how slow at most.
+    pub(super) slow_permille: u32,
+    pub(super) slow: u64,
+    pub(super) lost_request_permille: u32,
+    pub(super) lost_reply_permille: u32,
+    pub(super) refused_permille: u32,
+    pub(super) lag_permille: u32,
+    pub(super) lag: u64,
+    pub(super) lateness: u64,
+    pub(super) work: u64,
+    pub(super) works_every: u64,
+    /// Per node: from when to when it is cut off.
+    pub(super) cut_off: Vec<(u64, u64)>,
+    pub(super) after: [u32; 2],
+    pub(super) after_delay: u64,
+}
+
+impl Weather {
+    fn latency(&mut self) -> u64 {
+        if self.random.permille(self.slow_permille) {
+            self.random.up_to(self.slow)
+        } else {
+            self.random.up_to(self.usual)
+        }
+    }
+}
+
+impl Faults for Weather {
+    fn fate(&mut self, call: &Attempted<'_>) -> Fate {
+        let cut = self.cut_off.get(usize::from(call.node));
+        if cut.is_some_and(|(from, to)| (*from..*to).contains(&call.at)) {
+            return Fate::LOST;
+        }
+        if self.random.permille(self.lost_request_permille) {
+            return Fate::LOST;
+        }
+        let request = Some(self.latency());
+        let lost_reply = self.random.permille(self.lost_reply_permille);
+        let reply = if lost_reply { None } else { Some(self.latency()) };
+        let lags = matches!(call.io, Io::Get) && self.random.permille(self.lag_permille);
+        let lag = if lags { 1 + self.random.below(self.lag) } else { 0 };
+        Fate { request, reply, lag, refused: self.random.permille(self.refused_permille) }
+    }
+
+    fn entropy(&mut self, _: u8, _: u64) -> u64 {
+        self.random.bits()
+    }
+
+    fn lateness(&mut self, _: u8) -> u64 {
+        self.random.up_to(self.lateness)
+    }
+
+    fn winds_down(&mut self) -> u64 {
+        self.random.up_to(self.work)
+    }
+
+    fn works(&mut self) -> Option<(u64, u64)> {
+        if self.works_every == 0 {
+            return None;
+        }
+        Some((self.random.up_to(self.work), 1 + self.random.up_to(self.works_every)))
+    }
+
+    fn after(&mut self, _: u8) -> After {
+        let delay = self.random.up_to(self.after_delay);
+        let [again, replaced] = self.after;
+        match self.random.below(1_000) {
+            draw if draw < u64::from(again) => After::RunsAgain(delay),
+            draw if draw < u64::from(again) + u64::from(replaced) => After::Replaced(delay),
+            _ => After::Down,
+        }
+    }
+}

@@ -1,0 +1,30 @@
+//! The `cluster` engine: a discrete-event simulation of an election.
+
+#[cfg(test)]
+mod any_set_up;
+pub mod boundary;
+mod campaign;
+mod clock;
+mod drive;
+mod faults;
+mod intervene;
+pub mod invariants;
+mod plan;
+mod queue;
+mod run;
+pub mod schedules;
+mod server;
+mod work;
+mod world;
+
+#[cfg(test)]
+mod tests;
+
+pub use crate::random::Random;
+pub use campaign::{Campaign, simulate_plan};
+pub use clock::NodeClock;
+pub use faults::{Action, After, Attempted, Fate, Faults};
+pub use plan::{Plan, PlanError};
+pub use run::{Answer, Happening, Process, Run, Verb, What, Window};
+pub use server::{Entry, Server, Writer};
+pub use world::{NodeSetup, Setup, World, simulate};

@@ -1,0 +1,166 @@
+//! The API server: one lock object, every version that it ever had, compare-and-swap.
+
+use std::sync::Arc;
+
+use seatrial_core::elector::{LeaseSpec, Name, Record, StoreError, Stored, Version};
+
+/// Who wrote a version: a process, or somebody from outside of the election.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Writer {
+    /// The process of that number.
+    Process(u16),
+    /// An administrator.
+    Outside,
+}
+
+/// One version of the lock object; a deletion is one too.
+#[derive(Clone, Debug)]
+pub struct Entry {
+    /// When it was applied.
+    pub at: u64,
+    /// Who wrote it.
+    pub by: Writer,
+    /// The version that the write named; zero for a creation.
+    pub over: u64,
+    /// The record; `None` if the object was deleted.
+    pub record: Option<Record>,
+    /// Which object it was: creations so far.
+    pub epoch: u32,
+}
+
+/// The lock object and its history. Version `n` is the `n`-th entry, counted from one.
+#[derive(Clone, Debug)]
+pub struct Server {
+    history: Vec<Entry>,
+    epoch: u32,
+    uids: Vec<Name>,
+    /// Whether an Endpoints or ConfigMap holds the lock: such a store checks no durations, and the
+    /// record's text is compared with whole seconds.
+    lenient: bool,
+}
+
+impl Server {
+    /// Makes a server without the object.
+    #[must_use]
+    pub fn new(lenient: bool) -> Self {
+        Self { history: Vec::new(), epoch: 0, uids: vec![Name::EMPTY], lenient }
+    }
+
+    /// Returns every version, oldest first.
+    #[must_use]
+    pub fn history(&self) -> &[Entry] {
+        &self.history
+    }
+
+    /// Returns the number of the newest version; zero before the first.
+    #[must_use]
+    pub fn newest(&self) -> u64 {
+        self.history.len() as u64
+    }
+
+    /// Forgets everything, and goes on in the memory of an old history.
+    pub fn restart(&mut self, lenient: bool, mut history: Vec<Entry>) {
+        history.clear();
+        self.history = history;
+        self.epoch = 0;
+        self.lenient = lenient;
+    }
+
+    /// Hands over every version.
+    pub fn take_history(&mut self) -> Vec<Entry> {
+        std::mem::take(&mut self.history)
+    }
+
+    /// Reads the object as it was `lag` versions ago, as a lagging replica does.
+    ///
+    /// # Errors
+    /// It did not exist.
+    pub fn read(&self, lag: u64) -> Result<Stored, StoreError> {
+        let version = self.newest().saturating_sub(lag);
+        let entry = version.checked_sub(1).and_then(|index| self.history.get(index as usize));
+        let record = entry.and_then(|entry| entry.record.clone()).ok_or(StoreError::NotFound)?;
+        Ok(self.stored(record, version))
+    }
+
+    /// Creates the object.
+    ///
+    /// # Errors
+    /// As a store does.
+    pub fn create(&mut self, record: Record, by: Writer, at: u64) -> Result<Stored, StoreError> {
+        self.validate(&record)?;
+        if self.current().is_some() {
+            return Err(StoreError::AlreadyExists);
+        }
+        self.epoch += 1;
+        if self.uids.len() <= self.epoch as usize {
+            self.uids.push(Name::new(&format!("uid-{}", self.epoch)));
+        }
+        Ok(self.append(record, by, 0, at))
+    }
+
+    /// Replaces the record, if the object still has the version.
+    ///
+    /// # Errors
+    /// As a store does.
+    pub fn update(
+        &mut self,
+        record: Record,
+        version: &Version,
+        by: Writer,
+        at: u64,
+    ) -> Result<Stored, StoreError> {
+        self.validate(&record)?;
+        if self.current().is_none() {
+            return Err(StoreError::NotFound);
+        }
+        let newest = self.newest();
+        if *version != Version::Number(newest) {
+            return Err(StoreError::Conflict);
+        }
+        Ok(self.append(record, by, newest, at))
+    }
+
+    /// Deletes the object; false if there is none.
+    pub fn delete(&mut self, at: u64) -> bool {
+        let exists = self.current().is_some();
+        if exists {
+            let (over, epoch) = (self.newest(), self.epoch);
+            self.history.push(Entry { at, by: Writer::Outside, over, record: None, epoch });
+        }
+        exists
+    }
+
+    /// Changes the record from outside; false if there is no object.
+    pub fn edit(&mut self, at: u64, change: impl FnOnce(&mut Record)) -> bool {
+        let Some(mut record) = self.current().cloned() else { return false };
+        change(&mut record);
+        let over = self.newest();
+        let _stored = self.append(record, Writer::Outside, over, at);
+        true
+    }
+
+    /// Returns the record as it is now.
+    #[must_use]
+    pub fn current(&self) -> Option<&Record> {
+        self.history.last().and_then(|entry| entry.record.as_ref())
+    }
+
+    fn validate(&self, record: &Record) -> Result<(), StoreError> {
+        if self.lenient { Ok(()) } else { LeaseSpec::from_record(record).validate() }
+    }
+
+    fn append(&mut self, record: Record, by: Writer, over: u64, at: u64) -> Stored {
+        let epoch = self.epoch;
+        let stored = self.stored(record.clone(), self.newest() + 1);
+        self.history.push(Entry { at, by, over, record: Some(record), epoch });
+        stored
+    }
+
+    fn stored(&self, record: Record, version: u64) -> Stored {
+        let uid = self.uids[self.epoch as usize].clone();
+        let text = self.lenient.then(|| Arc::from(record.to_json(Default::default())));
+        let mut stored = Stored::new(record, Version::Number(version), uid);
+        stored.text = text;
+        stored
+    }
+}

@@ -1,0 +1,236 @@
+//! Promises about terms: who is told that it leads, and until when.
+
+use seatrial_core::elector::Next;
+
+use super::Checked;
+use crate::elector::ledger::{at_every_event, at_every_step, at_the_end_of_calls, lead};
+use crate::elector::scene;
+use crate::elector::timeline::{claims_the_lease, number_of};
+use crate::elector::{Elector, History};
+use crate::engine::End;
+use crate::trial::{Invariant, Violation, What};
+
+pub(super) fn all() -> Vec<Invariant<Elector>> {
+    vec![
+        Invariant::always(
+            "over_is_over",
+            "nobody is told that a term lasts which was cancelled, ended or said to be over",
+            &["election:ENV-5", "election:LE-46", "election:LE-50", "election:INV-13"],
+            over_is_over,
+        ),
+        Invariant::always(
+            "leads_within_its_time",
+            "nobody is told that a strict elector leads after the time that its last renewal allows",
+            &["election:SF-10", "election:SF-11", "election:LE-51", "election:INV-24"],
+            leads_within_its_time,
+        ),
+        Invariant::always(
+            "loss_ends_leadership",
+            "a strict elector that reads that the lease is not its own leads no more in this run",
+            &["election:LE-38"],
+            loss_ends_leadership,
+        ),
+        Invariant::always(
+            "token_names_its_write",
+            "a term's fencing token is that of the write that acquired the lease",
+            &["election:SF-14", "election:SF-15"],
+            token_names_its_write,
+        ),
+        Invariant::always(
+            "tokens_rise",
+            "the later of two acquisitions has the higher fencing token",
+            &["election:SF-14", "election:LE-26", "election:LE-38"],
+            tokens_rise,
+        ),
+        Invariant::always(
+            "stops_once",
+            "a run leads once, its work starts once, and its stop callback is called once, after it",
+            &["election:LE-46", "election:LE-47", "election:LE-49", "election:INV-12"],
+            stops_once,
+        ),
+        Invariant::always(
+            "nobody_leads_idly",
+            "nobody renews a lease for work that has ended",
+            &["election:LE-48", "election:LE-49"],
+            nobody_leads_idly,
+        ),
+        Invariant::always(
+            "terms_end_for_a_reason",
+            "a strict term ends because its run was cancelled, its time is over, its lease lost or \
+             its own work has ended, and for no other reason",
+            &["election:SF-11", "election:LE-38", "election:LE-48"],
+            terms_end_for_a_reason,
+        ),
+        Invariant::eventually(
+            "cancelled_runs_return",
+            "a cancelled run comes to its end",
+            &["election:ENV-6", "election:LV-8"],
+            cancelled_runs_return,
+        ),
+    ]
+}
+
+fn over_is_over(history: &History) -> Checked {
+    at_every_step(history, |before, asked, _| {
+        let Some(claimed) = asked.claims(before.is_strict()) else { return Ok(()) };
+        let Some(term) = &before.term else { return Ok(()) };
+        if claimed.is_some_and(|number| number < term.number) {
+            let who = &before.config.identity;
+            return Err(format!("{who} is told that it leads in an earlier term"));
+        }
+        match term.over {
+            Some(because) if claimed.is_none_or(|number| number == term.number) => {
+                Err(format!("{} is told that it leads, and {because}", before.config.identity))
+            }
+            _ => Ok(()),
+        }
+    })
+}
+
+fn leads_within_its_time(history: &History) -> Checked {
+    at_every_step(history, |before, asked, event| {
+        let claims = asked.claims(true).is_some() || lead(asked).is_some();
+        if !claims || !before.is_strict() {
+            return Ok(());
+        }
+        // A step that learns of a success goes by the attempt that ends with it.
+        let until = match asked.learned() {
+            Some(Ok(_)) => Some(before.began + before.config.acting()),
+            _ => before.valid_until,
+        };
+        match until {
+            Some(until) if event.at < until => Ok(()),
+            _ => {
+                let (who, at) = (&before.config.identity, event.at);
+                Err(format!("{who} is told at {at:?} that it leads, and may lead until {until:?}"))
+            }
+        }
+    })
+}
+
+fn loss_ends_leadership(history: &History) -> Checked {
+    at_every_event(history, |before, event| {
+        let Some((elector, asked)) = before.asked(event) else { return Ok(()) };
+        let renews = asked.turn().is_some_and(
+            |turn| matches!(&turn.next, Next::Call { io, .. } if claims_the_lease(io)),
+        );
+        if !renews && asked.claims(true).is_none() {
+            return Ok(());
+        }
+        // What is read in this very step counts.
+        let mut after = before.clone();
+        after.apply(event);
+        let now = &after.electors[usize::from(asked.number)];
+        if now.led && now.term.as_ref().is_some_and(|term| term.lost) {
+            let who = &elector.config.identity;
+            return Err(format!("{who} goes on although it has read that it lost the lease"));
+        }
+        Ok(())
+    })
+}
+
+fn token_names_its_write(history: &History) -> Checked {
+    at_every_event(history, |before, event| {
+        let Some((elector, asked)) = before.asked(event) else { return Ok(()) };
+        let Some(fence) = lead(&asked) else { return Ok(()) };
+        let mut after = before.clone();
+        after.apply(event);
+        let accepted = after.electors[usize::from(asked.number)].accepted.clone();
+        if accepted.as_ref() == Some(fence) {
+            return Ok(());
+        }
+        let who = &elector.config.identity;
+        Err(format!("{who} leads with the token {fence:?}, and its write was {accepted:?}"))
+    })
+}
+
+fn tokens_rise(history: &History) -> Checked {
+    at_every_event(history, |before, event| {
+        let Some((elector, asked)) = before.asked(event) else { return Ok(()) };
+        let Some(fence) = lead(&asked).filter(|_| elector.is_strict()) else { return Ok(()) };
+        for other in before.fences.iter().filter(|other| other.uid == fence.uid) {
+            let later = number_of(&fence.version).cmp(&number_of(&other.version));
+            if fence.transitions.cmp(&other.transitions) != later {
+                return Err(format!("the tokens {other:?} and {fence:?} are not in order"));
+            }
+        }
+        Ok(())
+    })
+}
+
+fn stops_once(history: &History) -> Checked {
+    at_every_event(history, |before, event| {
+        if let Some((elector, asked)) = before.asked(event)
+            && elector.led
+            && lead(&asked).is_some()
+        {
+            return Err(format!("{} leads twice in a run", elector.config.identity));
+        }
+        let What::Note { label, value } = &event.what else { return Ok(()) };
+        let Some(elector) = before.electors.get(*value as usize) else { return Ok(()) };
+        let who = &elector.config.identity;
+        match *label {
+            scene::STOPS if elector.running => {
+                Err(format!("{who} is told to stop while its run goes on"))
+            }
+            scene::STOPS if elector.stops > 0 => Err(format!("{who} is told to stop twice")),
+            scene::RETURNS if elector.stops != 1 => {
+                Err(format!("a run of {who} returns after {} stop callbacks", elector.stops))
+            }
+            scene::STARTS if elector.starts >= elector.terms => {
+                Err(format!("{who} starts to work without a term"))
+            }
+            _ => Ok(()),
+        }
+    })
+}
+
+fn nobody_leads_idly(history: &History) -> Checked {
+    at_every_step(history, |before, asked, _| match asked.turn().map(|turn| &turn.next) {
+        Some(Next::Call { io, .. }) if before.idle && claims_the_lease(io) => {
+            Err(format!("{} renews its lease, and nobody works", before.config.identity))
+        }
+        _ => Ok(()),
+    })
+}
+
+fn terms_end_for_a_reason(history: &History) -> Checked {
+    at_every_event(history, |before, event| {
+        let Some((elector, asked)) = before.asked(event) else { return Ok(()) };
+        let Some(term) = elector.term.as_ref().filter(|term| term.over.is_none()) else {
+            return Ok(());
+        };
+        let leads = elector.is_strict() && elector.running && elector.led && !elector.cancelled;
+        let ends_the_run = asked
+            .turn()
+            .is_some_and(|turn| turn.notes.metric_off || matches!(turn.next, Next::Ended { .. }));
+        if !leads || !(ends_the_run || asked.over() == Some(term.number)) {
+            return Ok(());
+        }
+        // A round fails at its deadline, and it began after the last success did.
+        let config = &elector.config;
+        let lasts = config.acting().min(config.timing.renew);
+        let until = elector.renewed.map(|began| began + lasts);
+        let mut after = before.clone();
+        after.apply(event);
+        let now = &after.electors[usize::from(asked.number)];
+        let lost = now.term.as_ref().is_some_and(|term| term.lost);
+        if lost || until.is_none_or(|until| until <= event.at) {
+            return Ok(());
+        }
+        let (who, at) = (&config.identity, event.at);
+        Err(format!("the term of {who} ends at {at:?} without a reason; it lasts until {until:?}"))
+    })
+}
+
+fn cancelled_runs_return(history: &History) -> Checked {
+    let ledger = at_the_end_of_calls(history);
+    let stuck = ledger.electors.iter().find(|elector| elector.running && elector.cancelled);
+    match (stuck, &history.end) {
+        (Some(elector), End::Finished | End::Deadlock(_)) => {
+            let who = &elector.config.identity;
+            Err(Violation::overall(format!("{who} was cancelled, and its run does not return")))
+        }
+        _ => Ok(()),
+    }
+}

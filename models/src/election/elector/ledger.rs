@@ -1,0 +1,379 @@
+//! Follows a history event by event: what each elector has asked, learned and been told.
+
+use seatrial_core::elector::{
+    Config, Fence, Io, LeaseSpec, Name, Next, Object, Observed, Op, Profile, Record, StoreError,
+    Stored, Turn, WorkEnded,
+};
+use seatrial_core::machine::Step;
+use seatrial_core::runtime::Instant;
+
+use super::Event;
+use super::part::{Answer, Call, Request};
+use super::scene;
+use super::timeline::{Asked, Numbers, asked, claims_the_lease, is_strict};
+use crate::trial::What;
+
+pub(super) use super::along::{
+    at_every_event, at_every_step, at_the_end, at_the_end_of_calls, says_it_leads,
+};
+
+/// A call on its way.
+#[derive(Clone, Debug)]
+pub(super) struct Sent {
+    pub(super) io: Io,
+    pub(super) deadline: Option<Instant>,
+    /// Whether its attempt began with it.
+    pub(super) first: bool,
+}
+
+/// A term that an elector was told to lead.
+#[derive(Clone, Debug)]
+pub(super) struct Term {
+    pub(super) number: u64,
+    pub(super) fence: Fence,
+    /// Why it is over, once it is.
+    pub(super) over: Option<&'static str>,
+    /// Whether the elector has read that the lease is not its own any more.
+    pub(super) lost: bool,
+}
+
+/// Somebody who sleeps in a call.
+#[derive(Clone, Debug)]
+pub(super) struct Sleeper {
+    pub(super) thread: u8,
+    /// The term whose end is waited for; `None` for a run.
+    pub(super) term: Option<u64>,
+    /// Since when there is a reason to wake, and which.
+    pub(super) called: Option<(Instant, &'static str)>,
+}
+
+/// What is known of an elector before an event.
+#[derive(Clone, Debug)]
+pub(super) struct Elector {
+    pub(super) config: Config,
+    /// Counts its runs.
+    pub(super) runs: u64,
+    pub(super) running: bool,
+    pub(super) cancelled: bool,
+    /// Whether the work of its run has ended, and the run is to end with it.
+    pub(super) idle: bool,
+    /// Whether this run has led.
+    pub(super) led: bool,
+    /// Whether the end of leading was told in this run, and the lease is to be freed.
+    pub(super) winding_down: bool,
+    /// Until when its work may go on, while the lease is to be freed.
+    pub(super) patience: Option<Instant>,
+    pub(super) call: Option<Sent>,
+    /// When its attempt began.
+    pub(super) began: Instant,
+    /// Until when the last success lets it act, in the strict profile.
+    pub(super) valid_until: Option<Instant>,
+    /// When the attempt began that succeeded last.
+    pub(super) renewed: Option<Instant>,
+    /// The token of the last write that the store accepted.
+    pub(super) accepted: Option<Fence>,
+    pub(super) term: Option<Term>,
+    /// The count of transitions in the last record that it sent in order to hold the lease.
+    pub(super) written: Option<i64>,
+    /// Whether its last attempt sent a write that may have been applied.
+    pub(super) unsure: bool,
+    pub(super) sleepers: Vec<Sleeper>,
+    /// What it has learned, with the time at which it did, the latest last.
+    pub(super) learned: Vec<(Stored, Instant)>,
+    /// The pairs that may be observed.
+    pub(super) pairs: Vec<Observed>,
+    /// Leaders that it decided to report, and leaders that its callback was told.
+    pub(super) reports: Vec<Name>,
+    pub(super) told: Vec<u64>,
+    /// Terms that it was ordered to lead, and how often the work has started.
+    pub(super) terms: u32,
+    pub(super) starts: u32,
+    /// Calls of the stop callback in this run.
+    pub(super) stops: u32,
+}
+
+impl Elector {
+    fn new(config: &Config) -> Self {
+        Self {
+            config: config.clone(),
+            runs: 0,
+            running: false,
+            cancelled: false,
+            idle: false,
+            led: false,
+            winding_down: false,
+            patience: None,
+            call: None,
+            began: Instant::ZERO,
+            valid_until: None,
+            renewed: None,
+            accepted: None,
+            term: None,
+            written: None,
+            unsure: false,
+            sleepers: Vec::new(),
+            learned: Vec::new(),
+            pairs: vec![Observed::default()],
+            reports: Vec::new(),
+            told: Vec::new(),
+            terms: 0,
+            starts: 0,
+            stops: 0,
+        }
+    }
+
+    pub(super) fn is_strict(&self) -> bool {
+        is_strict(&self.config)
+    }
+
+    /// Returns when it first learned of the newest state that it knows, and whom that names.
+    pub(super) fn newest(&self) -> Option<(&Record, Instant)> {
+        let (newest, _) = self.learned.last()?;
+        let same = |(stored, _): &&(Stored, Instant)| {
+            stored.version == newest.version && stored.uid == newest.uid
+        };
+        let first = self.learned.iter().find(same);
+        first.map(|(stored, at)| (&stored.record, *at))
+    }
+
+    /// Tells whether its run ends because this work does.
+    fn ends_with(&self, work: &WorkEnded) -> bool {
+        let works = |term: &Term| term.number == work.term && term.over.is_none();
+        self.running
+            && self.term.as_ref().is_some_and(works)
+            && (work.panicked || self.config.work_ends_term)
+    }
+
+    fn end_term(&mut self, now: Instant, because: &'static str) {
+        let Some(term) = &mut self.term else { return };
+        if term.over.is_none() {
+            term.over = Some(because);
+            let number = term.number;
+            self.call_sleepers(Some(number), now, because);
+        }
+    }
+
+    fn call_sleepers(&mut self, of: Option<u64>, now: Instant, because: &'static str) {
+        for sleeper in &mut self.sleepers {
+            if sleeper.term == of {
+                sleeper.called.get_or_insert((now, because));
+            }
+        }
+    }
+}
+
+/// What is known before an event.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Ledger {
+    pub(super) electors: Vec<Elector>,
+    /// The lease, as the store has it.
+    pub(super) lease: Option<Object<LeaseSpec>>,
+    /// The tokens of all terms, in the order in which they were given.
+    pub(super) fences: Vec<Fence>,
+    pub(super) numbers: Numbers,
+}
+
+impl Ledger {
+    /// Takes in an event.
+    pub(super) fn apply(&mut self, event: &Event) {
+        if let Some((_, config)) = self.numbers.note(event) {
+            self.electors.push(Elector::new(config));
+            return;
+        }
+        match &event.what {
+            What::Step { op: Call::Serve(serve), outcome, .. } => {
+                if let (true, Step::Done(Answer::Serve(Ok(lease)))) =
+                    (!matches!(serve.request, Request::Get), outcome)
+                {
+                    let deleted = matches!(serve.request, Request::Delete);
+                    self.lease = (!deleted).then(|| lease.clone());
+                }
+            }
+            What::Note { label, value } => self.note(label, *value),
+            What::Cancel { .. } => {
+                let all = self.electors.iter_mut();
+                all.for_each(|elector| elector.sleepers.retain(|it| it.thread != event.thread));
+            }
+            _ => {}
+        }
+        let numbers = std::mem::take(&mut self.numbers);
+        if let Some(asked) = asked(event, &numbers) {
+            self.fences.extend(lead(&asked).cloned());
+            let elector = &mut self.electors[usize::from(asked.number)];
+            step(elector, event.thread, event.at, &asked);
+        }
+        self.numbers = numbers;
+    }
+
+    fn note(&mut self, label: &str, value: u64) {
+        let number = if label == scene::IS_TOLD { value >> 8 } else { value };
+        let Some(elector) = self.electors.get_mut(number as usize) else { return };
+        match label {
+            scene::STARTS => elector.starts += 1,
+            scene::STOPS => elector.stops += 1,
+            scene::IS_TOLD => elector.told.push(value),
+            _ => {}
+        }
+    }
+
+    /// Returns the elector that a step is of, and the step.
+    pub(super) fn asked<'a>(&self, event: &'a Event) -> Option<(&Elector, Asked<'a>)> {
+        let asked = asked(event, &self.numbers)?;
+        Some((&self.electors[usize::from(asked.number)], asked))
+    }
+}
+
+/// Returns the token of the term that a step orders to lead.
+pub(super) fn lead<'a>(asked: &Asked<'a>) -> Option<&'a Fence> {
+    match &asked.turn()?.next {
+        Next::Lead { fence, .. } => Some(fence),
+        _ => None,
+    }
+}
+
+fn step(elector: &mut Elector, thread: u8, now: Instant, asked: &Asked<'_>) {
+    elector.sleepers.retain(|sleeper| sleeper.thread != thread);
+    let out_of_time = elector.valid_until.is_some_and(|until| until <= now);
+    if out_of_time && elector.is_strict() {
+        elector.end_term(now, "its time is over");
+    }
+    if let Some(answer) = asked.learned() {
+        learn(elector, now, answer);
+    }
+    if let Some(turn) = asked.turn()
+        && turn.next != Next::Refused
+    {
+        if let Op::Begin(begin) = asked.op {
+            elector.runs += 1;
+            elector.running = true;
+            elector.cancelled = begin.cancelled;
+            (elector.led, elector.winding_down, elector.unsure) = (false, false, false);
+            elector.idle = false;
+            elector.stops = 0;
+            elector.patience = None;
+        }
+        if let Op::Try(_) = asked.op {
+            // What it holds from now on, it holds by attempts, and in no term of a run.
+            elector.term = None;
+            elector.led = false;
+        }
+        turned(elector, now, asked, turn);
+    }
+    if let Some(over) = asked.over()
+        && elector.term.as_ref().is_some_and(|term| term.number == over)
+    {
+        elector.end_term(now, "somebody was told so");
+    }
+    match (asked.op, asked.outcome) {
+        (Op::Cancel(cancel), _) if elector.running && cancel.run == elector.runs => {
+            elector.cancelled = true;
+            elector.end_term(now, "it was cancelled");
+            elector.call_sleepers(None, now, "it was cancelled");
+        }
+        (Op::Abort(_), _) => {
+            elector.running = false;
+            elector.cancelled = false;
+            elector.end_term(now, "its run broke down");
+        }
+        (Op::WorkEnded(work), _) if elector.ends_with(work) => {
+            (elector.cancelled, elector.idle) = (true, true);
+            elector.end_term(now, "its work has ended");
+            elector.call_sleepers(None, now, "its work has ended");
+        }
+        (Op::WorkEnded(_), _) if elector.winding_down => {
+            elector.call_sleepers(None, now, "its work has ended");
+        }
+        (Op::Rest(_), None) => {
+            elector.sleepers.push(Sleeper { thread, term: None, called: None });
+        }
+        (Op::Watch(watch), None) => {
+            elector.sleepers.push(Sleeper { thread, term: Some(watch.term), called: None });
+        }
+        _ => {}
+    }
+}
+
+fn learn(elector: &mut Elector, now: Instant, answer: &Result<Stored, StoreError>) {
+    let Some(sent) = elector.call.take() else { return };
+    let claims = claims_the_lease(&sent.io);
+    match answer {
+        Ok(stored) => {
+            elector.learned.push((stored.clone(), now));
+            elector.pairs.push(Observed::new(stored.record.clone(), now));
+            if let Io::Create(written) | Io::Update(written, _) = &sent.io {
+                elector.pairs.push(Observed::new(written.clone(), now));
+                if claims {
+                    elector.renewed = Some(elector.began);
+                    elector.valid_until = Some(elector.began + elector.config.acting());
+                    elector.accepted = Some(Fence::new(
+                        stored.uid.clone(),
+                        written.transitions,
+                        stored.version.clone(),
+                    ));
+                }
+            } else if elector.is_strict() {
+                see_loss(elector, Some(stored));
+            }
+        }
+        Err(StoreError::NotFound) if sent.io == Io::Get && elector.is_strict() => {
+            see_loss(elector, None);
+        }
+        Err(error) => elector.unsure |= claims && error.may_have_been_applied(),
+    }
+}
+
+/// Notes whether what was read says that the lease is not held in the current term any more.
+fn see_loss(elector: &mut Elector, read: Option<&Stored>) {
+    let identity = elector.config.identity.clone();
+    let Some(term) = &mut elector.term else { return };
+    let own = read.is_some_and(|stored| {
+        stored.record.holder == identity
+            && stored.record.transitions == term.fence.transitions
+            && stored.uid == term.fence.uid
+    });
+    term.lost |= !own && elector.running;
+}
+
+fn turned(elector: &mut Elector, now: Instant, asked: &Asked<'_>, turn: &Turn) {
+    if let Some(leader) = &turn.notes.new_leader {
+        elector.reports.push(leader.clone());
+    }
+    if turn.notes.metric_off && elector.is_strict() {
+        elector.end_term(now, "its term was ended");
+        elector.winding_down = elector.config.release_on_cancel;
+        elector.patience = match elector.config.profile {
+            Profile::Strict(bounds) if elector.winding_down => Some(now + bounds.work),
+            _ => None,
+        };
+    }
+    match &turn.next {
+        Next::Call { io, deadline, .. } => {
+            let first = asked.learned().is_none();
+            if first {
+                elector.began = now;
+                elector.unsure = false;
+            }
+            elector.unsure &= *io != Io::Get;
+            if let (true, Io::Create(record) | Io::Update(record, _)) = (claims_the_lease(io), io) {
+                elector.written = Some(record.transitions);
+            }
+            elector.patience = None;
+            elector.call = Some(Sent { io: io.clone(), deadline: *deadline, first });
+        }
+        Next::Lead { term, fence } => {
+            elector.led = true;
+            elector.terms += 1;
+            elector.term =
+                Some(Term { number: *term, fence: fence.clone(), over: None, lost: false });
+            if elector.cancelled {
+                elector.end_term(now, "it was cancelled before");
+            }
+        }
+        Next::Ended { .. } => {
+            elector.running = false;
+            elector.cancelled = false;
+            elector.end_term(now, "its run has ended");
+        }
+        Next::Rest | Next::Done(_) | Next::Refused => {}
+    }
+}

@@ -1,0 +1,201 @@
+//! The elector's page.
+
+mod along;
+mod asked;
+mod beside;
+pub mod conformance;
+pub mod decisions;
+mod describe;
+pub mod hunt;
+mod invariants;
+mod ledger;
+pub mod mutants;
+pub mod op;
+mod part;
+mod plain;
+mod road;
+mod scenarios;
+mod scene;
+mod simulations;
+pub mod spec;
+mod store;
+pub mod text;
+mod timeline;
+
+#[cfg(test)]
+mod tests;
+
+use seatrial_core::machine::Step;
+
+use crate::conformance::Conformance;
+use crate::engine::Engine;
+use crate::report::Picture;
+use crate::trial::{
+    Component, DynScenario, EventOf, HistoryOf, Invariant, MachineOf, Mutant, OpOf, Property,
+    RetOf, Simulation, component_tests,
+};
+
+pub use part::{Answer, Ask, Call, Edit, Part, Request, Serve, SetUp};
+pub(crate) use simulations::timeline_of;
+pub use store::{Served, Store};
+
+/// The elector, as a component under trial.
+#[derive(Clone, Copy, Debug)]
+pub struct Elector;
+
+type Event = EventOf<Elector>;
+type History = HistoryOf<Elector>;
+
+impl Component for Elector {
+    type Machine = Part;
+
+    const NAME: &'static str = "elector";
+    const SAYS: &'static str = "leader election over a lease in a versioned store";
+
+    fn machine() -> MachineOf<Self> {
+        Part::shipped()
+    }
+
+    fn scenarios() -> Vec<Box<dyn DynScenario<Self>>> {
+        scenarios::all()
+    }
+
+    fn simulations() -> Vec<Box<dyn Simulation<Self>>> {
+        simulations::all()
+    }
+
+    fn invariants() -> Vec<Invariant<Self>> {
+        invariants::all()
+    }
+
+    fn mutants() -> Vec<Mutant<Self>> {
+        mutants::of_the_page()
+    }
+
+    fn never_alone() -> &'static [(&'static str, &'static str)] {
+        &[
+            (
+                "one_leader",
+                "the later of two leads within its lease, so the earlier one acts within the \
+                 lease of another: `one_leader_per_lease_window`; this is the promise as the \
+                 reference gives it",
+            ),
+            (
+                "one_actor",
+                "as of `one_leader`: work lasts at least as long as the term that it belongs to; \
+                 this is the overlap that does harm",
+            ),
+            (
+                "takeover_waits_in_real_time",
+                "whoever waits on its own clock waits in real time, less the drift: \
+                 `takeover_waits`; this holds the clocks of the simulation to it",
+            ),
+            (
+                "releases_are_of_the_own_lease",
+                "whoever frees a lease without looking writes what it read too long ago: the \
+                 count, which `releases_free_the_lease` knows, or a second leader; this names the \
+                 cause",
+            ),
+            (
+                "loss_ends_leadership",
+                "whoever goes on after it has read its loss writes over a version that is not its \
+                 own, `updates_name_what_was_received`, or leads beside another; this names the \
+                 cause",
+            ),
+            (
+                "stops_once",
+                "whoever leads twice in a run also tries again where a run should end, \
+                 `rounds_are_bounded`; this counts what its owner is told",
+            ),
+            (
+                "nobody_leads_idly",
+                "the end of the work is a cancellation of the run, so whoever renews after it also \
+                 tries after it, `no_attempt_after_cancellation`; this names the cause",
+            ),
+            (
+                "fenced_effects_never_interleave",
+                "effects can interleave only where two lead at a time, and `one_actor` sees those \
+                 that do no harm, too; this is what fencing promises whatever the clocks do",
+            ),
+        ]
+    }
+
+    /// Many need a drifting clock or bad luck with messages, and most of the others one execution:
+    /// the engines that repeat what `trace` exhausts are not asked.
+    fn shows_mutants(engine: Engine) -> bool {
+        engine == Engine::Cluster || engine == Engine::Trace
+    }
+
+    fn shows_mutant(engine: Engine, mutant: &str) -> bool {
+        mutants::is_shown_by(mutant, engine == Engine::Cluster)
+    }
+
+    fn pictures() -> Vec<Picture> {
+        simulations::boundaries()
+    }
+
+    fn describe(op: &OpOf<Self>, outcome: &Step<RetOf<Self>>) -> String {
+        describe::describe(op, outcome)
+    }
+
+    fn conformance() -> Vec<Conformance> {
+        conformance::all()
+    }
+
+    fn fuzz() -> Option<fn(&[u8])> {
+        Some(check_bytes)
+    }
+
+    fn fuzz_mutant(mutant: &Mutant<Self>) -> Option<Property> {
+        let all = mutants::of_the_rules();
+        let make = all.iter().find(|known| known.name == mutant.name)?.make;
+        Some(Box::new(move |bytes| {
+            op::check_on(&op::decode(bytes), |election| make(election.config().clone()));
+            decisions::decides_as_ours(bytes, make);
+        }))
+    }
+}
+
+/// The properties that fuzzers feed, on the same bytes.
+fn check_bytes(bytes: &[u8]) {
+    op::check_bytes(bytes);
+    decisions::check_bytes(bytes);
+    beside::check_bytes(bytes);
+}
+
+component_tests! {
+    Elector;
+    scenarios:
+        race_for_a_free_lease,
+        classic_race,
+        single_attempts,
+        leader_is_asked,
+        leader_hangs,
+        loses_to_another,
+        renewals_are_refused,
+        cancelled_anywhere,
+        release_races_a_renewal,
+        contested_release,
+        abandoned_acquisition,
+        client_breaks,
+        awaited_run,
+        dropped_run,
+        work_hangs,
+        work_breaks,
+        work_ends_early,
+        earlier_work_ends_late,
+        checked_while_it_acquires,
+        lost_at_once,
+        namesake,
+        late_renewal,
+        lease_is_taken_away,
+        late_release,
+        late_acquisition,
+        strange_lease,
+        leases_differ,
+        same_identity,
+        leaders_are_reported,
+        refused_set_ups,
+        coordinated_election;
+    also: simulated_mutants, conformance, fuzz
+}

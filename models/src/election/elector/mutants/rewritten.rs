@@ -1,0 +1,105 @@
+//! Electors whose rules were written down with a mistake.
+
+use seatrial_core::machine::Boxed;
+
+use super::{Mutant, MutantKind};
+use crate::elector::part::Part;
+use crate::elector::plain::{Mistake, Plain};
+
+use MutantKind::{Exhibit, Seeded};
+
+macro_rules! mutants {
+    ($($kind:expr, $name:ident: $mistake:ident [$($rule:literal),+] [$($breaks:literal),*]
+       $origin:literal;)+) => {
+        pub(super) const REWRITTEN: &[Mutant] = &[$(Mutant {
+            name: stringify!($name),
+            origin: $origin,
+            rules: &[$($rule),+],
+            breaks: &[$($breaks),*],
+            kind: $kind,
+            make: |config| Boxed(Plain::unchecked(&[Mistake::$mistake], config)),
+            part: || Part::of(|config| Plain::rules(&[Mistake::$mistake], config)),
+        }),+];
+    };
+}
+
+mutants! {
+    Exhibit, work_outlives_the_lease: WorkOutlivesTheLease ["election:LE-50", "election:CX-2"]
+        ["work_ends_before_release", "one_leader_per_lease_window"]
+        "museum CX-2, LE-50";
+    Exhibit, release_retries_at_once: ReleaseRetriesAtOnce ["election:LE-42"] ["release_retries_pause"] "museum H13";
+    Exhibit, abandons_an_acquisition: AbandonsAnAcquisition ["election:LE-33"]
+        ["abandoned_acquisition_is_freed", "successor_leads_in_time"] "election:CX-10";
+    Exhibit, no_duration_is_over: NoDurationIsOver ["election:LE-14"]
+        ["lease_without_duration_is_waited_for"] "election:CX-11";
+    Exhibit, leader_without_time: LeaderWithoutTime ["election:LE-12"]
+        ["leads_within_its_time", "over_is_over"] "election:LE-12, original";
+    Seeded, time_written_later: TimeWrittenLater ["election:LE-9", "election:INV-16"]
+        ["observed_is_a_pair", "observations_have_a_reason"] "museum E12";
+    Seeded, breaks_and_forgets: BreaksAndForgets ["election:LE-46", "election:ENV-8"]
+        ["over_is_over", "stopping_follows_leading"] "museum E14";
+    Seeded, release_without_deadline: ReleaseWithoutDeadline ["election:LE-40", "election:LV-8"] ["calls_of_a_leader_have_deadlines"]
+        "museum E16, E18";
+    Seeded, fast_path_in_another_run: FastPathInAnotherRun ["election:LE-18", "election:LE-26"] ["tokens_rise"]
+        "museum E22 (a)";
+    Seeded, leads_before_the_reply: LeadsBeforeTheReply ["election:LE-24", "election:INV-24"] ["leader_is_in_the_record", "stopping_follows_leading"]
+        "museum E22 (d)";
+    Seeded, leads_twice_a_run: LeadsTwiceARun ["election:LE-49", "election:INV-12"]
+        ["stops_once", "stopping_follows_leading", "rounds_are_bounded"] "museum E30";
+    Seeded, no_validation: NoValidation ["election:LE-2"]
+        ["unsafe_set_ups_are_refused"] "museum E8";
+    Exhibit, fractional_leases: FractionalLeases ["election:LE-4"]
+        ["unsafe_set_ups_are_refused"] "museum H5";
+    Seeded, needs_times: NeedsTimes ["election:LK-11"] ["never_panics"] "museum K2";
+    Seeded, no_wait: NoWait ["election:LE-22", "election:SF-6"]
+        ["takeover_waits", "one_leader_per_lease_window"] "own: the validity test forgotten";
+    Seeded, cancel_waits_for_the_attempt: CancelWaitsForTheAttempt ["election:INV-13"]
+        ["no_attempt_after_cancellation"]
+        "own: the token looked at between attempts alone";
+    Seeded, round_without_deadline: RoundWithoutDeadline ["election:LE-36", "election:INV-22"] ["calls_of_a_leader_have_deadlines"]
+        "own: the deadline of the poll not handed to its calls";
+    Seeded, polls_twice_as_often: PollsTwiceAsOften ["election:INV-22"] ["rounds_are_bounded"]
+        "own: half the period in a round";
+    Seeded, token_of_the_read: TokenOfTheRead ["election:SF-14"] ["token_names_its_write"]
+        "own: the version taken before the write";
+    Seeded, releases_beside_the_work: ReleasesBesideTheWork ["election:LE-42"]
+        ["one_leader_per_lease_window"]
+        "own: the wait for the work forgotten";
+    Seeded, waits_for_the_work_for_ever: WaitsForTheWorkForEver ["election:LE-42", "election:LE-48"]
+        ["sleepers_wake_in_time"]
+        "own: the limit of the wait for the work forgotten";
+    Seeded, leads_though_cancelled: LeadsThoughCancelled ["election:LE-32", "election:ENV-5"] ["over_is_over"]
+        "own: the token not looked at after the answer";
+    Seeded, holds_any_term: HoldsAnyTerm ["election:INV-12"] ["over_is_over"] "own: no number in the question";
+    Seeded, names_the_first_version: NamesTheFirstVersion ["election:LK-3", "election:INV-23"]
+        ["updates_name_what_was_received"]
+        "museum K1, K3: what was remembered is not replaced";
+    Seeded, release_does_not_observe: ReleaseDoesNotObserve ["election:LE-42"] ["health_check_tells"] "election:CX-15";
+    Seeded, leads_too_late: LeadsTooLate ["election:LE-51", "election:SF-11"] ["leads_within_its_time"]
+        "election:CX-14, the last look before the term forgotten";
+    Seeded, takes_back_what_it_lost: TakesBackWhatItLost ["election:LE-38"] ["loss_ends_leadership"]
+        "own: the term ended, and the attempt not";
+    Seeded, loss_ends_the_attempt_alone: LossEndsTheAttemptAlone ["election:LE-38"] ["loss_ends_leadership"]
+        "own: the attempt ended, and the term not";
+    Seeded, waits_where_nobody_calls: WaitsWhereNobodyCalls ["election:LE-42"] ["sleepers_wake_in_time"]
+        "own: the other of two channels";
+    Seeded, reports_with_the_attempt: ReportsWithTheAttempt ["election:LE-52"] ["reports_in_order"]
+        "own: a run's way of reporting in a single attempt";
+    Seeded, abandons_between_attempts: AbandonsBetweenAttempts ["election:LE-33"]
+        ["abandoned_acquisition_is_freed"] "own: a second way out, and no look at it";
+    Seeded, single_release_without_deadline: SingleReleaseWithoutDeadline ["election:LE-40", "election:LV-8"]
+        ["calls_of_a_leader_have_deadlines"] "own: a deadline for the releases of runs alone";
+    Exhibit, release_gives_up: ReleaseGivesUp ["election:LE-41", "election:LE-42"]
+        ["releases_outlast_conflicts"]
+        "the reference before it tried again: election:LE-44 (v)";
+    Seeded, frees_a_namesakes: FreesANamesakes ["election:LE-42"] ["releases_free_what_was_written"]
+        "own: the name compared, and not the count";
+    Seeded, late_renewal_prolongs: LateRenewalProlongs ["election:SF-11", "election:LE-51"]
+        ["over_is_over"] "own: whether the term lasts asked without the time";
+    Exhibit, leads_idly: LeadsIdly ["election:LE-48"] ["nobody_leads_idly", "over_is_over"]
+        "the first version of this elector: work that has ended leaves a leader that does nothing";
+    Seeded, panic_is_a_return: PanicIsAReturn ["election:LE-48"] ["nobody_leads_idly", "over_is_over"]
+        "own: only work that returns is thought of";
+    Seeded, any_work_ends_the_term: AnyWorkEndsTheTerm ["election:LE-48", "election:LE-49"]
+        ["terms_end_for_a_reason"] "own: the number of the term not compared";
+}

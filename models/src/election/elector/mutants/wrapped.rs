@@ -1,0 +1,373 @@
+//! Electors behind a change: of what they are told, what they order, whom they wake, what they
+//! answer.
+
+use std::time::Duration;
+
+use seatrial_core::elector::{
+    Bounds, Check, Io, Name, Next, Op, Profile, RUN, Record, Reply, Ret, StoreError, Stored, TERM,
+    Turn, Version,
+};
+use seatrial_core::machine::{Cx, Step};
+use seatrial_core::runtime::Instant;
+
+use super::mutated::{Mutated, moved, orders, told, wrap};
+use super::{Mutant, MutantKind};
+use crate::elector::part::Part;
+
+macro_rules! mutants {
+    ($($kind:ident $name:ident [$($rule:literal),+] [$($breaks:literal),*] $origin:literal:
+       $make:expr;)+) => {
+        pub(super) const WRAPPED: &[Mutant] = &[$(Mutant {
+            name: stringify!($name),
+            origin: $origin,
+            rules: &[$($rule),+],
+            breaks: &[$($breaks),*],
+            kind: MutantKind::$kind,
+            make: $make,
+            part: || Part::of(|config| {
+                config.validate()?;
+                let make: super::Make = $make;
+                Ok(make(config).0)
+            }),
+        }),+];
+    };
+}
+
+mutants! {
+    Seeded expiry_by_own_lease ["election:LE-13"]
+        ["takeover_waits", "takeover_waits_in_real_time"] "museum E10": |config| told(config, |told, reply| {
+        if let Ok(stored) = reply && told.reading {
+            stored.record.duration_seconds = told.config.timing.lease.as_secs() as i64;
+        }
+    });
+    Seeded expiry_at_half_time ["election:INV-3", "election:INV-4"]
+        ["one_leader_per_lease_window", "one_leader", "one_actor", "takeover_waits", "takeover_waits_in_real_time"] "an off-by-two in the comparison":
+        |config| told(config, |told, reply| {
+            if let Ok(stored) = reply && told.reading {
+                stored.record.duration_seconds /= 2;
+            }
+        });
+    Seeded renewals_do_not_restart_the_wait ["election:LE-21", "election:INV-3"]
+        ["one_leader_per_lease_window"]
+        "compare the holder, not the record": |config| told(config, first_record_of_each_holder);
+    Seeded lost_race_counts_as_won ["election:LE-24", "election:INV-25"]
+        ["one_leader_per_lease_window", "leader_is_in_the_record", "fenced_effects_never_interleave"] "museum E30":
+        |config| told(config, |told, reply| {
+            if let Err(StoreError::Conflict | StoreError::AlreadyExists) = reply {
+                *reply = told.as_if_accepted().ok_or(StoreError::Conflict);
+            }
+        });
+    Seeded timeout_counts_as_won ["election:LE-24", "election:ENV-4"]
+        ["one_leader_per_lease_window"] "museum E22 (d)":
+        |config| told(config, |told, reply| {
+            if *reply == Err(StoreError::Timeout) {
+                *reply = told.as_if_accepted().ok_or(StoreError::Timeout);
+            }
+        });
+    Seeded observed_loss_ignored ["election:LE-38"]
+        ["loss_ends_leadership", "overlap_is_short"] "museum H7": |config| told(config, |told, reply| {
+        if let Ok(stored) = reply
+            && told.reading
+            && told.leads
+            && !told.releasing
+            && stored.record.holder != told.config.identity
+        {
+            *reply = Err(StoreError::Timeout);
+        }
+    });
+    Seeded release_without_looking ["election:INV-10", "election:LE-42"]
+        ["releases_are_of_the_own_lease", "one_leader_per_lease_window"] "museum E20, H1":
+        |config| told(config, |told, reply| {
+            if let Ok(stored) = reply
+                && told.reading
+                && told.releasing
+                && let Some(written) = &told.written
+            {
+                stored.record.holder = told.config.identity.clone();
+                stored.record.transitions = written.transitions;
+            }
+        });
+    Seeded release_with_zero_duration ["election:INV-9", "election:LK-14"]
+        ["successor_leads_in_time"] "museum E6":
+        |config| orders(config, |_, record| {
+            if record.holder.is_empty() {
+                record.duration_seconds = 0;
+            }
+        });
+    Seeded release_resets_the_count ["election:INV-9", "election:LE-43"]
+        ["releases_free_the_lease", "transitions_count_terms"] "museum E6, its first form":
+        |config| orders(config, |_, record| {
+            if record.holder.is_empty() {
+                record.transitions = 0;
+            }
+        });
+    Seeded count_never_rises ["election:INV-7", "election:LE-23"]
+        ["transitions_count_terms"] "copy instead of adding one":
+        |config| orders(config, |told, record| {
+            record.transitions = told.read.as_ref().map_or(0, |read| read.transitions);
+        });
+    Seeded count_rises_with_every_renewal ["election:INV-7"]
+        ["transitions_count_terms"] "add one on every write":
+        |config| orders(config, |_, record| {
+            record.transitions += i64::from(!record.holder.is_empty());
+        });
+    Seeded renewal_begins_a_term ["election:INV-8", "election:LE-18"]
+        ["acquire_time_names_the_term"] "museum E22 (c)":
+        |config| orders(config, |_, record| record.acquire_time = record.renew_time);
+    Seeded renewal_keeps_the_renew_time ["election:INV-8", "election:LE-17"]
+        ["one_leader_per_lease_window"]
+        "write the record back as it was read": |config| orders(config, |told, record| {
+            if let Some(read) = &told.read && read.holder == record.holder {
+                record.renew_time = read.renew_time;
+            }
+        });
+    Seeded former_self_keeps_its_count ["election:LE-26", "election:LE-38"]
+        ["token_names_its_write", "acquire_time_names_the_term"] "museum: LE-26 of the reference":
+        |config| orders(config, |told, record| {
+            if let Some(read) = &told.read && read.holder == record.holder {
+                record.transitions = read.transitions;
+            }
+        });
+    Seeded no_fallback_to_the_slow_path ["election:LE-18"]
+        ["fast_path_falls_back", "never_panics"] "museum E22 (b)": |config| {
+        wrap(config, |mutated, op, cx| {
+            let step = mutated.inner(op, cx);
+            if !matches!(op, Op::Reply(_)) || !mutated.failed_fast {
+                return step;
+            }
+            mutated.failed_fast = false;
+            mutated.inner(&mut Op::Reply(Reply(Some(Err(StoreError::Timeout)))), cx)
+        })
+    };
+    Seeded no_watchdog ["election:SF-10", "election:SF-11"]
+        ["leads_within_its_time", "one_leader_per_lease_window"] "a deadline for rounds alone": |config| {
+        let bounds = match config.profile {
+            Profile::Strict(bounds) => bounds,
+            Profile::Classic => Bounds::default(),
+        };
+        let acting = Some(config.timing.lease * 10);
+        let profile = match config.profile {
+            Profile::Strict(_) => Profile::Strict(bounds.acting(acting)),
+            Profile::Classic => Profile::Classic,
+        };
+        wrap(config.profile(profile), Mutated::inner)
+    };
+    Seeded acting_time_from_the_reply ["election:SF-12"]
+        ["one_leader_per_lease_window"] "museum: observed_time as the deadline":
+        |config| wrap(config, acting_time_from_the_reply);
+    Seeded renew_deadline_is_the_lease ["election:SF-9", "election:INV-5"]
+        ["calls_of_a_leader_have_deadlines", "one_leader_per_lease_window"] "give up when the lease is over":
+        |config| {
+            let mut config = config;
+            config.timing.renew = config.timing.lease;
+            wrap(config, Mutated::inner)
+        };
+    Seeded hot_renew_loop ["election:INV-21", "election:LE-36"]
+        ["renewals_keep_their_distance", "one_leader_per_lease_window"] "museum E2": |config| {
+        wrap(config, |mutated, op, cx| {
+            if !matches!(op, Op::Rest(_)) {
+                return mutated.inner(op, cx);
+            }
+            let early = mutated.config.timing.retry.mul_f64(0.95);
+            let step = mutated.inner_at(cx.now() + early, op, cx);
+            moved(step, |until| Instant::from_nanos(
+                until.as_nanos().saturating_sub(early.as_nanos() as u64),
+            ))
+        })
+    };
+    Seeded healthy_whatever_happens ["election:LE-55"] ["health_check_tells"] "museum E4": |config| {
+        wrap(config, |mutated, op, cx| match mutated.inner(op, cx) {
+            Step::Done(Ret::Check(_)) => Step::Done(Ret::Check(true)),
+            step => step,
+        })
+    };
+    Seeded tolerance_is_ignored ["election:LE-55"] ["health_check_tells"] "museum E4": |config| {
+        wrap(config, |mutated, op, cx| {
+            if let Op::Check(Check { tolerance }) = op {
+                *tolerance = Duration::ZERO;
+            }
+            mutated.inner(op, cx)
+        })
+    };
+    Seeded check_waits ["election:LE-55"] ["checks_are_answered_at_once"]
+        "own: a check lets the others go on first": |config| wrap(config, check_waits);
+    Seeded check_reads_apart ["election:LE-9", "election:LE-55"]
+        ["health_check_tells", "checks_are_answered_at_once"]
+        "own: the time is read in one section, and the holder in the next": |config| {
+            wrap(config, check_reads_apart)
+        };
+    Seeded cancellation_wakes_nobody ["election:ENV-6"]
+        ["sleepers_wake_in_time", "cancellation_is_prompt"] "a flag without a notification": |config| {
+        wrap(config, |mutated, op, cx| {
+            let step = mutated.inner(op, cx);
+            if matches!(op, Op::Cancel(_)) {
+                cx.wakes.set(RUN, 0);
+            }
+            step
+        })
+    };
+    Seeded revocation_wakes_nobody ["election:INV-12", "election:LE-46"]
+        ["sleepers_wake_in_time", "one_leader_per_lease_window"] "a flag without a notification":
+        |config| wrap(config, |mutated, op, cx| {
+            let step = mutated.inner(op, cx);
+            cx.wakes.set(TERM, 0);
+            step
+        });
+    Seeded end_of_work_wakes_nobody ["election:LE-42"]
+        ["sleepers_wake_in_time"] "a flag without a notification":
+        |config| wrap(config, |mutated, op, cx| {
+            let step = mutated.inner(op, cx);
+            if matches!(op, Op::WorkEnded(_)) {
+                cx.wakes.set(RUN, 0);
+            }
+            step
+        });
+    Seeded every_sighting_is_reported ["election:INV-20", "election:LE-52"]
+        ["reports_differ"] "forget what was reported":
+        |config| wrap(config, |mutated, op, cx| {
+            let mut step = mutated.inner(op, cx);
+            match &mut step {
+                Step::Done(Ret::Report(report)) if report.is_none() => {
+                    *report = mutated.read.as_ref().map(|read| read.holder.clone());
+                }
+                Step::Done(Ret::Reply(turn)) if turn.notes.new_leader.is_none() => {
+                    turn.notes.new_leader = mutated.read.as_ref().map(|read| read.holder.clone());
+                }
+                _ => {}
+            }
+            step
+        });
+    Seeded reports_what_was_read ["election:INV-20", "election:LE-52"]
+        ["reports_in_order"] "report the record of the read, not that of the write after it":
+        |config| wrap(config, |mutated, op, cx| {
+            let mut step = mutated.inner(op, cx);
+            if let Step::Done(Ret::Reply(turn)) = &mut step
+                && let (Some(leader), Some(read)) = (&mut turn.notes.new_leader, &mutated.read)
+            {
+                *leader = read.holder.clone();
+            }
+            step
+        });
+    Seeded metric_stays_on ["election:INV-19", "election:LE-39"]
+        ["metrics_alternate"] "museum H9": |config| {
+        wrap(config, |mutated, op, cx| {
+            let mut step = mutated.inner(op, cx);
+            if let Step::Done(Ret::Rest(turn)) = &mut step {
+                turn.notes.metric_off = false;
+            }
+            step
+        })
+    };
+    Seeded cancelled_run_sleeps_for_ever ["election:ENV-6", "election:LE-34"]
+        ["cancelled_runs_return"] "wait for the token after it has ended":
+        |config| wrap(config, |mutated, op, cx| {
+            if mutated.cancelled && matches!(op, Op::Rest(_)) {
+                return Step::Wait { on: RUN, until: None };
+            }
+            mutated.inner(op, cx)
+        });
+    Seeded takes_though_coordinated ["election:LC-1", "election:LC-12", "election:INV-28"]
+        ["server_chooses"] "own: the set-up asks for it, and nobody looks":
+        |config| wrap(config.coordinated(false), Mutated::inner);
+    Seeded creates_though_coordinated ["election:LC-12", "election:INV-28"]
+        ["server_chooses"] "own: no lease taken for a free one": |config| wrap(config, create_what_is_missing);
+    Seeded renews_against_a_preferred ["election:LC-9", "election:LC-14"]
+        ["server_chooses"] "own: the wish of the server not read": |config| told(config, |told, reply| {
+            if let Ok(stored) = reply && told.reading {
+                stored.record.preferred_holder = Name::EMPTY;
+            }
+        });
+    Seeded renews_what_names_another ["election:LC-14", "election:INV-28"]
+        ["server_chooses"] "own: whether it is named not asked": |config| told(config, |told, reply| {
+            if let Ok(stored) = reply && told.reading && told.config.coordinated {
+                stored.record.holder = told.config.identity.clone();
+            }
+        });
+    Seeded cancelled_run_tries_once_more ["election:INV-13"]
+        ["no_attempt_after_cancellation", "successor_leads_in_time"] "look at the token after the attempt": |config| {
+        wrap(config, |mutated, op, cx| {
+            if let Op::Cancel(_) = op {
+                // The sleep goes on, and the attempt after it is made.
+                return Step::Done(Ret::Cancel(()));
+            }
+            mutated.inner(op, cx)
+        })
+    };
+}
+
+/// The check takes note of the time of the last observation, lets everybody go on, and then asks
+/// who leads.
+fn check_reads_apart(mutated: &mut Mutated, op: &mut Op, cx: &mut Cx<'_>) -> Step<Ret> {
+    let Op::Check(Check { tolerance }) = op else { return mutated.inner(op, cx) };
+    let Some(since) = mutated.noted.take() else {
+        mutated.noted = Some(mutated.observed().at);
+        let later = cx.now() + Duration::from_nanos(1);
+        return Step::Wait { on: RUN, until: Some(later) };
+    };
+    let allowed = mutated.config.timing.lease.saturating_add(*tolerance);
+    let wedged = mutated.is_holder() && cx.now().since(since) > allowed;
+    Step::Done(Ret::Check(!wedged))
+}
+
+/// The check gives the lock up once, and is right then.
+fn check_waits(mutated: &mut Mutated, op: &mut Op, cx: &mut Cx<'_>) -> Step<Ret> {
+    if matches!(op, Op::Check(_)) && mutated.noted.take().is_none() {
+        mutated.noted = Some(cx.now());
+        return Step::again(RUN);
+    }
+    mutated.inner(op, cx)
+}
+
+fn first_record_of_each_holder(told: &mut Mutated, reply: &mut Result<Stored, StoreError>) {
+    let Ok(stored) = reply else { return };
+    if !told.reading || stored.record.holder == told.config.identity {
+        return;
+    }
+    let known = told.holders.iter().find(|record| {
+        record.holder == stored.record.holder && record.transitions == stored.record.transitions
+    });
+    match known {
+        Some(known) => {
+            stored.record = known.clone();
+            // The same version as well, else the strict profile would notice.
+            if let Profile::Strict(_) = told.config.profile {
+                stored.uid = "uid".into();
+            }
+        }
+        None => told.holders.push(stored.record.clone()),
+    }
+}
+
+/// A coordinated elector that finds no lease is told that one names it, and creates what it would
+/// write over that.
+fn create_what_is_missing(mutated: &mut Mutated, op: &mut Op, cx: &mut Cx<'_>) -> Step<Ret> {
+    let missing = mutated.reading
+        && mutated.config.coordinated
+        && matches!(op, Op::Reply(Reply(Some(Err(StoreError::NotFound)))));
+    if missing {
+        let record = Record::default()
+            .holder(mutated.config.identity.clone())
+            .duration_seconds(mutated.config.timing.lease.as_secs() as i64);
+        let stored = Stored::new(record, Version::Number(1), Name::EMPTY);
+        *op = Op::Reply(Reply(Some(Ok(stored))));
+    }
+    let mut step = mutated.inner(op, cx);
+    if missing
+        && let Step::Done(Ret::Reply(Turn { next: Next::Call { io, .. }, .. })) = &mut step
+        && let Io::Update(record, _) = io
+    {
+        *io = Io::Create(record.clone());
+    }
+    step
+}
+
+/// Everybody who looks at the term sees a clock that is late by how long the last renewal took.
+fn acting_time_from_the_reply(mutated: &mut Mutated, op: &mut Op, cx: &mut Cx<'_>) -> Step<Ret> {
+    if !matches!(op, Op::Watch(_) | Op::Holds(_) | Op::IsLeader(_) | Op::Rest(_)) {
+        return mutated.inner(op, cx);
+    }
+    let took = mutated.took;
+    let now = Instant::from_nanos(cx.now().as_nanos().saturating_sub(took.as_nanos() as u64));
+    let step = mutated.inner_at(now, op, cx);
+    moved(step, |until| until + took)
+}

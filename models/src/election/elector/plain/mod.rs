@@ -1,0 +1,299 @@
+//! The strict elector again, written to be read and not to be quick, with the mistakes that one
+//! may make in it. Without a mistake it decides at every step what the machine that ships decides.
+//!
+//! Left out: the classic profile, ordered versions, and coordinated elections.
+
+mod attempt;
+mod mistake;
+mod release;
+mod run;
+
+use std::time::Duration;
+
+use seatrial_core::elector::{
+    Bounds, Config, ConfigError, Election, Fence, Name, Next, Notes, Observed, Op, Profile, RUN,
+    Record, Reply, Ret, Stored, TERM, Timestamp, Turn, Version, Versions, validate_nanos,
+};
+use seatrial_core::machine::{Cx, Machine, Step};
+use seatrial_core::runtime::Instant;
+
+use super::part::Rules;
+use attempt::Attempt;
+use release::Release;
+
+pub(super) use mistake::Mistake;
+use mistake::Mistake::*;
+
+/// Where a run stands.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Stage {
+    Idle,
+    /// A single attempt.
+    Once,
+    /// The next attempt to acquire is due then.
+    Acquire(Instant),
+    /// The work is being started.
+    Lead,
+    Round(Round),
+    /// The next round is due then.
+    Between(Instant),
+    /// The work winds down, until then at most.
+    Drain(Instant),
+    Release(Release),
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Round {
+    began: Instant,
+    deadline: Instant,
+    tick: Instant,
+}
+
+/// A term, the last one after it is over.
+#[derive(Clone, Debug)]
+struct Term {
+    number: u64,
+    live: bool,
+    valid_until: Instant,
+    fence: Option<Fence>,
+    ended_at: Instant,
+    working: bool,
+}
+
+/// The strict elector, written down plainly.
+#[derive(Clone, Debug)]
+pub(super) struct Plain {
+    mistakes: &'static [Mistake],
+    config: Config,
+    bounds: Bounds,
+    observed: Observed,
+    /// The first sighting of each of the last few states of the lock.
+    sightings: Vec<(Name, Version, Observed)>,
+    /// The version that an update names.
+    version: Option<Version>,
+    reported: Name,
+    stage: Stage,
+    attempt: Option<Attempt>,
+    /// Whether the last attempt has sent a write.
+    wrote: bool,
+    /// The count of transitions that was written last.
+    written: Option<i64>,
+    /// Counts its runs.
+    runs: u64,
+    cancelled: bool,
+    term: Term,
+    notes: Notes,
+    /// The time of an observation that is still to be written ([`TimeWrittenLater`]).
+    unwritten: Option<Instant>,
+}
+
+impl Plain {
+    /// Makes the rules for a set-up, or refuses it.
+    pub(super) fn rules(
+        mistakes: &'static [Mistake],
+        config: Config,
+    ) -> Result<Rules, ConfigError> {
+        let makes = |mistake| mistakes.contains(&mistake);
+        if makes(FractionalLeases) && config.timing.lease.subsec_nanos() != 0 {
+            let nanos = |time: Duration| i64::try_from(time.as_nanos()).unwrap_or(i64::MAX);
+            let timing = config.timing;
+            validate_nanos(nanos(timing.lease), nanos(timing.renew), nanos(timing.retry))?;
+        } else if !makes(NoValidation) {
+            config.validate()?;
+        }
+        Ok(Self::unchecked(mistakes, config))
+    }
+
+    /// Makes the rules for a set-up; what is left out here has those that ship.
+    pub(super) fn unchecked(mistakes: &'static [Mistake], config: Config) -> Rules {
+        match (config.profile, config.versions) {
+            (Profile::Strict(bounds), Versions::Opaque) if !config.coordinated => {
+                Box::new(Self::new(mistakes, config, bounds))
+            }
+            _ => Box::new(Election::unchecked(config)),
+        }
+    }
+
+    fn new(mistakes: &'static [Mistake], config: Config, bounds: Bounds) -> Self {
+        let term = Term {
+            number: 0,
+            live: false,
+            valid_until: Instant::ZERO,
+            fence: None,
+            ended_at: Instant::ZERO,
+            working: false,
+        };
+        Self {
+            mistakes,
+            config,
+            bounds,
+            observed: Observed::default(),
+            sightings: Vec::new(),
+            version: None,
+            reported: Name::EMPTY,
+            stage: Stage::Idle,
+            attempt: None,
+            wrote: false,
+            written: None,
+            runs: 0,
+            cancelled: false,
+            term,
+            notes: Notes::default(),
+            unwritten: None,
+        }
+    }
+
+    fn makes(&self, mistake: Mistake) -> bool {
+        self.mistakes.contains(&mistake)
+    }
+
+    fn turn(&mut self, next: Next) -> Turn {
+        Turn { notes: std::mem::take(&mut self.notes), next }
+    }
+
+    fn is_holder(&self) -> bool {
+        self.observed.record.holder == self.config.identity
+    }
+
+    /// LE-13, [S] LE-14.
+    fn lease_is_valid(&self, now: Instant) -> bool {
+        let own = self.config.timing.stored_lease();
+        let recorded = u64::try_from(self.observed.record.duration_seconds).unwrap_or(0);
+        let length = match recorded {
+            0 if self.makes(NoDurationIsOver) => Duration::ZERO,
+            0 => own,
+            seconds => Duration::from_secs(seconds),
+        };
+        self.observed.at + length > now
+    }
+
+    fn set_observed(&mut self, observed: Observed) {
+        if self.makes(TimeWrittenLater) && self.observed.at != observed.at {
+            self.unwritten = Some(observed.at);
+            self.observed.record = observed.record;
+        } else {
+            self.observed = observed;
+        }
+    }
+
+    /// LE-21, [S] CX-12: each state of the lock counts from its first sighting.
+    fn observe(&mut self, stored: &Stored, now: Instant) {
+        const REMEMBERED: usize = 8;
+        let same = |(uid, version, _): &&(Name, Version, Observed)| {
+            *uid == stored.uid && *version == stored.version
+        };
+        let seen = match self.sightings.iter().find(same) {
+            Some((_, _, seen)) => seen.clone(),
+            None => {
+                let seen = Observed::new(stored.record.clone(), now);
+                self.sightings.push((stored.uid.clone(), stored.version.clone(), seen.clone()));
+                if self.sightings.len() > REMEMBERED {
+                    self.sightings.remove(0);
+                }
+                seen
+            }
+        };
+        self.set_observed(seen);
+        self.remember(&stored.version);
+    }
+
+    fn remember(&mut self, version: &Version) {
+        if self.version.is_none() || !self.makes(NamesTheFirstVersion) {
+            self.version = Some(version.clone());
+        }
+    }
+
+    fn observe_own(&mut self, record: Record, stored: &Stored, now: Instant) {
+        self.set_observed(Observed::new(record, now));
+        self.remember(&stored.version);
+    }
+
+    /// LE-52.
+    fn report(&mut self) {
+        let holder = self.observed.record.holder.clone();
+        if holder != self.reported {
+            self.reported = holder.clone();
+            self.notes.new_leader = Some(holder);
+        }
+    }
+
+    fn wall(cx: &Cx<'_>) -> Option<Timestamp> {
+        Some(Timestamp::from(cx.wall()))
+    }
+
+    fn revoke(&mut self, cx: &mut Cx<'_>) {
+        if self.term.live {
+            self.term.live = false;
+            self.term.ended_at = cx.now();
+            cx.wakes.all(TERM);
+            cx.wakes.all(RUN);
+        }
+    }
+
+    /// SF-11: whoever looks ends the term if its time has passed.
+    fn term_is_live(&mut self, cx: &mut Cx<'_>) -> bool {
+        if self.term.live && cx.now() >= self.term.valid_until {
+            self.revoke(cx);
+        }
+        self.term.live
+    }
+
+    fn holds(&mut self, term: u64, cx: &mut Cx<'_>) -> bool {
+        (term == self.term.number || self.makes(HoldsAnyTerm)) && self.term_is_live(cx)
+    }
+
+    fn leads(&mut self, cx: &mut Cx<'_>) -> bool {
+        let live = self.makes(LeaderWithoutTime) || self.term_is_live(cx);
+        self.is_holder() && (live || self.makes(LeadsBeforeTheReply))
+    }
+
+    /// LE-55.
+    fn is_healthy(&self, tolerance: Duration, now: Instant) -> bool {
+        let allowed = self.config.timing.lease.saturating_add(tolerance);
+        !self.is_holder() || now.since(self.observed.at) <= allowed
+    }
+}
+
+/// A fraction below one.
+fn fraction(entropy: u64) -> f64 {
+    (entropy >> 11) as f64 / (1u64 << 53) as f64
+}
+
+impl Machine for Plain {
+    type Op = Op;
+    type Ret = Ret;
+
+    fn step(&mut self, op: &mut Op, cx: &mut Cx<'_>) -> Step<Ret> {
+        if let (Op::Begin(_) | Op::Rest(_) | Op::Reply(_), Some(at)) = (&op, self.unwritten) {
+            self.observed.at = at;
+            self.unwritten = None;
+        }
+        Step::Done(match op {
+            Op::Begin(begin) => Ret::Begin(self.begin(begin.cancelled, cx)),
+            Op::Try(_) => Ret::Try(self.begin_once(cx)),
+            Op::GiveUp(_) => Ret::GiveUp(self.release_once(cx)),
+            Op::Reply(Reply(answer)) => Ret::Reply(self.replied(answer.take(), cx)),
+            Op::Rest(_) => return self.rest(cx).map(Ret::Rest),
+            Op::Runs(_) => Ret::Runs(self.runs),
+            Op::Cancel(cancel) => {
+                self.cancel(cancel.run, cx);
+                Ret::Cancel(())
+            }
+            Op::Abort(_) => Ret::Abort(self.abort(cx)),
+            Op::WorkEnded(work) => Ret::WorkEnded(self.work_ended(work, cx)),
+            Op::Watch(watch) if self.holds(watch.term, cx) => {
+                return Step::Wait { on: TERM, until: Some(self.term.valid_until) };
+            }
+            Op::Watch(_) => Ret::Watch(()),
+            Op::Holds(holds) => Ret::Holds(self.holds(holds.term, cx)),
+            Op::IsLeader(_) => Ret::IsLeader(self.leads(cx)),
+            Op::Leader(_) => Ret::Leader(self.observed.record.holder.clone()),
+            Op::Look(_) => Ret::Look(self.observed.clone()),
+            Op::Check(check) => Ret::Check(self.is_healthy(check.tolerance, cx.now())),
+            Op::Report(_) => {
+                self.report();
+                Ret::Report(self.notes.new_leader.take())
+            }
+        })
+    }
+}

@@ -1,0 +1,99 @@
+//! Work that ends before its term, and work that outlives it.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use seatrial_core::elector::Op;
+use seatrial_core::runtime::Runtime;
+
+use super::renewals::at;
+use super::{Known, millis, some_step, terms};
+use crate::elector::scene::{Scene, releasing, strict};
+use crate::elector::timeline::Asked;
+use crate::elector::{Elector, History};
+use crate::engine::Engine;
+use crate::trial::{Scenario, World, sleeps};
+
+/// The work of a leader panics or returns while nobody cancels its run.
+pub(super) struct WorkEndsEarly;
+
+const PANICS: u32 = 0;
+const RETURNS: u32 = 1;
+
+impl Scenario<Elector> for WorkEndsEarly {
+    const NAME: &'static str = "work_ends_early";
+    const SAYS: &'static str = "the work of a leader panics, returns, or returns and the run is to \
+                                go on; later somebody cancels the run";
+
+    fn run<R: Runtime>(&self, world: &World<R, Elector>) {
+        let scene = Scene::new(world);
+        let how = world.runtime().choose(3);
+        let config = releasing("a").work_ends_term(how == RETURNS);
+        let (a, b) = (scene.elector(config), scene.elector(strict("b")));
+        let asked = a.clone();
+        let observer = world.spawn("observer", move || {
+            scene.sleep(millis(1_500)); // after a renewal, if the run goes on
+            let _says = asked.is_leader();
+            scene.sleep(millis(200));
+            asked.cancel();
+        });
+        let ran = catch_unwind(AssertUnwindSafe(|| {
+            a.lead(move |a, _| {
+                a.runtime().sleep_until(at(500));
+                assert!(how != PANICS, "the work breaks");
+            })
+        }));
+        assert_eq!(ran.is_err(), how == PANICS, "a panic is passed on");
+        world.join(observer);
+        assert_eq!(b.attempt(), Ok(true), "the lease is free");
+    }
+
+    fn reaches(history: &History) -> bool {
+        some_step(history, |before, asked, _| work_ends(before, asked) && before.running)
+    }
+
+    fn cannot_run_on(engine: Engine) -> Option<&'static str> {
+        sleeps(engine)
+    }
+}
+
+fn work_ends(before: &Known, asked: &Asked<'_>) -> bool {
+    before.led && !before.cancelled && matches!(asked.op, Op::WorkEnded(_))
+}
+
+/// The work of a run goes on after its end, and ends while the next run leads.
+pub(super) struct EarlierWorkEndsLate;
+
+impl Scenario<Elector> for EarlierWorkEndsLate {
+    const NAME: &'static str = "earlier_work_ends_late";
+    const SAYS: &'static str = "the work of a run that is over ends while the next run leads";
+
+    fn run<R: Runtime>(&self, world: &World<R, Elector>) {
+        let scene = Scene::new(world);
+        let a = scene.elector(strict("a"));
+        let cancelled = a.clone();
+        let canceller = world.spawn("canceller", move || {
+            scene.sleep(millis(500));
+            cancelled.cancel();
+        });
+        a.lead(|a, _| a.runtime().sleep_until(at(1_200)));
+        world.join(canceller);
+        a.again().lead(|a, leadership| {
+            a.runtime().sleep_until(at(1_300));
+            let _valid = leadership.is_valid();
+            a.cancel();
+        });
+    }
+
+    fn reaches(history: &History) -> bool {
+        let late = some_step(history, |before, asked, _| {
+            let of_the_current = before.term.as_ref().map(|term| term.number);
+            matches!(asked.op, Op::WorkEnded(work) if Some(work.term) < of_the_current)
+                && before.running
+        });
+        late && terms(history, 0) == 2
+    }
+
+    fn cannot_run_on(engine: Engine) -> Option<&'static str> {
+        sleeps(engine)
+    }
+}

@@ -1,0 +1,336 @@
+//! What every scenario is set in: a store, electors that share it, and their callbacks.
+
+use std::fmt;
+use std::ops::Deref;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, AtomicU32, Ordering};
+use std::time::Duration;
+
+use seatrial_core::cancel::CancelToken;
+use seatrial_core::elector::Elector as CoreElector;
+use seatrial_core::elector::{
+    AsyncCallbacks, Bounds, Callbacks, Config, ConfigError, Leadership, LeaseLock, LeaseSpec, Meta,
+    Name, Object, ObjectName, Profile, Timing,
+};
+use seatrial_core::monitor::Monitor;
+use seatrial_core::runtime::Runtime;
+
+use super::Elector;
+use super::part::{Edit, Request, Seat, Serve, SetUp};
+use super::road::{Connection, Fate, Passing, Road, Shared};
+use super::store::Served;
+use crate::trial::World;
+
+/// The notes that callbacks leave: the value is the elector's number.
+pub(super) const STARTS: &str = "starts to work";
+/// The protected work returns.
+pub(super) const ENDS: &str = "ends its work";
+/// The stop callback was called.
+pub(super) const STOPS: &str = "is told to stop";
+/// The run has returned.
+pub(super) const RETURNS: &str = "returns";
+/// The new-leader callback was called: [`told`] packs elector and leader into the value.
+pub(super) const IS_TOLD: &str = "is told of a leader";
+
+/// A check was answered, with yes or with no.
+pub(super) const IS_HEALTHY: &str = "is said to be healthy";
+pub(super) const IS_WEDGED: &str = "is said to be wedged";
+
+/// Packs an elector's number and the identity of a leader into the value of a note.
+pub(super) fn told(number: u8, leader: &Name) -> u64 {
+    let letter = leader.as_str().bytes().next().unwrap_or(0);
+    u64::from(number) << 8 | u64::from(letter)
+}
+
+/// The elector of `core` as scenarios run it.
+pub(super) type Tried<R> = CoreElector<LeaseLock<Connection<R>>, R, Seat>;
+/// Its leadership.
+pub(super) type Leads<R> = Leadership<R, Seat>;
+
+/// Three, two and one seconds: short lives make short histories.
+pub(super) const TIMING: Timing = Timing::seconds(3, 2, 1);
+/// How long the work of these electors goes on after its cancellation, at most.
+pub(super) const WORK: Duration = Duration::from_millis(500);
+
+/// A strict set-up over perfect clocks.
+pub(super) fn strict(identity: &str) -> Config {
+    let bounds = Bounds::PERFECT.work(WORK);
+    Config::new(identity).timing(TIMING).profile(Profile::Strict(bounds))
+}
+
+/// The same, which frees the lease when it is cancelled.
+pub(super) fn releasing(identity: &str) -> Config {
+    strict(identity).release_on_cancel(true)
+}
+
+/// The reference's rules. Retry and renew take less than the lease, as they must.
+pub(super) fn classic(identity: &str) -> Config {
+    Config::classic(identity).timing(Timing::seconds(15, 10, 2))
+}
+
+/// A store and the electors that share it.
+pub(super) struct Scene<R: Runtime> {
+    pub(super) world: World<R, Elector>,
+    store: Shared<R>,
+    electors: Arc<AtomicU8>,
+}
+
+impl<R: Runtime> Clone for Scene<R> {
+    fn clone(&self) -> Self {
+        Self {
+            world: self.world.clone(),
+            store: Arc::clone(&self.store),
+            electors: Arc::clone(&self.electors),
+        }
+    }
+}
+
+impl<R: Runtime> Scene<R> {
+    pub(super) fn new(world: &World<R, Elector>) -> Self {
+        let store = Arc::new(Monitor::new(world.runtime(), world.machine()));
+        Self { world: world.clone(), store, electors: Arc::default() }
+    }
+
+    /// Adds an elector with a prompt connection.
+    pub(super) fn elector(&self, config: Config) -> Participant<R> {
+        self.elector_on(|_, _| Fate::Prompt, config)
+    }
+
+    /// Adds an elector with a connection of that kind.
+    pub(super) fn elector_on(
+        &self,
+        road: impl Fn(&R, Passing) -> Fate + Send + Sync + 'static,
+        config: Config,
+    ) -> Participant<R> {
+        self.try_elector_on(Box::new(road), config).expect("the set-up is accepted")
+    }
+
+    /// Adds an elector, unless its set-up is refused.
+    pub(super) fn try_elector(&self, config: Config) -> Result<Participant<R>, ConfigError> {
+        self.try_elector_on(Box::new(|_, _| Fate::Prompt), config)
+    }
+
+    fn try_elector_on(&self, road: Road<R>, config: Config) -> Result<Participant<R>, ConfigError> {
+        let number = self.electors.fetch_add(1, Ordering::Relaxed);
+        let runtime = self.world.runtime();
+        let set_up = SetUp { config: config.clone(), number };
+        let seat = Seat::new(self.world.machine(), set_up, runtime)?;
+        let calls = AtomicU32::new(0);
+        let connection = Connection { store: Arc::clone(&self.store), number, calls, road };
+        let lock = LeaseLock::new(connection, LEASE.0, LEASE.1);
+        let elector = Arc::new(CoreElector::with_host(runtime, lock, &config, seat));
+        let token = CancelToken::new(runtime);
+        Ok(Participant { elector, number, token, world: self.world.clone() })
+    }
+
+    /// Does something to the lease from outside.
+    pub(super) fn interfere(&self, request: Request) -> Served {
+        self.store.call(Serve { by: None, call: 0, request })
+    }
+
+    /// Does something to the lease from outside.
+    pub(super) fn edit(&self, edit: Edit) -> Served {
+        self.interfere(Request::Edit(edit))
+    }
+
+    /// Creates a lease as another program may: with a holder, and hardly anything else.
+    pub(super) fn strange_lease(&self) {
+        let holder = Some(Name::new("stranger"));
+        let content = LeaseSpec::default().holder(holder);
+        let lease = Box::new(Object::new(Meta::new(lease_name()), content));
+        self.interfere(Request::Create(lease)).expect("there was none");
+    }
+
+    /// Creates a lease as a server that chooses the holder does.
+    pub(super) fn nominate(&self, holder: &str) {
+        let content = LeaseSpec::default()
+            .holder(Some(Name::new(holder)))
+            .duration_seconds(Some(3))
+            .transitions(Some(1));
+        let lease = Box::new(Object::new(Meta::new(lease_name()), content));
+        self.interfere(Request::Create(lease)).expect("there was none");
+    }
+
+    /// Sleeps so long.
+    pub(super) fn sleep(&self, time: Duration) {
+        let runtime = self.world.runtime();
+        runtime.sleep_until(runtime.now() + time);
+    }
+}
+
+impl<R: Runtime> fmt::Debug for Scene<R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Scene")
+    }
+}
+
+const LEASE: (&str, &str) = ("default", "lease");
+
+fn lease_name() -> ObjectName {
+    ObjectName::new(LEASE.0, LEASE.1)
+}
+
+/// An elector of the scene, with the token of its next run.
+pub(super) struct Participant<R: Runtime> {
+    elector: Arc<Tried<R>>,
+    number: u8,
+    token: CancelToken<R>,
+    world: World<R, Elector>,
+}
+
+impl<R: Runtime> Clone for Participant<R> {
+    fn clone(&self) -> Self {
+        Self {
+            elector: Arc::clone(&self.elector),
+            number: self.number,
+            token: self.token.clone(),
+            world: self.world.clone(),
+        }
+    }
+}
+
+impl<R: Runtime> Deref for Participant<R> {
+    type Target = Tried<R>;
+
+    fn deref(&self) -> &Tried<R> {
+        &self.elector
+    }
+}
+
+impl<R: Runtime> fmt::Debug for Participant<R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Participant").field("number", &self.number).finish_non_exhaustive()
+    }
+}
+
+impl<R: Runtime> Participant<R> {
+    /// Runs on this thread until the run is over; the work is done on a thread of its own.
+    pub(super) fn lead(&self, work: impl Fn(&Self, &Leads<R>) + Send + Sync + 'static) -> bool {
+        self.run_as(Worker { watches: false, work: Box::new(work), of: self.clone() })
+    }
+
+    /// As [`lead`](Self::lead), with reports of new leaders.
+    pub(super) fn lead_and_watch(
+        &self,
+        work: impl Fn(&Self, &Leads<R>) + Send + Sync + 'static,
+    ) -> bool {
+        self.run_as(Worker { watches: true, work: Box::new(work), of: self.clone() })
+    }
+
+    /// Cancels the run.
+    pub(super) fn cancel(&self) {
+        self.token.cancel();
+    }
+
+    /// Returns the same elector with a new token, for another run.
+    pub(super) fn again(&self) -> Self {
+        Self { token: CancelToken::new(self.world.runtime()), ..self.clone() }
+    }
+
+    /// As [`lead`](Self::lead), as a task: the work is part of it.
+    pub(super) async fn lead_async<F: Future<Output = ()> + Send>(
+        &self,
+        work: impl Fn(Self, Leads<R>) -> F + Send + Sync,
+    ) -> bool {
+        let task = Task { of: self.clone(), work };
+        let led = self.elector.run_async(&self.token, &task).await.expect("it does not run yet");
+        self.returned();
+        led
+    }
+
+    /// Checks the elector, and writes down what is answered.
+    pub(super) fn is_checked(&self, tolerance: Duration) {
+        let healthy = self.elector.check(tolerance).is_ok();
+        self.world.note(if healthy { IS_HEALTHY } else { IS_WEDGED }, self.number.into());
+    }
+
+    /// Writes down that a run has returned.
+    pub(super) fn returned(&self) {
+        self.world.note(RETURNS, self.number.into());
+    }
+
+    /// Returns the runtime that everything lives on.
+    pub(super) fn runtime(&self) -> &R {
+        self.world.runtime()
+    }
+
+    fn run_as(&self, worker: Worker<R>) -> bool {
+        let worker = Arc::new(worker);
+        let led = self.elector.run(&self.token, &worker).expect("it does not run yet");
+        self.returned();
+        led
+    }
+}
+
+/// Writes down what the callbacks of a task are told.
+struct Task<R: Runtime, W> {
+    of: Participant<R>,
+    work: W,
+}
+
+/// Writes down that the work of a task has ended, or was dropped.
+struct NotesItsEnd<'a, R: Runtime>(&'a Participant<R>);
+
+impl<R: Runtime> Drop for NotesItsEnd<'_, R> {
+    fn drop(&mut self) {
+        self.0.world.note(ENDS, self.0.number.into());
+    }
+}
+
+impl<R: Runtime, W, F> AsyncCallbacks<R, Seat> for Task<R, W>
+where
+    W: Fn(Participant<R>, Leads<R>) -> F + Send + Sync,
+    F: Future<Output = ()> + Send,
+{
+    async fn started_leading(&self, leadership: Leads<R>) {
+        self.of.world.note(STARTS, self.of.number.into());
+        let ends = NotesItsEnd(&self.of);
+        (self.work)(self.of.clone(), leadership).await;
+        drop(ends);
+    }
+
+    fn stopped_leading(&self) {
+        self.of.world.note(STOPS, self.of.number.into());
+    }
+}
+
+/// Writes down what its callbacks are told.
+struct Worker<R: Runtime> {
+    of: Participant<R>,
+    watches: bool,
+    work: Work<R>,
+}
+
+/// What a leader does while it leads.
+type Work<R> = Box<dyn Fn(&Participant<R>, &Leads<R>) + Send + Sync>;
+
+impl<R: Runtime> Worker<R> {
+    fn note(&self, what: &'static str) {
+        self.of.world.note(what, self.of.number.into());
+    }
+}
+
+impl<R: Runtime> Callbacks<R, Seat> for Worker<R> {
+    fn started_leading(&self, leadership: &Leads<R>) {
+        self.note(STARTS);
+        (self.work)(&self.of, leadership);
+        self.note(ENDS);
+    }
+
+    fn stopped_leading(&self) {
+        self.note(STOPS);
+    }
+
+    fn new_leader(&self, leader: &Name) {
+        self.of.world.note(IS_TOLD, told(self.of.number, leader));
+    }
+
+    fn wants_new_leader(&self) -> bool {
+        self.watches
+    }
+}
+
+/// Waits until the leadership is over.
+pub(super) fn until_it_ends<R: Runtime>(_: &Participant<R>, leadership: &Leads<R>) {
+    leadership.wait();
+}

@@ -1,0 +1,297 @@
+//! The elector as a sequential object: whole attempts and releases, written down as the rules
+//! tell them, with nothing in flight.
+
+use seatrial_core::elector::{
+    Config, Fields, Io, Name, Profile, Record, StoreError, Stored, Timestamp, Version,
+};
+
+/// The world of one call: it answers calls on the lock, and time passes while it does.
+pub trait World {
+    /// Makes a call.
+    ///
+    /// # Errors
+    /// As a store does.
+    fn call(&mut self, io: Io) -> Result<Stored, StoreError>;
+    /// Reads the monotonic clock, in nanoseconds.
+    fn now(&self) -> u64;
+    /// Reads the wall clock.
+    fn wall(&self) -> Timestamp;
+}
+
+/// A term of the strict profile.
+#[derive(Clone, PartialEq, Eq, Debug)]
+struct Term {
+    uid: Name,
+    transitions: i64,
+    valid_until: u64,
+}
+
+/// One elector (`election:LE-8`).
+#[derive(Clone, Debug)]
+pub struct Spec {
+    config: Config,
+    /// The record that counts, and since when.
+    pub observed: (Record, u64),
+    /// The raw bytes that were last read, as text.
+    raw: String,
+    /// What the strict profile has seen: object, version, record, since when. Oldest first.
+    seen: Vec<(Name, Version, Record, u64)>,
+    remembered: Option<Version>,
+    reported: Name,
+    term: Option<Term>,
+    written: Option<i64>,
+}
+
+impl Spec {
+    /// Makes an elector that has seen nothing.
+    #[must_use]
+    pub fn new(config: Config) -> Self {
+        Self {
+            config,
+            observed: (Record::default(), 0),
+            raw: String::new(),
+            seen: Vec::new(),
+            remembered: None,
+            reported: Name::EMPTY,
+            term: None,
+            written: None,
+        }
+    }
+
+    fn strict(&self) -> bool {
+        self.config.profile != Profile::Classic
+    }
+
+    fn holds(&self) -> bool {
+        self.observed.0.holder == self.config.identity
+    }
+
+    /// Tells whether the user is told that this elector leads (`election:LE-12`).
+    pub fn is_leader(&mut self, now: u64) -> bool {
+        self.holds() && (!self.strict() || self.live(now))
+    }
+
+    fn live(&mut self, now: u64) -> bool {
+        self.term = self.term.take().filter(|term| now < term.valid_until);
+        self.term.is_some()
+    }
+
+    fn lease_valid(&self, now: u64) -> bool {
+        let (record, since) = &self.observed;
+        let mut seconds = record.duration_seconds;
+        if seconds <= 0 && self.strict() {
+            seconds = self.config.timing.lease.as_secs() as i64;
+        }
+        i128::from(*since) + i128::from(seconds) * 1_000_000_000 > i128::from(now)
+    }
+
+    /// Answers the health check (`election:LE-55`).
+    #[must_use]
+    pub fn is_healthy(&self, tolerance: u64, now: u64) -> bool {
+        let allowed = self.config.timing.lease.as_nanos() + u128::from(tolerance);
+        !self.holds() || u128::from(now.saturating_sub(self.observed.1)) <= allowed
+    }
+
+    /// Takes the report of a new leader (`election:LE-52`).
+    pub fn report(&mut self) -> Option<Name> {
+        let holder = &self.observed.0.holder;
+        if *holder == self.reported {
+            return None;
+        }
+        self.reported = holder.clone();
+        Some(holder.clone())
+    }
+
+    /// Makes one attempt (`election:LE-16` to `LE-24`); true if it succeeded.
+    pub fn attempt(&mut self, world: &mut impl World) -> bool {
+        let now = world.now();
+        let mut desired = Record::default()
+            .holder(self.config.identity.clone())
+            .duration_seconds(self.config.timing.lease.as_secs() as i64)
+            .acquire_time(Some(world.wall()))
+            .renew_time(Some(world.wall()));
+        let may_renew_unread = !self.strict() || self.live(now);
+        if self.holds() && self.lease_valid(now) && may_renew_unread {
+            desired.acquire_time = self.observed.0.acquire_time;
+            desired.transitions = self.observed.0.transitions;
+            if let Some(version) = self.remembered.clone()
+                && let Ok(stored) = self.write(world, Io::Update(desired.clone(), version))
+            {
+                return self.won(now, desired, &stored, world.now());
+            }
+        }
+        let read = match world.call(Io::Get) {
+            Err(StoreError::NotFound) => return self.create(now, desired, world),
+            Err(_) => return false,
+            Ok(read) => read,
+        };
+        self.observe(&read, world.now());
+        if self.strict() {
+            return self.take_or_renew_strictly(now, desired, &read, world);
+        }
+        if !read.record.holder.is_empty() && self.lease_valid(now) && !self.holds() {
+            return false;
+        }
+        if self.holds() {
+            desired.acquire_time = read.record.acquire_time;
+            desired.transitions = read.record.transitions;
+        } else {
+            desired.transitions = read.record.transitions + 1;
+        }
+        self.update(now, desired, read.version, world)
+    }
+
+    fn take_or_renew_strictly(
+        &mut self,
+        now: u64,
+        mut desired: Record,
+        read: &Stored,
+        world: &mut impl World,
+    ) -> bool {
+        let record = &read.record;
+        if self.live(world.now()) {
+            let of_term = self.term.as_ref().is_some_and(|term| {
+                (&term.uid, term.transitions) == (&read.uid, record.transitions)
+            });
+            if !of_term || record.holder != self.config.identity {
+                self.term = None;
+                return false;
+            }
+            desired.acquire_time = record.acquire_time;
+            desired.transitions = record.transitions;
+        } else {
+            let others = !record.holder.is_empty() && record.holder != self.config.identity;
+            if others && self.lease_valid(now) {
+                return false;
+            }
+            desired.acquire_time = desired.renew_time;
+            desired.transitions = record.transitions + 1;
+        }
+        self.update(now, desired, read.version.clone(), world)
+    }
+
+    fn create(&mut self, now: u64, desired: Record, world: &mut impl World) -> bool {
+        if self.strict() && self.term.take().is_some() {
+            return false;
+        }
+        match self.write(world, Io::Create(desired.clone())) {
+            Ok(stored) => self.won(now, desired, &stored, world.now()),
+            Err(_) => {
+                if !self.strict() {
+                    self.remembered = None;
+                }
+                false
+            }
+        }
+    }
+
+    fn update(
+        &mut self,
+        now: u64,
+        desired: Record,
+        version: Version,
+        world: &mut impl World,
+    ) -> bool {
+        match self.write(world, Io::Update(desired.clone(), version)) {
+            Ok(stored) => self.won(now, desired, &stored, world.now()),
+            Err(_) => false,
+        }
+    }
+
+    fn write(&mut self, world: &mut impl World, io: Io) -> Result<Stored, StoreError> {
+        if let Io::Create(record) | Io::Update(record, _) = &io
+            && !record.holder.is_empty()
+        {
+            self.written = Some(record.transitions);
+        }
+        world.call(io)
+    }
+
+    fn won(&mut self, began: u64, desired: Record, stored: &Stored, now: u64) -> bool {
+        let transitions = desired.transitions;
+        self.observed = (desired, now);
+        self.remembered = Some(stored.version.clone());
+        if !self.strict() {
+            return true;
+        }
+        let acting = u64::try_from(self.config.acting().as_nanos()).unwrap_or(u64::MAX);
+        let valid_until = began + acting;
+        let renewed = self.term.is_some();
+        if self.live(now) {
+            self.term.iter_mut().for_each(|term| term.valid_until = valid_until);
+            return true;
+        }
+        let acquired = !renewed && now < valid_until;
+        self.term = acquired.then(|| Term { uid: stored.uid.clone(), transitions, valid_until });
+        acquired
+    }
+
+    /// Takes note of what was read (`election:LE-21`, [S] `CX-12`).
+    fn observe(&mut self, read: &Stored, now: u64) {
+        self.remembered = Some(read.version.clone());
+        if !self.strict() {
+            let raw = read.record.to_json(Fields::Current);
+            if raw != self.raw {
+                self.observed = (read.record.clone(), now);
+                self.raw = raw;
+            }
+            return;
+        }
+        let sighting = self
+            .seen
+            .iter()
+            .rfind(|(uid, version, ..)| (uid, version) == (&read.uid, &read.version))
+            .cloned();
+        let (.., record, since) = sighting.unwrap_or_else(|| {
+            let sighting = (read.uid.clone(), read.version.clone(), read.record.clone(), now);
+            self.seen.push(sighting.clone());
+            if self.seen.len() > 8 {
+                self.seen.remove(0);
+            }
+            sighting
+        });
+        self.observed = (record, since);
+    }
+
+    /// Gives the lease up (`election:LE-41`, strict: `LE-42`). `pause` is called between tries of the
+    /// strict profile, with the time at which the release gives up.
+    pub fn release<W: World>(&mut self, world: &mut W, mut pause: impl FnMut(&mut W, u64)) -> bool {
+        self.term = self.term.take().filter(|_| !self.strict());
+        let deadline = world.now() + self.config.timing.renew.as_nanos() as u64;
+        loop {
+            if world.now() >= deadline {
+                return false;
+            }
+            let Ok(read) = world.call(Io::Get) else { return false };
+            let ours = if self.strict() {
+                self.observe(&read, world.now());
+                let record = &read.record;
+                record.holder == self.config.identity && self.written == Some(record.transitions)
+            } else {
+                self.remembered = Some(read.version.clone());
+                self.holds()
+            };
+            if !ours {
+                return true;
+            }
+            if world.now() >= deadline {
+                return false;
+            }
+            let record = Record::default()
+                .duration_seconds(1)
+                .renew_time(Some(world.wall()))
+                .acquire_time(Some(world.wall()))
+                .transitions(read.record.transitions);
+            match world.call(Io::Update(record, read.version)) {
+                Ok(stored) => {
+                    self.observed = (stored.record, world.now());
+                    self.remembered = Some(stored.version);
+                    return true;
+                }
+                Err(StoreError::Conflict) if self.strict() => pause(world, deadline),
+                Err(StoreError::Conflict) => {}
+                Err(_) => return false,
+            }
+        }
+    }
+}

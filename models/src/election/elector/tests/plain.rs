@@ -1,0 +1,98 @@
+//! The rules that were written down again decide at every step what the rules that ship decide.
+
+use std::time::Duration;
+
+use ::proptest::collection::vec;
+use ::proptest::prelude::*;
+use seatrial_core::elector::{Bounds, Config, Election, Profile, Timing};
+
+use crate::elector::decisions::{Happens, Place, random_happenings, set_ups};
+use crate::elector::plain::Plain;
+use crate::regressions::regressions;
+
+fn happens() -> impl Strategy<Value = Happens> {
+    prop_oneof![
+        8 => any::<u8>().prop_map(Happens::Call),
+        12 => any::<u8>().prop_map(Happens::Answer),
+        1 => any::<u8>().prop_map(Happens::Meddle),
+        4 => (0..3_000_u16).prop_map(Happens::Pass),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig {
+        cases: 512,
+        failure_persistence: regressions!("elector"),
+        ..ProptestConfig::default()
+    })]
+
+    #[test]
+    fn both_decide_alike_whatever_happens(all in vec(happens(), 0..120)) {
+        for config in set_ups() {
+            let mut ships = Place::new(Box::new(Election::new(config.clone()).unwrap()));
+            let mut plain = Place::new(Plain::rules(&[], config).unwrap());
+            for happens in &all {
+                prop_assert_eq!(ships.step(*happens), plain.step(*happens), "{:?}", happens);
+            }
+        }
+    }
+}
+
+prop_compose! {
+    /// A strict set-up that is accepted.
+    fn any_set_up()(
+        lease in 1..60_u64,
+        (renew, retry) in (1..1_000_u32, 1..900_u32),
+        (drift_ppm, work, scheduling) in (0..300_000_u32, 0..2_000_u64, 0..500_u64),
+        acting in prop::option::of(1..60_000_u64),
+        release_on_cancel in any::<bool>(),
+    ) -> Config {
+        let lease = Duration::from_secs(lease);
+        let renew = lease / 1_000 * renew;
+        let timing = Timing { lease, renew, retry: renew / 1_000 * retry };
+        let [work, scheduling] = [work, scheduling].map(Duration::from_millis);
+        let acting = acting.map(Duration::from_millis);
+        let profile = Profile::Strict(Bounds::default().drift_ppm(drift_ppm).work(work).scheduling(scheduling).acting(acting));
+        Config::new("me").timing(timing).profile(profile).release_on_cancel(release_on_cancel)
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig {
+        cases: 512,
+        failure_persistence: regressions!("elector"),
+        ..ProptestConfig::default()
+    })]
+
+    #[test]
+    fn both_decide_alike_in_any_set_up(config in any_set_up(), all in vec(happens(), 0..120)) {
+        match (Election::new(config.clone()), Plain::rules(&[], config)) {
+            (Ok(ships), Ok(plain)) => {
+                let (mut ships, mut plain) = (Place::new(Box::new(ships)), Place::new(plain));
+                for happens in &all {
+                    prop_assert_eq!(ships.step(*happens), plain.step(*happens), "{:?}", happens);
+                }
+            }
+            (Err(ours), Err(theirs)) => prop_assert_eq!(ours, theirs),
+            (ours, theirs) => prop_assert!(false, "{:?} {:?}", ours.is_ok(), theirs.is_ok()),
+        }
+    }
+}
+
+#[test]
+fn random_happenings_reach_terms_rounds_and_releases() {
+    let mut reached = std::collections::BTreeMap::new();
+    for seed in 0..200 {
+        let [_, releases, ..] = set_ups();
+        let mut ships = Place::new(Box::new(Election::new(releases).unwrap()));
+        for happens in random_happenings(seed) {
+            let decided = ships.step(happens);
+            for what in ["Lead", "releases: true", "slow_path: true", "led: true", "Conflict"] {
+                *reached.entry(what).or_insert(0_u32) += u32::from(decided.contains(what));
+            }
+        }
+    }
+    for what in ["Lead", "releases: true", "slow_path: true", "led: true"] {
+        assert!(reached[what] > 5, "{reached:?}");
+    }
+}

@@ -1,8 +1,0 @@
-//! The elector against the sequential object, and laws of its record.
-
-mod laws;
-mod mutants;
-mod plain;
-mod proptest;
-mod simulations;
-mod told;

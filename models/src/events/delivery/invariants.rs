@@ -1,0 +1,103 @@
+//! What is promised from end to end, as checks of a history.
+
+use std::collections::BTreeMap;
+
+use super::chain::{Answer, Call, Informed};
+use super::{Delivery, Event, History};
+use crate::reflector::Happen;
+use crate::trial::{self, Invariant, Ledger as _, Violation, What};
+
+type Checked = Result<(), Violation>;
+
+pub(super) fn all() -> Vec<Invariant<Delivery>> {
+    vec![
+        Invariant::eventually(
+            "every_change_is_reconciled",
+            "once all is at rest, every key was reconciled last with what the server has of it",
+            &["cache:PT-5", "cache:PT-7", "cache:PT-9", "workqueue:CL-2"],
+            every_change_is_reconciled,
+        ),
+        Invariant::always(
+            "work_sees_what_was_told",
+            "a worker sees the store in the state that made the key due, or in a later one",
+            &["cache:CT-8"],
+            work_sees_what_was_told,
+        ),
+    ]
+}
+
+/// What is known before an event.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Book {
+    server: BTreeMap<u8, u64>,
+    revision: u64,
+    /// What the store was told to have, of each key; zero for none.
+    told: BTreeMap<u8, u64>,
+    reconciled: BTreeMap<u8, u64>,
+}
+
+impl Book {
+    fn happen(&mut self, happen: Happen, revision: u64) {
+        if revision > self.revision {
+            match happen {
+                Happen::Write(key) => drop(self.server.insert(key, revision)),
+                Happen::Remove(key) => drop(self.server.remove(&key)),
+                _ => {}
+            }
+        }
+        self.revision = revision;
+    }
+}
+
+impl trial::Ledger<Delivery> for Book {
+    fn apply(&mut self, event: &Event) {
+        let What::Step { op, .. } = &event.what else { return };
+        match (op, event.returned()) {
+            (Call::Begin(begin), Some(_)) => {
+                self.server = (0..begin.0).map(|key| (key, 10 + u64::from(key))).collect();
+                self.revision = 10 + u64::from(begin.0);
+            }
+            (Call::Occur(occur), Some((_, Answer::Occur(revision)))) => {
+                self.happen(occur.0, *revision);
+            }
+            (_, Some((_, Answer::Inform(Informed::Stored(told))))) => {
+                self.told.extend(told.iter().copied());
+            }
+            (Call::Finish(finish), Some((_, Answer::Finish(true)))) => {
+                self.reconciled.insert(finish.0.key, finish.0.saw);
+            }
+            _ => {}
+        }
+    }
+}
+
+fn every_change_is_reconciled(history: &History) -> Checked {
+    Book::when_quiet(history, |book| {
+        let keys = book.server.keys().chain(book.reconciled.keys());
+        for key in keys {
+            let [newest, seen] =
+                [&book.server, &book.reconciled].map(|of| of.get(key).copied().unwrap_or(0));
+            if newest != seen {
+                return Err(format!("key {key} was reconciled with {seen}, and is at {newest}"));
+            }
+        }
+        Ok(())
+    })
+}
+
+fn work_sees_what_was_told(history: &History) -> Checked {
+    Book::at_every_event(history, |book, event| match event.returned() {
+        Some((_, Answer::Take(Some(work)))) => match book.told.get(&work.key) {
+            Some(told) if work.saw != *told => {
+                Err(format!("key {} is seen as {}, and is stored as {told}", work.key, work.saw))
+            }
+            _ => Ok(()),
+        },
+        _ => Ok(()),
+    })
+}
+
+/// Tells whether some event meets a condition that knows what happened before it.
+pub(super) fn some(history: &History, wanted: impl Fn(&Book, &Event) -> bool) -> bool {
+    Book::some(history, wanted)
+}

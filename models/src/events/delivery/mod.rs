@@ -1,0 +1,97 @@
+//! The page of delivery from end to end: every key that changes at the server is reconciled again,
+//! through reflector, store, work queue, worker and retry.
+//!
+//! The rules are those that ship: the reflector, `apply` on a store, the rate-limiting queue. What
+//! holds them together in a program has threads of its own and is no state, so a step each stands
+//! for it here: the ordered queue between reflector and store, the informer's loop and its handlers
+//! (page `informer`), the pool's workers (page `pool`).
+//!
+//! | promise | invariant | scenario | a mutant that breaks it |
+//! |---|---|---|---|
+//! | every change is reconciled | `every_change_is_reconciled` | all | `busy_keys_are_not_told`, `failures_are_forgotten` |
+//! | a worker sees what made its key due | `work_sees_what_was_told` | `changed_meanwhile` | `told_before_it_is_stored` |
+
+mod chain;
+mod invariants;
+mod mutants;
+mod scenarios;
+mod states;
+mod storing;
+#[cfg(test)]
+mod tests;
+
+use seatrial_core::machine::Step;
+
+use crate::trial::{
+    Component, DynScenario, EventOf, HistoryOf, Invariant, MachineOf, Mutant, OpOf, RetOf,
+    Simulation, component_tests,
+};
+
+pub use chain::{
+    Answer, Begin, Call, Chain, Finish, Inform, Informed, Occur, StopAtRest, Take, Work,
+};
+pub use mutants::Mistake;
+
+/// Everything between a server and the reconciled key, as a component under trial.
+#[derive(Clone, Copy, Debug)]
+pub struct Delivery;
+
+type Event = EventOf<Delivery>;
+type History = HistoryOf<Delivery>;
+
+impl Component for Delivery {
+    type Machine = Chain;
+
+    const NAME: &'static str = "delivery";
+    const SAYS: &'static str = "every key that changes at the server is reconciled again";
+
+    fn machine() -> MachineOf<Self> {
+        Box::new(Chain::new(None))
+    }
+
+    fn scenarios() -> Vec<Box<dyn DynScenario<Self>>> {
+        scenarios::all()
+    }
+
+    fn simulations() -> Vec<Box<dyn Simulation<Self>>> {
+        states::all()
+    }
+
+    fn invariants() -> Vec<Invariant<Self>> {
+        invariants::all()
+    }
+
+    fn mutants() -> Vec<Mutant<Self>> {
+        mutants::all()
+    }
+
+    fn describe(call: &OpOf<Self>, outcome: &Step<RetOf<Self>>) -> String {
+        match (call, outcome) {
+            (Call::Occur(occur), _) => format!("{:?}", occur.0),
+            (Call::Inform(_), Step::Done(Answer::Inform(Informed::Asked(turn)))) => {
+                format!("{:?} -> {:?}", turn.asked, turn.reply)
+            }
+            (Call::Inform(_), Step::Done(Answer::Inform(Informed::Stored(told)))) => {
+                format!("stores and tells {told:?}")
+            }
+            (Call::Take(_), Step::Done(Answer::Take(Some(work)))) => {
+                format!("takes key {}, sees {}", work.key, work.saw)
+            }
+            (Call::Finish(finish), Step::Done(Answer::Finish(well))) => {
+                let how = if *well { "is reconciled" } else { "fails" };
+                format!("key {} {how}", finish.0.key)
+            }
+            (call, Step::Wait { .. }) => format!("{call:?} sleeps"),
+            (call, _) => format!("{call:?}"),
+        }
+    }
+}
+
+component_tests! {
+    Delivery;
+    scenarios:
+        changed_meanwhile,
+        deleted_meanwhile,
+        reconciles_fail;
+    also: mutants
+}

@@ -1,0 +1,33 @@
+//! The models of states hold, and notice mistakes.
+
+use super::Delivery;
+use super::mutants::Mistake::{self, *};
+use super::states::{EndToEnd, all, changes, failures};
+use crate::engine::Engine;
+use crate::engine::state::{Callers, Limits, search};
+use crate::trial::TERMINATES;
+use crate::trial::component_tests::comes_out_as_expected;
+
+#[test]
+fn every_model_of_the_catalogue_comes_out_as_expected() {
+    for model in all() {
+        comes_out_as_expected::<Delivery>(Engine::State, model.name());
+    }
+}
+
+/// Returns the first invariant that a world breaks.
+fn broken(world: EndToEnd, mistake: Mistake) -> Option<&'static str> {
+    let model = Callers { world: world.mistaken(mistake), rules: Default::default() };
+    let space = search(&model, Limits::default());
+    space.wrong.first().map(|found| found.wrong.invariant)
+}
+
+#[test]
+fn mistakes_leave_something_that_is_not_reconciled() {
+    const RECONCILED: Option<&str> = Some("every_change_is_reconciled");
+    for mistake in [DeletionsAreNotTold, ChangesAreToldOnce, BusyKeysAreNotTold, ReadsWhatWasTold] {
+        assert_eq!(broken(changes(), mistake), RECONCILED, "{mistake:?}");
+    }
+    assert_eq!(broken(failures(), FailuresAreForgotten), RECONCILED);
+    assert_eq!(broken(changes(), NewWorkWakesNobody), Some(TERMINATES));
+}

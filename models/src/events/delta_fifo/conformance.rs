@@ -1,0 +1,120 @@
+//! The reference's recorded traces of the DeltaFIFO, replayed.
+
+use seatrial_core::delta_fifo::{DeltaFifo, DeltaQueue};
+use seatrial_core::fifo::Intake;
+use seatrial_core::machine::Boxed;
+use seatrial_core::runtime::System;
+use seatrial_core::store::KeyHasher;
+use serde_json::{Value, json};
+
+use super::{MapAndKeys, REFERENCE};
+use crate::conformance::{Conformance, Gives, Replayed, Step, TRACES, Trace, TraceError};
+use crate::objects::Checked;
+use crate::objects::traced::{
+    Object, Store, count_transform, key_of, read_store, write_delta, write_end,
+};
+
+type Machine = DeltaQueue<String, Object, Store>;
+
+/// How the recorded traces of the DeltaFIFO are replayed.
+pub(super) fn conformance() -> Conformance {
+    Conformance {
+        traces_of: "delta_fifo",
+        carried: TRACES,
+        replay: replay_ours,
+        faithful: Some(replay_faithful),
+    }
+}
+
+fn replay_ours(trace: &Trace) -> Result<Replayed, TraceError> {
+    replay(trace, |known, emit_replaced| {
+        let machine = DeltaQueue::new(KeyHasher::fixed(7), known, emit_replaced);
+        Boxed(Box::new(Checked(machine)))
+    })
+}
+
+fn replay_faithful(trace: &Trace) -> Result<Replayed, TraceError> {
+    replay(trace, |known, emit_replaced| {
+        Boxed(Box::new(MapAndKeys::with(REFERENCE, known, emit_replaced)))
+    })
+}
+
+/// No rule departs from the reference in what a single caller sees (`cache` section 30).
+fn replay(
+    trace: &Trace,
+    make: impl FnOnce(Option<Store>, bool) -> Boxed<Machine>,
+) -> Result<Replayed, TraceError> {
+    let driven = Driven::new(&trace.config, make).map_err(TraceError::Unreadable)?;
+    trace.replay(|step| driven.step(step).map(Gives::Same))
+}
+
+struct Driven {
+    queue: DeltaFifo<String, Object, Store, System, Boxed<Machine>>,
+    store: Store,
+}
+
+impl Driven {
+    fn new(
+        config: &Value,
+        make: impl FnOnce(Option<Store>, bool) -> Boxed<Machine>,
+    ) -> Result<Self, String> {
+        let known = config["known_objects"] == true;
+        let store = read_store(config.get("known_initial"))?;
+        let mut intake = Intake::with_hasher(KeyHasher::fixed(7), key_of);
+        if config["transform"] == true {
+            intake = intake.with_transform(count_transform);
+        }
+        let emit_replaced = config["emit_delta_type_replaced"] == true;
+        let host = make(known.then(|| store.clone()), emit_replaced);
+        Ok(Self { queue: DeltaFifo::with_host(&System::new(), intake, None, host), store })
+    }
+
+    fn step(&self, step: &Step) -> Result<Value, String> {
+        let args = &step.args.0;
+        let object = || Object::read(&args["obj"]);
+        Ok(match step.op.as_str() {
+            "add" => write_end(self.queue.add(object()?)),
+            "update" => write_end(self.queue.update(object()?)),
+            "delete" => write_end(self.queue.delete_last_state(Object::read_last(&args["obj"])?)),
+            "replace" => write_end(self.queue.replace(Object::read_all(&args["objs"])?)),
+            "resync" => {
+                self.queue.resync();
+                Value::Null
+            }
+            "pop" => self.pop(args["fail"] == true)?,
+            "get_by_key" => {
+                let deltas = self.queue.get(&step.args.text("key")?.to_owned());
+                let written: Vec<_> =
+                    deltas.iter().flat_map(|d| d.iter()).map(write_delta).collect();
+                json!({ "deltas": written, "exists": deltas.is_some() })
+            }
+            "queue_keys" => self.queue.list().into_iter().map(|(key, _)| key).collect(),
+            "known_keys" => self.store.objects().keys().cloned().collect(),
+            "has_synced" => json!(self.queue.has_synced()),
+            "close" => {
+                self.queue.close();
+                Value::Null
+            }
+            other => return Err(format!("a DeltaFIFO has no call '{other}'")),
+        })
+    }
+
+    fn pop(&self, fail: bool) -> Result<Value, String> {
+        if self.queue.is_empty() && !self.queue.is_closed() {
+            return Err("the call would block, and no recorded call does".to_owned());
+        }
+        let popped = self.queue.pop(|popped| {
+            if !fail {
+                self.store.apply(&popped.key, &popped.deltas);
+            }
+        });
+        Ok(match popped {
+            Err(_) => json!({ "deltas": null, "initial": null, "err": "closed" }),
+            Ok((popped, ())) => {
+                let deltas: Vec<_> = popped.deltas.iter().map(write_delta).collect();
+                let error = fail.then_some("boom");
+                json!({ "deltas": deltas, "initial": popped.initial, "err": error })
+            }
+        })
+    }
+}

@@ -1,0 +1,164 @@
+//! What a subscription promises, as checks of a history.
+
+use seatrial_core::informer::feed::{Op, Ret};
+
+use super::book::{Book, changes};
+use super::{Event, Feed, History};
+use crate::trial::{Invariant, Ledger as _, Violation};
+
+type Checked = Result<(), Violation>;
+
+pub(super) fn all() -> Vec<Invariant<Feed>> {
+    vec![
+        Invariant::always(
+            "told_in_order",
+            "a reader is told every change once, in the order in which they came",
+            &["cache:PL-6", "cache:PL-10", "cache:PL-11", "cache:SI-33"],
+            told_in_order,
+        ),
+        Invariant::always(
+            "lagging_is_said",
+            "a reader that falls behind its limit is told so and nothing else; within it nothing \
+             is lost, and the first list does not count",
+            &["cache:PL-12"],
+            lagging_is_said,
+        ),
+        Invariant::always(
+            "an_end_is_said",
+            "behind an end nobody is told anything, and readers are told why",
+            &["cache:PL-13", "cache:INV-15"],
+            an_end_is_said,
+        ),
+        Invariant::always(
+            "what_is_not_told_comes_back",
+            "changes that nobody is told any more come back, in their order, to the one who gave \
+             them or ended it",
+            &["cache:PL-13"],
+            what_is_not_told_comes_back,
+        ),
+        Invariant::always(
+            "synced_not_early",
+            "a reader has synced once the first list is complete and all of it was looked at, and \
+             for ever",
+            &["cache:INV-16", "cache:PL-20", "cache:SY-1", "cache:SY-3", "cache:SY-4"],
+            synced_not_early,
+        ),
+        Invariant::eventually(
+            "synced_not_stuck",
+            "nobody waits for a reader that has synced, or that will not",
+            &["cache:PL-23", "cache:SY-5", "cache:WS-3"],
+            synced_not_stuck,
+        ),
+        Invariant::eventually(
+            "readers_wake",
+            "no reader sleeps while a change waits or no more will come",
+            &["cache:PL-9"],
+            readers_wake,
+        ),
+    ]
+}
+
+fn at_every_return(
+    history: &History,
+    check: impl Fn(&Book, &Op<u8>, &Ret<u8>) -> Result<(), String>,
+) -> Checked {
+    Book::at_every_event(history, |book, event: &Event| match event.returned() {
+        Some((op, ret)) => check(book, op, ret),
+        None => Ok(()),
+    })
+}
+
+fn told_in_order(history: &History) -> Checked {
+    at_every_return(history, |book, _, ret| {
+        let Ret::Next(Ok(told)) = ret else { return Ok(()) };
+        let next = book.waiting.front();
+        if next == Some(&(told.change, told.initial)) {
+            return Ok(());
+        }
+        Err(format!("it is told {told:?}, and {next:?} is next"))
+    })
+}
+
+fn lagging_is_said(history: &History) -> Checked {
+    use seatrial_core::informer::Over::Lagged;
+    at_every_return(history, |book, op, ret| match (op, ret) {
+        (Op::Next(_), Ret::Next(Err(Lagged))) if book.over != Some(Lagged) => {
+            Err("it is said to lag, and does not".to_owned())
+        }
+        (Op::Next(_), Ret::Next(told)) if book.over == Some(Lagged) && *told != Err(Lagged) => {
+            Err(format!("it lags, and is told {told:?}"))
+        }
+        (Op::Push(push), Ret::Push(lost)) if book.over.is_none() => {
+            match (book.lags(&changes(&push.0)), lost.is_empty()) {
+                (true, true) => Err("more wait than may".to_owned()),
+                (false, false) => Err(format!("{} changes are lost within the limit", lost.len())),
+                _ => Ok(()),
+            }
+        }
+        _ => Ok(()),
+    })
+}
+
+fn an_end_is_said(history: &History) -> Checked {
+    use seatrial_core::informer::Over::Stopped;
+    at_every_return(history, |book, _, ret| match (book.over, ret) {
+        (Some(Stopped), Ret::Next(told)) if *told != Err(Stopped) => {
+            Err(format!("it has ended, and is told {told:?}"))
+        }
+        (None, Ret::Next(Err(why))) => Err(format!("it has not ended, and is told {why:?}")),
+        _ => Ok(()),
+    })
+}
+
+fn what_is_not_told_comes_back(history: &History) -> Checked {
+    at_every_return(history, |book, op, ret| {
+        let (wanted, lost) = match (op, ret) {
+            (Op::End(_), Ret::End(lost)) => (Vec::from(book.waiting.clone()), lost),
+            (Op::Push(push), Ret::Push(lost)) => {
+                let pushed = changes(&push.0);
+                let is_lost = book.over.is_some() || book.lags(&pushed);
+                let all = book.waiting.iter().copied().chain(pushed);
+                (if is_lost { all.collect() } else { Vec::new() }, lost)
+            }
+            _ => return Ok(()),
+        };
+        if wanted == changes(lost) {
+            return Ok(());
+        }
+        Err(format!("{lost:?} comes back, not {wanted:?}"))
+    })
+}
+
+fn synced_not_early(history: &History) -> Checked {
+    at_every_return(history, |book, _, ret| match ret {
+        Ret::HasSynced(true) | Ret::WaitForSync(true) if !book.has_synced => {
+            Err(format!("{} of the first list were not looked at", book.unfinished))
+        }
+        Ret::HasSynced(false) if book.has_synced => Err("it has synced, and is denied".to_owned()),
+        Ret::WaitForSync(false) if book.has_synced || book.over.is_none() => {
+            Err("it is given up, and has not ended".to_owned())
+        }
+        _ => Ok(()),
+    })
+}
+
+fn synced_not_stuck(history: &History) -> Checked {
+    Book::when_quiet(history, |book| {
+        let waits = book.asleep.values().any(|wants_change| !wants_change);
+        if waits && (book.has_synced || book.over.is_some()) {
+            return Err("somebody waits for what has come to pass".to_owned());
+        }
+        Ok(())
+    })
+}
+
+fn readers_wake(history: &History) -> Checked {
+    Book::when_quiet(history, |book| {
+        let waits = book.asleep.values().any(|wants_change| *wants_change);
+        if waits && (!book.waiting.is_empty() || book.over.is_some()) {
+            let waiting = book.waiting.len();
+            return Err(format!("a reader sleeps: {waiting} changes wait, over: {:?}", book.over));
+        }
+        Ok(())
+    })
+}

@@ -1,0 +1,291 @@
+//! Small concurrent programs on a feed, each named by the case that it must reach.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use seatrial_core::informer::Over;
+use seatrial_core::informer::feed::{
+    Complete, End, Feed as Rules, Finish, HasSynced, Next, Op, Push, Ret, Told, WaitForSync,
+};
+use seatrial_core::machine::{Boxed, Step};
+use seatrial_core::monitor::Monitor;
+use seatrial_core::runtime::Runtime;
+
+use super::book::Book;
+use super::{Feed, History};
+use crate::trial::{DynScenario, Ledger as _, Scenario, What, World};
+
+pub(super) fn all() -> Vec<Box<dyn DynScenario<Feed>>> {
+    vec![
+        Box::new(ReaderComesLate),
+        Box::new(SlowReader),
+        Box::new(EndedAnywhere),
+        Box::new(FirstListIsLookedAt),
+        Box::new(EmptyList),
+        Box::new(TaskGivesUp),
+    ]
+}
+
+/// A feed, and those who use it.
+struct Stage<R: Runtime> {
+    world: World<R, Feed>,
+    feed: Arc<Monitor<Rules<u8>, R, Boxed<Rules<u8>>>>,
+}
+
+impl<R: Runtime> Clone for Stage<R> {
+    fn clone(&self) -> Self {
+        Self { world: self.world.clone(), feed: Arc::clone(&self.feed) }
+    }
+}
+
+impl<R: Runtime> Stage<R> {
+    fn new(world: &World<R, Feed>) -> Self {
+        let feed = Arc::new(Monitor::new(world.runtime(), world.machine()));
+        Self { world: world.clone(), feed }
+    }
+
+    fn push(&self, changes: &[u8], initial: bool) {
+        let told = |change: &u8| Told { change: *change, initial };
+        let lost: VecDeque<_> = self.feed.call(Push(changes.iter().map(told).collect()));
+        drop(lost);
+    }
+
+    /// Reads to the end, looking at each change before it asks for the next.
+    fn read(&self) -> Over {
+        loop {
+            match self.feed.call(Next) {
+                Ok(told) if told.initial => self.feed.call(Finish),
+                Ok(_) => {}
+                Err(over) => return over,
+            }
+        }
+    }
+
+    fn spawn(&self, name: &str, run: impl FnOnce(Self) + Send + 'static) -> R::Join<()> {
+        let own = self.clone();
+        self.world.spawn(name, move || run(own))
+    }
+
+    fn end(&self) {
+        drop(self.feed.call(End));
+    }
+}
+
+fn some(history: &History, wanted: impl Fn(&Book, &Op<u8>, &Ret<u8>) -> bool) -> bool {
+    Book::some(history, |book, event| {
+        event.returned().is_some_and(|(op, ret)| wanted(book, op, ret))
+    })
+}
+
+/// A store that grows while a reader subscribes: it begins with what is there.
+struct ReaderComesLate;
+
+impl Scenario<Feed> for ReaderComesLate {
+    const NAME: &'static str = "reader_comes_late";
+    const SAYS: &'static str = "a reader subscribes to a store while it changes";
+
+    fn run<R: Runtime>(&self, world: &World<R, Feed>) {
+        let stage = Stage::new(world);
+        let store = Arc::new(world.runtime().mutex((vec![1_u8], false)));
+        let (writer, own) = (Arc::clone(&store), stage.clone());
+        let changes = world.spawn("writer", move || {
+            for change in 2..5 {
+                let subscribed = {
+                    let mut store = own.world.runtime().lock(&writer);
+                    store.0.push(change);
+                    store.1
+                };
+                if subscribed {
+                    own.push(&[change], false);
+                }
+            }
+        });
+        let first = {
+            let mut store = world.runtime().lock(&store);
+            store.1 = true;
+            let first = store.0.clone();
+            // Before anybody else can push.
+            stage.push(&first, true);
+            first
+        };
+        stage.feed.call(Complete);
+        let mut seen: Vec<u8> = Vec::new();
+        while seen.last() != Some(&4) {
+            let told = stage.feed.call(Next);
+            let told = told.expect("nothing has ended");
+            assert_eq!(told.initial, first.contains(&told.change));
+            seen.push(told.change);
+            if told.initial {
+                stage.feed.call(Finish);
+            }
+        }
+        assert_eq!(seen, [1, 2, 3, 4], "no gap, nothing twice");
+        world.join(changes);
+    }
+
+    fn reaches(history: &History) -> bool {
+        some(history, |book, op, _| {
+            let more = matches!(op, Op::Push(push) if push.0.iter().any(|told| !told.initial));
+            more && book.unfinished > 0
+        })
+    }
+}
+
+/// A reader is slower than its limit allows, and may be quick enough.
+struct SlowReader;
+
+impl Scenario<Feed> for SlowReader {
+    const NAME: &'static str = "slow_reader";
+    const SAYS: &'static str = "changes come while a reader reads, perhaps more than may wait";
+
+    fn run<R: Runtime>(&self, world: &World<R, Feed>) {
+        let stage = Stage::new(world);
+        stage.push(&[1], true);
+        let reader = stage.spawn("reader", |own| {
+            own.read();
+        });
+        let waiter = stage.spawn("waiter", |own| {
+            own.feed.call(WaitForSync);
+        });
+        stage.push(&[2, 3], false);
+        stage.push(&[4, 5], false);
+        stage.push(&[6, 7], false);
+        world.quiesce();
+        stage.end();
+        world.join(reader);
+        world.join(waiter);
+    }
+
+    fn reaches(history: &History) -> bool {
+        some(history, |_, _, ret| matches!(ret, Ret::Next(Err(Over::Lagged))))
+    }
+}
+
+/// A feed is ended while it is read and waited for.
+struct EndedAnywhere;
+
+impl Scenario<Feed> for EndedAnywhere {
+    const NAME: &'static str = "ended_anywhere";
+    const SAYS: &'static str = "a feed is ended while changes come, are read and waited for";
+
+    fn run<R: Runtime>(&self, world: &World<R, Feed>) {
+        let stage = Stage::new(world);
+        let reader = stage.spawn("reader", |own| {
+            own.read();
+        });
+        let waiters = ["waiter", "other waiter"].map(|name| {
+            stage.spawn(name, |own| {
+                own.feed.call(WaitForSync);
+            })
+        });
+        stage.push(&[1, 2], true);
+        stage.end();
+        stage.push(&[3], false);
+        world.quiesce();
+        world.join(reader);
+        for waiter in waiters {
+            world.join(waiter);
+        }
+        assert_eq!(stage.read(), Over::Stopped);
+    }
+
+    fn reaches(history: &History) -> bool {
+        some(history, |book, op, _| {
+            matches!(op, Op::End(_)) && !book.waiting.is_empty() && book.asleep.len() == 2
+        })
+    }
+}
+
+/// Some wait until the first list was looked at.
+struct FirstListIsLookedAt;
+
+impl Scenario<Feed> for FirstListIsLookedAt {
+    const NAME: &'static str = "first_list_is_looked_at";
+    const SAYS: &'static str = "a reader looks at the first list, and others ask how far it is";
+
+    fn run<R: Runtime>(&self, world: &World<R, Feed>) {
+        let stage = Stage::new(world);
+        stage.push(&[1, 2], true);
+        let reader = stage.spawn("reader", |own| {
+            own.read();
+        });
+        let waiters = ["waiter", "other waiter"].map(|name| {
+            stage.spawn(name, |own| {
+                own.feed.call(WaitForSync);
+            })
+        });
+        stage.feed.call(Complete);
+        stage.push(&[3], false);
+        stage.feed.call(HasSynced);
+        world.quiesce();
+        stage.feed.call(HasSynced);
+        stage.end();
+        world.join(reader);
+        for waiter in waiters {
+            world.join(waiter);
+        }
+    }
+
+    /// The list is complete before all of it was looked at, and somebody waits.
+    fn reaches(history: &History) -> bool {
+        some(history, |book, op, _| {
+            matches!(op, Op::Finish(_)) && book.is_complete && book.asleep.len() == 2
+        })
+    }
+}
+
+/// There is nothing in the first list.
+struct EmptyList;
+
+impl Scenario<Feed> for EmptyList {
+    const NAME: &'static str = "empty_list";
+    const SAYS: &'static str = "the first list is empty, and somebody waits for it";
+
+    fn run<R: Runtime>(&self, world: &World<R, Feed>) {
+        let stage = Stage::new(world);
+        let waiter = stage.spawn("waiter", |own| {
+            own.feed.call(WaitForSync);
+        });
+        stage.push(&[], true);
+        stage.feed.call(Complete);
+        stage.push(&[1], false);
+        stage.feed.call(HasSynced);
+        world.quiesce();
+        stage.end();
+        world.join(waiter);
+    }
+
+    fn reaches(history: &History) -> bool {
+        some(history, |book, op, _| matches!(op, Op::Complete(_)) && book.asleep.len() == 1)
+    }
+}
+
+/// A task that reads is dropped while it waits, and loses nothing.
+struct TaskGivesUp;
+
+impl Scenario<Feed> for TaskGivesUp {
+    const NAME: &'static str = "task_gives_up";
+    const SAYS: &'static str = "a task waits for a change and gives up; another call takes it";
+
+    fn run<R: Runtime>(&self, world: &World<R, Feed>) {
+        let stage = Stage::new(world);
+        let source = stage.spawn("source", |own| {
+            own.push(&[1], false);
+            own.push(&[2], false);
+        });
+        let first = world.at_once(stage.feed.call_async(Next));
+        let mut left = 2 - usize::from(first.is_some());
+        while left > 0 {
+            assert!(stage.feed.call(Next).is_ok());
+            left -= 1;
+        }
+        world.join(source);
+    }
+
+    fn reaches(history: &History) -> bool {
+        history.events.iter().any(|event| matches!(event.what, What::Cancel { .. }))
+            && history.events.iter().any(|event| {
+                matches!(event.what, What::Step { outcome: Step::Done(Ret::Next(Ok(_))), .. })
+            })
+    }
+}

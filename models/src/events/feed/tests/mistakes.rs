@@ -1,0 +1,18 @@
+//! Made-up calls are worth what they notice.
+
+use crate::by_hand::doubt::notices;
+use crate::feed::{Feed, mutants};
+use crate::trial::Component;
+
+#[test]
+fn made_up_calls_notice_every_mistake_that_a_single_caller_can_see() {
+    for mutant in mutants::all() {
+        let property = Feed::fuzz_mutant(&mutant).expect("every mutant has one");
+        assert_eq!(notices(property), !mutants::is_of_waking(&mutant), "{}", mutant.name);
+    }
+}
+
+#[test]
+fn the_rules_that_ship_keep_their_promises() {
+    assert!(!notices(Feed::fuzz().expect("there is a property")));
+}

@@ -1,0 +1,4 @@
+//! Made-up calls.
+
+mod mistakes;
+mod proptest;

@@ -1,0 +1,266 @@
+//! The reference's recorded traces of an informer's core, replayed: the queue, the store that what
+//! comes out of it changes, and what handlers are told.
+
+use std::sync::Arc;
+
+use seatrial_core::fifo::Intake;
+use seatrial_core::informer::{ApplyError, Change, apply, apply_batch};
+use seatrial_core::ordered_fifo::{Event, Mode, Options, OrderedFifo};
+use seatrial_core::runtime::System;
+use seatrial_core::store::indexed::VersionOf;
+use seatrial_core::store::{Cause, IndexedStore, KeyHasher, KnownObjects, LastState, LookupFailed};
+use serde_json::{Value, json};
+
+use crate::conformance::{Conformance, Gives, Replayed, Step, TRACES, Trace, TraceError};
+use crate::objects::traced::{Object, count_transform, key_of, write_end};
+
+/// How the recorded traces of an informer's core are replayed.
+#[must_use]
+pub fn conformance() -> Conformance {
+    Conformance { traces_of: "informer_core", carried: TRACES, replay, faithful: None }
+}
+
+fn replay(trace: &Trace) -> Result<Replayed, TraceError> {
+    let driven = Driven::new(&trace.config).map_err(TraceError::Unreadable)?;
+    trace.replay(|step| driven.step(step).map(Gives::Same))
+}
+
+/// An object and its version as text: the decimal of the number that the traces have.
+#[derive(Clone, PartialEq, Eq, Debug)]
+struct Versioned {
+    object: Object,
+    version: String,
+}
+
+impl Versioned {
+    fn read(value: &Value) -> Result<Self, String> {
+        Object::read(value).map(Self::of)
+    }
+
+    fn of(object: Object) -> Self {
+        let version = object.version.to_string();
+        Self { object, version }
+    }
+
+    fn read_all(value: &Value) -> Result<Vec<Self>, String> {
+        Ok(Object::read_all(value)?.into_iter().map(Self::of).collect())
+    }
+}
+
+type Store = IndexedStore<String, Versioned>;
+
+/// The store as the queue sees it; its keys come in the order in which the traces have them.
+struct Known(Arc<Store>);
+
+impl KnownObjects<String, Versioned> for Known {
+    fn keys(&self) -> Vec<String> {
+        let mut keys = self.0.list_keys();
+        keys.sort();
+        keys
+    }
+
+    fn get(&self, key: &String) -> Result<Option<Versioned>, LookupFailed> {
+        KnownObjects::get(&*self.0, key)
+    }
+}
+
+/// Queue and store, driven by the words of a trace.
+struct Driven {
+    queue: OrderedFifo<String, Versioned, Known>,
+    store: Arc<Store>,
+}
+
+impl Driven {
+    fn new(config: &Value) -> Result<Self, String> {
+        let system = System::new();
+        let key_of = |of: &Versioned| -> Result<String, Cause> { key_of(&of.object) };
+        let intake = || Intake::with_hasher(KeyHasher::fixed(7), key_of);
+        let version_of: VersionOf<Versioned> = Arc::new(|of| Some(&of.version));
+        let store = Arc::new(IndexedStore::with_intake(&system, intake(), Some(version_of)));
+        for object in config.get("known_initial").map_or(Ok(vec![]), Versioned::read_all)? {
+            store.add(object).map_err(|error| error.to_string())?;
+        }
+        let mode = if config["atomic_events"] == true {
+            let emit_bookmarks = config["emit_bookmark"] == true;
+            Mode::Atomic { unlock_while_processing: true, emit_bookmarks }
+        } else {
+            Mode::Plain { known: Known(Arc::clone(&store)) }
+        };
+        let batch_size = config["batch_size"].as_u64().and_then(|size| usize::try_from(size).ok());
+        let batch_size = batch_size.and_then(std::num::NonZeroUsize::new);
+        let mut options = Options::plain(Known(Arc::clone(&store)));
+        options.mode = mode;
+        options.batch_size = batch_size.ok_or("a trace has a batch size")?;
+        let mut taken = intake();
+        if config["transform"] == true {
+            let count = |of: Versioned| count_transform(of.object).map(Versioned::of);
+            taken = taken.with_transform(count);
+        }
+        Ok(Self { queue: OrderedFifo::with_options(&system, taken, options), store })
+    }
+
+    fn step(&self, step: &Step) -> Result<Value, String> {
+        let args = &step.args.0;
+        let object = || Versioned::read(&args["obj"]);
+        Ok(match step.op.as_str() {
+            "add" => write_end(self.queue.add(object()?)),
+            "update" => write_end(self.queue.update(object()?)),
+            "delete" => write_end(self.queue.delete_last_state(read_last(&args["obj"])?)),
+            "replace" => {
+                let objects = Versioned::read_all(&args["objs"])?;
+                write_end(self.queue.replace(objects, step.args.text("rv")?))
+            }
+            "resync" => write_end(self.queue.resync()),
+            "bookmark" => {
+                self.queue.bookmark(step.args.text("rv")?);
+                Value::Null
+            }
+            "pop" => self.pop(args["fail"] == true)?,
+            "pop_batch" => self.pop_batch(args["fail"] == true)?,
+            "len" => json!(self.queue.len()),
+            "has_synced" => json!(self.queue.has_synced()),
+            "store_list" => self.list(),
+            "close" => {
+                self.queue.close();
+                Value::Null
+            }
+            other => return Err(format!("an informer's core has no call '{other}'")),
+        })
+    }
+
+    fn list(&self) -> Value {
+        let mut objects = self.store.list().to_vec();
+        objects.sort_by(|one, other| one.object.key.cmp(&other.object.key));
+        let objects: Vec<_> = objects.iter().map(|of| of.object.write()).collect();
+        json!({ "objs": objects, "last_rv": self.store.last_resource_version() })
+    }
+
+    fn must_not_block(&self) -> Result<(), String> {
+        if self.queue.is_empty() && !self.queue.is_closed() {
+            return Err("the call would block, and no recorded call does".to_owned());
+        }
+        Ok(())
+    }
+
+    fn pop(&self, fail: bool) -> Result<Value, String> {
+        self.must_not_block()?;
+        let mut told = Vec::new();
+        let popped = self.queue.pop(|popped| match fail {
+            true => Ok(()),
+            false => {
+                apply(&popped.event, popped.initial, &self.store, &mut |change| told.push(change))
+            }
+        });
+        let Ok((popped, result)) = popped else {
+            return Ok(json!({ "deltas": null, "initial": null, "err": "closed", "events": [] }));
+        };
+        let events = write_told(std::slice::from_ref(&popped.event), told);
+        let deltas = [write(&popped.event)];
+        let err = write_failure(fail, result);
+        Ok(json!({ "deltas": deltas, "initial": popped.initial, "err": err, "events": events }))
+    }
+
+    fn pop_batch(&self, fail: bool) -> Result<Value, String> {
+        self.must_not_block()?;
+        let mut told = Vec::new();
+        let popped = self.queue.pop_batch(|batch| match fail {
+            true => Ok(()),
+            false => {
+                let tell = &mut |change| told.push(change);
+                apply_batch(&batch.events, batch.initial, &self.store, tell)
+            }
+        });
+        let Ok((batch, result)) = popped else {
+            return Ok(json!({
+                "kind": "", "deltas": null, "initial": null, "err": "closed", "events": []
+            }));
+        };
+        let events = write_told(&batch.events, told);
+        let deltas: Vec<_> = batch.events.iter().map(write).collect();
+        let kind = if deltas.len() == 1 { "single" } else { "batch" };
+        let err = write_failure(fail, result);
+        Ok(json!({
+            "kind": kind, "deltas": deltas, "initial": batch.initial, "err": err, "events": events
+        }))
+    }
+}
+
+fn read_last(value: &Value) -> Result<LastState<String, Versioned>, String> {
+    Ok(match Object::read_last(value)? {
+        LastState::Final(object) => LastState::Final(Versioned::of(object)),
+        LastState::Tombstone(gone) => {
+            LastState::unknown(gone.key.clone(), gone.object.clone().map(Versioned::of))
+        }
+    })
+}
+
+fn write_last(last: &LastState<String, Versioned>) -> Value {
+    Object::write_last(&match last {
+        LastState::Final(of) => LastState::Final(of.object.clone()),
+        LastState::Tombstone(gone) => {
+            LastState::unknown(gone.key.clone(), gone.object.as_ref().map(|of| of.object.clone()))
+        }
+    })
+}
+
+fn write_failure(fail: bool, result: Result<(), ApplyError>) -> Value {
+    match result {
+        _ if fail => json!("boom"),
+        Ok(()) => Value::Null,
+        Err(error) => json!(error.to_string()),
+    }
+}
+
+fn write(event: &Event<String, Versioned>) -> Value {
+    match event {
+        Event::Delta(delta) => {
+            let object = match delta {
+                seatrial_core::delta_fifo::Delta::Deleted(last) => write_last(last),
+                other => other.object().map_or(Value::Null, |of| of.object.write()),
+            };
+            json!({ "type": delta.kind().to_string(), "obj": object })
+        }
+        Event::ReplacedAll(list) => {
+            let objects: Vec<_> = list.objects.iter().map(|of| of.object.write()).collect();
+            json!({
+                "type": "ReplacedAll",
+                "obj": { "rv": list.resource_version, "objects": objects }
+            })
+        }
+        Event::SyncAll => json!({ "type": "SyncAll", "obj": {} }),
+        Event::Bookmark(bookmark) => {
+            json!({ "type": "Bookmark", "obj": { "rv": bookmark.resource_version } })
+        }
+    }
+}
+
+/// Writes what was told. Where the store's listing decides about the order, which is in no order
+/// here, it is written in the order of the keys, as the traces have it.
+fn write_told(
+    events: &[Event<String, Versioned>],
+    mut told: Vec<Change<String, Versioned>>,
+) -> Vec<Value> {
+    let listed = match events {
+        [Event::SyncAll] => told.len(),
+        [Event::ReplacedAll(_)] => {
+            told.iter().take_while(|change| matches!(change, Change::Deleted(_))).count()
+        }
+        _ => 0,
+    };
+    told[..listed].sort_by_key(|change| match change {
+        Change::Added { object, .. } => object.object.key.clone(),
+        Change::Updated { new, .. } => new.object.key.clone(),
+        Change::Deleted(LastState::Final(of)) => of.object.key.clone(),
+        Change::Deleted(LastState::Tombstone(gone)) => gone.key.clone(),
+    });
+    let write = |change: Change<String, Versioned>| match change {
+        Change::Added { object, initial } => {
+            json!({ "ev": "add", "obj": object.object.write(), "initial": initial })
+        }
+        Change::Updated { old, new } => {
+            json!({ "ev": "update", "old": old.object.write(), "obj": new.object.write() })
+        }
+        Change::Deleted(last) => json!({ "ev": "delete", "obj": write_last(&last) }),
+    };
+    told.into_iter().map(write).collect()
+}

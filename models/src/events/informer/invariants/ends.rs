@@ -1,0 +1,162 @@
+//! How handlers and the informer end.
+
+use std::time::Duration;
+
+use super::{Checked, Seen, at_every_entry};
+use crate::informer::book::Entry;
+use crate::informer::{History, Informer};
+use crate::trial::{Invariant, Ledger as _};
+
+pub(super) fn all() -> Vec<Invariant<Informer>> {
+    vec![
+        Invariant::always(
+            "removed_is_left_alone",
+            "behind a removal no call of the handler begins but one that was on its way, behind one \
+             that was waited for none is under way",
+            &["cache:SI-36", "cache:SI-37", "cache:SI-38", "cache:PL-13"],
+            removed_is_left_alone,
+        ),
+        Invariant::eventually(
+            "removed_goes",
+            "once nothing more happens, handlers that were removed are gone, and so are all of an \
+             informer that is dropped",
+            &["cache:SI-38", "cache:PL-13"],
+            removed_goes,
+        ),
+        Invariant::always(
+            "runs_once",
+            "of several runs one proceeds",
+            &["cache:SI-9", "cache:SI-10", "cache:CT-1"],
+            runs_once,
+        ),
+        Invariant::eventually(
+            "panics_come_out",
+            "a run in which an index function panics, panics",
+            &["cache:CT-4"],
+            panics_come_out,
+        ),
+        Invariant::always(
+            "nothing_is_left",
+            "a run that has ended leaves no handler, no call of one, no stream and no request",
+            &["cache:SI-12", "cache:LW-4", "cache:RE-21", "cache:INV-23"],
+            nothing_is_left,
+        ),
+        Invariant::always(
+            "ends_in_order",
+            "handlers that were not removed end after the informer, and there is none in one that has \
+             stopped",
+            &["cache:SI-12", "cache:SI-32"],
+            ends_in_order,
+        ),
+        Invariant::always(
+            "ends_at_once",
+            "a run ends when it is told to: it waits for the calls that are under way, and for no \
+             pause",
+            &["cache:WL-9", "cache:SI-12"],
+            ends_at_once,
+        ),
+        Invariant::always(
+            "stores_nothing_behind_the_end",
+            "behind the end at most the change that is under way is stored",
+            &["cache:CT-3", "cache:INV-10"],
+            stores_nothing_behind_the_end,
+        ),
+    ]
+}
+
+fn removed_is_left_alone(history: &History) -> Checked {
+    at_every_entry(history, |seen, entry, _| match entry {
+        Entry::Calls { number, .. } => {
+            let of = &seen.handlers[number];
+            if of.awaited || (of.removed && of.calls_behind > 0) {
+                return Err(format!("handler {number} was removed, and is called"));
+            }
+            Ok(())
+        }
+        Entry::Removed(number, true) => {
+            let of = &seen.handlers[number];
+            match of.call {
+                Some(_) => Err(format!("handler {number} was waited for, and is at a call")),
+                None if !of.gone => Err(format!("handler {number} was waited for, and is there")),
+                None => Ok(()),
+            }
+        }
+        _ => Ok(()),
+    })
+}
+
+fn removed_goes(history: &History) -> Checked {
+    Seen::when_quiet(history, |seen| {
+        let stays = |of: &super::super::ledger::Known| of.leaves && !of.gone;
+        match seen.handlers.iter().find(|(_, of)| stays(of)) {
+            Some((number, _)) => Err(format!("handler {number} was removed, and is there")),
+            None => Ok(()),
+        }
+    })
+}
+
+fn runs_once(history: &History) -> Checked {
+    at_every_entry(history, |seen, entry, _| match entry {
+        Entry::Ran(true) if seen.runs > 0 => Err("a second run was accepted".to_owned()),
+        _ => Ok(()),
+    })
+}
+
+fn panics_come_out(history: &History) -> Checked {
+    Seen::when_quiet(history, |seen| {
+        if seen.index_panicked && !seen.run_panicked {
+            return Err("an index function panicked, and the run goes on".to_owned());
+        }
+        Ok(())
+    })
+}
+
+fn nothing_is_left(history: &History) -> Checked {
+    at_every_entry(history, |seen, entry, _| {
+        if *entry != Entry::Ran(true) {
+            return Ok(());
+        }
+        if seen.open > 0 {
+            return Err(format!("it leaves {} streams and requests", seen.open));
+        }
+        let stays = |of: &super::super::ledger::Known| of.accepted && !of.gone;
+        match seen.handlers.iter().find(|(_, of)| stays(of)) {
+            Some((number, _)) => Err(format!("it leaves handler {number}")),
+            None => Ok(()),
+        }
+    })
+}
+
+fn ends_in_order(history: &History) -> Checked {
+    at_every_entry(history, |seen, entry, _| match entry {
+        Entry::Gone(number, false) if !seen.handlers[number].leaves => {
+            Err(format!("handler {number} is gone, and its informer has not stopped"))
+        }
+        Entry::Added(number, true) if seen.runs > 0 => {
+            Err(format!("handler {number} was added behind the end"))
+        }
+        _ => Ok(()),
+    })
+}
+
+fn ends_at_once(history: &History) -> Checked {
+    const LITTLE: Duration = Duration::from_millis(700);
+    at_every_entry(history, |seen, entry, at| {
+        let (Some(stops), Entry::Ran(true)) = (seen.stops, entry) else { return Ok(()) };
+        let since = seen.last_return.map_or(stops, |last| last.max(stops));
+        let late = at.since(since);
+        if late > LITTLE {
+            return Err(format!("it ends {late:?} after it could have ended"));
+        }
+        Ok(())
+    })
+}
+
+fn stores_nothing_behind_the_end(history: &History) -> Checked {
+    Seen::after_every_event(history, |seen| {
+        match seen.stored_behind.iter().find(|(_, times)| **times > 1) {
+            Some((key, times)) => Err(format!("object {key} was stored {times} times")),
+            None => Ok(()),
+        }
+    })
+}

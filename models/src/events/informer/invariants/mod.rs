@@ -1,0 +1,30 @@
+//! What an informer promises, as checks of a history.
+
+mod ends;
+mod telling;
+mod times;
+
+use super::Informer;
+use super::book::Entry;
+use super::ledger::{Seen, entry};
+use crate::trial::{HistoryOf, Invariant, Ledger as _, Violation};
+
+type Checked = Result<(), Violation>;
+
+pub(super) fn all() -> Vec<Invariant<Informer>> {
+    let mut all = telling::all();
+    all.extend(ends::all());
+    all.extend(times::all());
+    all
+}
+
+/// Checks everything that is written down against what is known before.
+fn at_every_entry(
+    history: &HistoryOf<Informer>,
+    check: impl Fn(&Seen, &Entry, seatrial_core::runtime::Instant) -> Result<(), String>,
+) -> Checked {
+    Seen::at_every_event(history, |seen, event| match entry(event) {
+        Some(entry) => check(seen, entry, event.at),
+        None => Ok(()),
+    })
+}

@@ -1,0 +1,145 @@
+//! What handlers are told, and whether they have synced.
+
+use super::{Checked, Seen, at_every_entry};
+use crate::informer::book::{Entry, Told};
+use crate::informer::{History, Informer};
+use crate::trial::{Invariant, Ledger as _};
+
+pub(super) fn all() -> Vec<Invariant<Informer>> {
+    vec![
+        Invariant::always(
+            "a_legal_sequence",
+            "of each object a handler is told: it is new, it has changed from what was told last, it \
+             is gone; never new twice, never a change of what it does not know",
+            &["cache:HN-1", "cache:SI-5", "cache:SI-33", "cache:SI-3"],
+            a_legal_sequence,
+        ),
+        Invariant::eventually(
+            "all_is_told",
+            "once nothing more happens, every handler was told what the server has",
+            &["cache:SI-2", "cache:SI-19", "cache:PL-10"],
+            all_is_told,
+        ),
+        Invariant::always(
+            "stored_before_told",
+            "a handler finds in the store what it is told of, or something newer",
+            &["cache:SI-6"],
+            stored_before_told,
+        ),
+        Invariant::always(
+            "synced_not_early",
+            "a handler has synced once it has returned from all that was there when it came",
+            &["cache:SI-15", "cache:PL-16", "cache:PL-20", "cache:PL-21", "cache:PL-22"],
+            synced_not_early,
+        ),
+        Invariant::eventually(
+            "synced_not_stuck",
+            "once nothing more happens, nobody waits for a handler to sync that has seen all",
+            &["cache:PL-23", "cache:SY-5"],
+            synced_not_stuck,
+        ),
+        Invariant::always(
+            "transformed_once",
+            "every object that a handler is told of was transformed once",
+            &["cache:INV-26", "cache:WL-14"],
+            transformed_once,
+        ),
+    ]
+}
+
+fn a_legal_sequence(history: &History) -> Checked {
+    at_every_entry(history, |seen, entry, _| {
+        let Entry::Calls { number, key, told, .. } = entry else { return Ok(()) };
+        let of = &seen.handlers[number];
+        let known = of.objects.get(key).copied();
+        let wrong = match (told, known) {
+            (Told::Added { .. }, Some(known)) => format!("is new, and known as {known}"),
+            (Told::Updated { .. }, None) => "has changed, and is not known".to_owned(),
+            (Told::Updated { old, new }, Some(known)) if *old != known || new < old => {
+                format!("has changed from {old} to {new}, and is known as {known}")
+            }
+            (Told::Deleted, None) => "is gone, and is not known".to_owned(),
+            _ => return Ok(()),
+        };
+        Err(format!("handler {number} is told that object {key} {wrong}"))
+    })
+}
+
+fn all_is_told(history: &History) -> Checked {
+    Seen::when_quiet(history, |seen| {
+        if seen.began.is_none() || seen.stops.is_some() {
+            return Ok(());
+        }
+        for (number, of) in seen.handlers.iter().filter(|(_, of)| of.listens()) {
+            if of.objects != seen.server {
+                let (told, has) = (&of.objects, &seen.server);
+                return Err(format!("handler {number} was told {told:?}, and there is {has:?}"));
+            }
+        }
+        Ok(())
+    })
+}
+
+fn stored_before_told(history: &History) -> Checked {
+    at_every_entry(history, |_, entry, _| {
+        let Entry::Calls { number, key, told, stored, .. } = entry else { return Ok(()) };
+        let version = match told {
+            Told::Added { version, .. } | Told::Updated { new: version, .. } => *version,
+            Told::Deleted => return Ok(()),
+        };
+        // Zero is a deletion that comes later, unless the object was never stored at all.
+        let newer = *stored >= version || (*stored == 0 && is_gone_later(history, *key, version));
+        if newer {
+            return Ok(());
+        }
+        Err(format!("handler {number} is told {key} at {version}, and the store has {stored}"))
+    })
+}
+
+/// Whether the server deletes an object after it had that version.
+fn is_gone_later(history: &History, key: u16, version: u64) -> bool {
+    let mut had = false;
+    history.events.iter().filter_map(crate::informer::ledger::entry).any(|entry| {
+        had |= match entry {
+            Entry::Begins(count) => key < *count && version == u64::from(key) + 1,
+            entry => *entry == Entry::Has(key, version),
+        };
+        had && *entry == Entry::Has(key, 0)
+    })
+}
+
+fn synced_not_early(history: &History) -> Checked {
+    at_every_entry(history, |seen, entry, _| {
+        let Entry::Synced(number, true) = entry else { return Ok(()) };
+        let of = &seen.handlers[number];
+        let owed = of.first.intersection(&seen.first);
+        // What was deleted meanwhile is told of no more.
+        let mut owed = owed.filter(|key| seen.server.contains_key(key));
+        match owed.find(|key| !of.seen.contains(key)) {
+            Some(key) => Err(format!("handler {number} has synced, and has not seen {key}")),
+            None => Ok(()),
+        }
+    })
+}
+
+fn synced_not_stuck(history: &History) -> Checked {
+    Seen::when_quiet(history, |seen| {
+        let runs = seen.began.is_some() && seen.stops.is_none();
+        let sees = |key: &u16, of: &super::super::ledger::Known| of.seen.contains(key);
+        for (number, of) in seen.handlers.iter().filter(|(_, of)| of.awaits_sync && runs) {
+            if seen.server.keys().all(|key| sees(key, of)) {
+                return Err(format!("somebody waits for handler {number}, which has seen all"));
+            }
+        }
+        Ok(())
+    })
+}
+
+fn transformed_once(history: &History) -> Checked {
+    at_every_entry(history, |_, entry, _| match entry {
+        Entry::Calls { number, key, transformed, .. } if *transformed != 1 => Err(format!(
+            "handler {number} is told of object {key}, which was transformed {transformed} times"
+        )),
+        _ => Ok(()),
+    })
+}

@@ -1,0 +1,202 @@
+//! What is known before an event: of the server, of each handler, of the run.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use seatrial_core::runtime::Instant;
+
+use super::book::{Complaint, Entry, Number, Told};
+use super::{Event, Informer};
+use crate::trial::{self, What};
+
+/// What is known of a handler.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Known {
+    pub(super) wants: Option<Duration>,
+    pub(super) accepted: bool,
+    /// What it was told last of each object.
+    pub(super) objects: BTreeMap<u16, u64>,
+    /// What was there already when it came.
+    pub(super) first: BTreeSet<u16>,
+    /// Objects that it has returned from.
+    pub(super) seen: BTreeSet<u16>,
+    /// The object of the call that is under way, and since when.
+    pub(super) call: Option<(u16, Instant)>,
+    /// How long its last call took.
+    pub(super) took: Duration,
+    /// Calls in all.
+    pub(super) calls: u64,
+    /// When it panicked last.
+    pub(super) panicked: Option<Instant>,
+    /// Panics, and reports of them.
+    pub(super) panics: u32,
+    pub(super) panics_reported: u32,
+    /// Its last call took long while many waited, and that was not reported yet.
+    pub(super) owes_slow: bool,
+    /// It was shown again what has not changed: when, and how often.
+    pub(super) shown: Option<Instant>,
+    pub(super) since: Option<Instant>,
+    /// It is to be removed; it was; that was waited for; calls that began since.
+    pub(super) leaves: bool,
+    pub(super) removed: bool,
+    pub(super) awaited: bool,
+    pub(super) calls_behind: u32,
+    pub(super) gone: bool,
+    /// Somebody waits until it has synced.
+    pub(super) awaits_sync: bool,
+}
+
+/// What is known before an event.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Seen {
+    /// What the server has.
+    pub(super) server: BTreeMap<u16, u64>,
+    /// Since when.
+    pub(super) changed: Option<Instant>,
+    pub(super) handlers: BTreeMap<Number, Known>,
+    /// What was there when the first run began.
+    pub(super) first: BTreeSet<u16>,
+    pub(super) began: Option<Instant>,
+    /// Failures in a row, and when the last was.
+    pub(super) failures: u32,
+    pub(super) failed: Option<Instant>,
+    pub(super) has_failed: bool,
+    pub(super) stops: Option<Instant>,
+    pub(super) stopped: bool,
+    /// When the last call ended.
+    pub(super) last_return: Option<Instant>,
+    /// Objects that were stored behind the end.
+    pub(super) stored: BTreeMap<u16, u64>,
+    pub(super) stored_behind: BTreeMap<u16, u32>,
+    pub(super) index_panicked: bool,
+    pub(super) run_panicked: bool,
+    /// Runs that were accepted.
+    pub(super) runs: u32,
+    pub(super) open: u32,
+}
+
+/// Returns what was written down with an event.
+pub(super) fn entry(event: &Event) -> Option<&Entry> {
+    match &event.what {
+        What::Step { op, .. } => Some(op),
+        _ => None,
+    }
+}
+
+impl Known {
+    fn called(&mut self, key: u16, told: &Told, at: Instant) {
+        match told {
+            Told::Added { version, .. } => drop(self.objects.insert(key, *version)),
+            Told::Updated { old, new } => {
+                if old == new {
+                    self.shown = Some(at);
+                }
+                self.objects.insert(key, *new);
+            }
+            Told::Deleted => drop(self.objects.remove(&key)),
+        }
+        self.calls += 1;
+        self.calls_behind += u32::from(self.removed);
+        self.call = Some((key, at));
+    }
+
+    fn returned(&mut self, well: bool, at: Instant, server: usize) {
+        if let Some((key, since)) = self.call.take() {
+            self.took = at.since(since);
+            if well {
+                self.seen.insert(key);
+            } else {
+                (self.panicked, self.panics) = (Some(at), self.panics + 1);
+            }
+        }
+        let waiting = (server as u64).saturating_sub(self.calls);
+        self.owes_slow = self.took >= Duration::from_millis(100) && waiting > 1024;
+    }
+
+    /// Whether it is there to be told of everything.
+    pub(super) fn listens(&self) -> bool {
+        self.accepted && !self.leaves && !self.gone
+    }
+}
+
+impl Seen {
+    fn of_handler(&mut self, number: Number, entry: &Entry, at: Instant) {
+        let (server, first) = (self.server.len(), self.server.keys().copied().collect());
+        let of = self.handlers.entry(number).or_default();
+        match entry {
+            Entry::Adds(_, wants) => {
+                (of.wants, of.first, of.since) = (*wants, first, Some(at));
+            }
+            Entry::Added(_, accepted) => of.accepted = *accepted,
+            Entry::Calls { key, told, .. } => of.called(*key, told, at),
+            Entry::Returns(_, well) => {
+                of.returned(*well, at, server);
+                self.last_return = Some(at);
+            }
+            Entry::Reported(_, Complaint::Panicked) => of.panics_reported += 1,
+            Entry::Reported(_, Complaint::Slow) => of.owes_slow = false,
+            Entry::Gone(..) => of.gone = true,
+            Entry::AwaitsSync(_) => of.awaits_sync = true,
+            Entry::Synced(..) => of.awaits_sync = false,
+            Entry::Removes(_) => of.leaves = true,
+            Entry::Removed(_, waited) => (of.removed, of.awaited) = (true, of.awaited || *waited),
+            _ => {}
+        }
+    }
+
+    fn stored(&mut self, key: u16, version: u64) {
+        let newest = self.stored.entry(key).or_default();
+        if version > *newest {
+            *newest = version;
+            if self.stopped {
+                *self.stored_behind.entry(key).or_default() += 1;
+            }
+        }
+    }
+}
+
+impl trial::Ledger<Informer> for Seen {
+    fn apply(&mut self, event: &Event) {
+        let Some(entry) = entry(event) else { return };
+        let at = event.at;
+        match entry {
+            Entry::Has(key, version) => {
+                match version {
+                    0 => drop(self.server.remove(key)),
+                    version => drop(self.server.insert(*key, *version)),
+                }
+                self.changed = Some(at);
+            }
+            Entry::Begins(count) => {
+                self.server = (0..*count).map(|key| (key, u64::from(key) + 1)).collect();
+            }
+            Entry::Asked { refused: true } => {
+                (self.failures, self.failed) = (self.failures + 1, Some(at));
+                self.has_failed = true;
+            }
+            Entry::Asked { refused: false } => (self.failures, self.failed) = (0, None),
+            Entry::Stored(key, version) => self.stored(*key, *version),
+            Entry::IndexPanics => self.index_panicked = true,
+            Entry::RunPanicked => self.run_panicked = true,
+            Entry::Runs if self.began.is_none() => {
+                self.began = Some(at);
+                self.first = self.server.keys().copied().collect();
+            }
+            Entry::Ran(accepted) => self.runs += u32::from(*accepted),
+            Entry::Stops => self.stops = Some(at),
+            Entry::Stopped => self.stopped = true,
+            Entry::Open(open) => self.open = *open,
+            Entry::Adds(number, _)
+            | Entry::Added(number, _)
+            | Entry::Calls { number, .. }
+            | Entry::Returns(number, _)
+            | Entry::Reported(number, _)
+            | Entry::Gone(number, _)
+            | Entry::AwaitsSync(number)
+            | Entry::Synced(number, _)
+            | Entry::Removes(number)
+            | Entry::Removed(number, _) => self.of_handler(*number, entry, at),
+            Entry::Which | Entry::Runs => {}
+        }
+    }
+}

@@ -1,0 +1,122 @@
+//! The page of the informer: reflector, queue, store and handlers as a program runs them, each on
+//! its threads. Recorded traces of the reference's queue, store and handlers together are replayed
+//! besides.
+//!
+//! An informer is no machine of one lock, so what is judged is what a user sees: the calls of
+//! handlers, what the informer says, what the server is asked. The bugs are those of an informer as
+//! one writes it first (`plain`), over the parts that ship.
+//!
+//! | promise | invariant | scenario | a mutant that breaks it |
+//! |---|---|---|---|
+//! | of each object handlers are told a legal sequence | `a_legal_sequence` | `comes_late`, `follows_changes` | `late_handlers_see_twice` |
+//! | they are told all | `all_is_told` | `removed_while_events_flow` | `removes_by_place` |
+//! | the store has what is told | `stored_before_told` | `follows_changes` | `told_before_it_is_stored` |
+//! | synced not early | `synced_not_early` | `first_list_is_seen` | `synced_with_the_informer` |
+//! | and not stuck | `synced_not_stuck` | `empty_list` | `empty_is_never_synced` |
+//! | objects are transformed once | `transformed_once` | `first_by_a_stream` | `lists_stay_as_they_came` |
+//! | who is removed is left alone | `removed_is_left_alone` | `removal_is_awaited` | `removal_is_not_awaited` |
+//! | and goes | `removed_goes` | `removed_while_events_flow` | `removal_is_not_told` |
+//! | one run | `runs_once` | `runs_twice` | `runs_twice` |
+//! | a panic of the run comes out | `panics_come_out` | `index_panics` | `panic_leaves_the_reflector` |
+//! | an end leaves nothing | `nothing_is_left` | `stopped_anywhere`, `list_takes_time` | `stream_stays_open` |
+//! | in order | `ends_in_order` | `stopped_anywhere` | `one_signal_for_all` |
+//! | at once | `ends_at_once` | `server_is_busy`, `stopped_in_a_pause` | `pause_of_lists_delays_the_end` |
+//! | and stores nothing behind it | `stores_nothing_behind_the_end` | `much_is_queued` | `goes_on_behind_the_end` |
+//! | nobody waits for another | `nobody_waits_for_another` | `slow_beside_fast` | `waits_for_each_handler` |
+//! | who is slow is reported | `slow_is_reported` | `many_wait` | `slow_is_not_reported` |
+//! | a panic costs one change | `a_panic_costs_one_change` | `handler_panics` | `panic_ends_the_handler` |
+//! | failures pause | `failures_pause` | `server_is_busy` | `back_off_has_another_clock` |
+//! | resyncs for those who want them | `resyncs_as_wanted` | `resyncs_for_one` | `resync_is_for_all` |
+//! | and to all of these | `resyncs_come` | `resyncs` | `never_resyncs` |
+
+mod book;
+mod conformance;
+mod invariants;
+mod ledger;
+mod mutants;
+mod plain;
+mod scenarios;
+mod source;
+mod stage;
+#[cfg(test)]
+mod tests;
+mod tried;
+
+use seatrial_core::machine::Step;
+
+use crate::engine::Engine;
+use crate::trial::{
+    Component, DynScenario, EventOf, HistoryOf, Invariant, MachineOf, Mutant, OpOf, RetOf,
+    component_tests,
+};
+
+pub use book::{Book, Complaint, Entry, Number, Said, Told, Which};
+pub use conformance::conformance;
+pub use mutants::Mistake;
+
+/// An informer with its handlers, as a component under trial.
+#[derive(Clone, Copy, Debug)]
+pub struct Informer;
+
+type Event = EventOf<Informer>;
+type History = HistoryOf<Informer>;
+
+impl Component for Informer {
+    type Machine = Book;
+
+    const NAME: &'static str = "informer";
+    const SAYS: &'static str = "a store that follows a server, and handlers that are told";
+
+    fn machine() -> MachineOf<Self> {
+        Box::new(Book(Which::Ships))
+    }
+
+    fn scenarios() -> Vec<Box<dyn DynScenario<Self>>> {
+        scenarios::all()
+    }
+
+    fn invariants() -> Vec<Invariant<Self>> {
+        invariants::all()
+    }
+
+    fn mutants() -> Vec<Mutant<Self>> {
+        mutants::all()
+    }
+
+    fn shows_mutant(engine: Engine, mutant: &str) -> bool {
+        mutants::shows(engine, mutant)
+    }
+
+    fn describe(entry: &OpOf<Self>, _: &Step<RetOf<Self>>) -> String {
+        format!("{entry:?}")
+    }
+}
+
+component_tests! {
+    Informer;
+    scenarios:
+        follows_changes,
+        comes_late,
+        first_list_is_seen,
+        empty_list,
+        first_by_a_stream,
+        stopped_anywhere,
+        removed_while_events_flow,
+        removal_is_awaited,
+        handlers_act,
+        acts_during_removal,
+        never_ran,
+        runs_twice,
+        index_panics,
+        much_is_queued,
+        list_takes_time,
+        slow_beside_fast,
+        handler_panics,
+        stopped_in_a_pause,
+        server_is_busy,
+        stream_is_refused,
+        resyncs,
+        resyncs_for_one,
+        many_wait;
+    also: mutants
+}

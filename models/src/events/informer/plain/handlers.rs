@@ -1,0 +1,235 @@
+//! The handlers of the plain informer.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::time::Duration;
+
+use seatrial_core::cancel::CancelToken;
+use seatrial_core::informer::feed::{
+    Complete, End, Feed, Finish, Len, Next, Push, Told, WaitForSync,
+};
+use seatrial_core::informer::{Change, Handler, Handling, ObjectChange, Report};
+use seatrial_core::monitor::Monitor;
+use seatrial_core::runtime::{Instant, Runtime};
+
+use super::super::mutants::Mistake::{self, *};
+use super::super::source::Object;
+use super::{Changes, Inside, Plain, Stage};
+
+const SLOW: Duration = Duration::from_millis(100);
+const MANY: usize = 1024;
+const PAUSE: Duration = Duration::from_secs(1);
+
+/// A handler.
+pub(super) struct Member<R: Runtime> {
+    pub(super) feed: Monitor<Feed<ObjectChange<Object>>, R>,
+    pub(super) life: CancelToken<R>,
+    ended: CancelToken<R>,
+    thread: R::Mutex<Option<R::Join<()>>>,
+    mistake: Option<Mistake>,
+    resync: Option<R::Mutex<Due>>,
+}
+
+/// When a handler is shown again what has not changed.
+struct Due {
+    period: Duration,
+    last: Instant,
+    is_due: bool,
+}
+
+/// A handler of an informer.
+pub(in crate::events::informer) struct Registration<R: Runtime> {
+    member: Arc<Member<R>>,
+    inside: Arc<R::Mutex<Inside<R>>>,
+    /// Which of the handlers it was when it came.
+    place: usize,
+}
+
+impl<R: Runtime> Member<R> {
+    fn makes(&self, mistake: Mistake) -> bool {
+        self.mistake == Some(mistake)
+    }
+
+    fn runtime(&self) -> &R {
+        self.life.runtime()
+    }
+
+    pub(super) fn is_due(&self, plain: &Plain<R>) -> bool {
+        self.resync.as_ref().is_some_and(|due| plain.runtime.lock(due).is_due)
+    }
+
+    /// Looks whether its time for a resync has come.
+    pub(super) fn look(&self, plain: &Plain<R>, now: Instant) -> bool {
+        let Some(due) = &self.resync else { return false };
+        let check = plain.lock().resync;
+        let mut due = plain.runtime.lock(due);
+        due.is_due = now >= due.last + due.period.max(check) || self.makes(OnePeriodForAll);
+        if due.is_due {
+            due.last = now;
+        }
+        due.is_due
+    }
+
+    /// Waits until its thread has ended.
+    pub(super) fn join(&self) {
+        self.ended.wait();
+        let thread = self.runtime().lock(&self.thread).take();
+        if let Some(thread) = thread {
+            assert!(self.runtime().join(thread).is_ok(), "what a handler does is caught");
+        }
+    }
+
+    /// Tells the handler of changes until none comes any more.
+    fn deliver(&self, mut handler: impl Handler<Object>, handling: &Handling) {
+        while let Ok(Told { change, initial }) = self.feed.call(Next) {
+            let early = initial && self.makes(SyncedWhenItIsTold);
+            if early {
+                self.feed.call(Finish);
+            }
+            let began = self.runtime().now();
+            let result = catch_unwind(AssertUnwindSafe(|| handler.handle(change)));
+            let took = self.runtime().now().since(began);
+            let waiting = if took >= SLOW { self.feed.call(Len) } else { 0 };
+            let many = waiting > MANY && !self.makes(SlowIsNotReported);
+            if many || (waiting > 0 && self.makes(EverybodyIsSlow)) {
+                (handling.report)(Report::Slow { took, waiting });
+            }
+            if result.is_err() {
+                if self.makes(PanicEndsTheHandler) {
+                    return;
+                }
+                self.survive(handling);
+            }
+            let seen = result.is_ok() || self.makes(PanickedIsSeen);
+            if initial && seen && !early {
+                self.feed.call(Finish);
+            }
+        }
+    }
+
+    /// The handler panicked: it is left alone for a while.
+    fn survive(&self, handling: &Handling) {
+        if !self.makes(PanicIsNotReported) {
+            (handling.report)(Report::Panicked { message: None });
+        }
+        let over = self.runtime().now() + PAUSE;
+        if self.makes(PauseDelaysTheEnd) {
+            self.runtime().sleep_until(over);
+        } else if !self.makes(NoPauseBehindAPanic) {
+            self.life.wait_until(over);
+        }
+    }
+}
+
+/// Says that a thread has ended, whatever ends it.
+struct Ended<R: Runtime>(CancelToken<R>);
+
+impl<R: Runtime> Drop for Ended<R> {
+    fn drop(&mut self) {
+        self.0.cancel();
+    }
+}
+
+impl<R: Runtime> Plain<R> {
+    fn added(&self) -> Changes {
+        let added =
+            |object: &Object| Change::Added { object: Object::clone(object), initial: true };
+        self.store.list().objects().map(added).collect()
+    }
+
+    /// Adds a handler, unless the informer has stopped.
+    pub(in crate::events::informer) fn add(
+        &self,
+        handling: Handling,
+        resync: Option<Duration>,
+        handler: impl Handler<Object>,
+    ) -> Option<Registration<R>> {
+        let early = self.makes(LateHandlersMissChanges).then(|| self.added());
+        let mut inside = self.lock();
+        if inside.stage == Stage::Stopped && !self.makes(StoppedTakesHandlers) {
+            return None;
+        }
+        if let Some(period) = resync.filter(|_| inside.stage == Stage::Created) {
+            inside.resync = inside.resync.min(period);
+        }
+        let apart = self.makes(LateHandlersSeeTwice);
+        let first = if apart { Vec::new() } else { early.unwrap_or_else(|| self.added()) };
+        let synced = inside.has_synced && !apart;
+        let member = Arc::new(self.member(first, synced, resync));
+        let place = inside.members.len();
+        inside.members.push(Arc::clone(&member));
+        inside.crew.push(Arc::clone(&member));
+        let (own, ended) = (Arc::clone(&member), Ended(member.ended.clone()));
+        let thread = self.runtime.spawn(&handling.name.clone(), move || {
+            let _ended = ended;
+            own.deliver(handler, &handling);
+        });
+        *self.runtime.lock(&member.thread) = Some(thread);
+        let has_synced = inside.has_synced;
+        drop(inside);
+        if apart {
+            let told = self.added().into_iter().map(|change| Told { change, initial: true });
+            drop(member.feed.call(Push(told.collect())));
+            if has_synced {
+                member.feed.call(Complete);
+            }
+        }
+        Some(Registration { member, inside: Arc::clone(&self.inside), place })
+    }
+
+    fn member(&self, first: Changes, has_synced: bool, resync: Option<Duration>) -> Member<R> {
+        let due = |period| Due { period, last: self.runtime.now(), is_due: true };
+        let apart = has_synced && self.makes(SyncedBeforeTheFirstIsTold);
+        let (begins, first) = if apart { (Vec::new(), first) } else { (first, Vec::new()) };
+        let feed = Monitor::new(&self.runtime, Feed::new(begins, has_synced, usize::MAX));
+        let told = first.into_iter().map(|change| Told { change, initial: true });
+        drop(feed.call(Push(told.collect())));
+        Member {
+            feed,
+            life: CancelToken::new(&self.runtime),
+            ended: CancelToken::new(&self.runtime),
+            thread: self.runtime.mutex(None),
+            mistake: self.mistake,
+            resync: resync.map(|period| self.runtime.mutex(due(period))),
+        }
+    }
+}
+
+impl<R: Runtime> Registration<R> {
+    pub(in crate::events::informer) fn wait_for_sync(&self) -> bool {
+        if self.member.makes(SyncedWithTheInformer) {
+            let has_synced = self.member.runtime().lock(&self.inside).has_synced;
+            return has_synced || self.member.feed.call(WaitForSync);
+        }
+        self.member.feed.call(WaitForSync)
+    }
+
+    pub(in crate::events::informer) fn remove(&self) {
+        let mut inside = self.member.runtime().lock(&self.inside);
+        if !self.member.makes(RemovesByPlace) {
+            inside.members.retain(|member| !Arc::ptr_eq(member, &self.member));
+        } else if self.place < inside.members.len() {
+            drop(inside.members.remove(self.place));
+        }
+        if self.member.makes(WaitsForRemovalUnderTheLock) {
+            self.end();
+            self.member.join();
+        }
+        drop(inside);
+        self.end();
+    }
+
+    fn end(&self) {
+        if !self.member.makes(RemovalIsNotTold) {
+            drop(self.member.feed.call(End));
+        }
+        self.member.life.cancel();
+    }
+
+    pub(in crate::events::informer) fn remove_and_wait(&self) {
+        self.remove();
+        if !self.member.makes(RemovalIsNotAwaited) {
+            self.member.join();
+        }
+    }
+}

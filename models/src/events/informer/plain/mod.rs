@@ -1,0 +1,265 @@
+//! An informer as one writes it first: a thread for the reflector, one for the store, one for each
+//! handler, and one lock for all that they share. With the mistakes that one may make in it.
+
+mod follow;
+mod handlers;
+
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::Arc;
+use std::time::Duration;
+
+use seatrial_core::cancel::CancelToken;
+use seatrial_core::delta_fifo::Delta;
+use seatrial_core::fifo::Intake;
+use seatrial_core::informer::feed::{Complete, Len, Push, Told};
+use seatrial_core::informer::{Change, ObjectChange, apply_batch, feed::End};
+use seatrial_core::ordered_fifo::{Event, Options, OrderedFifo};
+use seatrial_core::runtime::Runtime;
+use seatrial_core::store::{Cause, IndexedStore, NothingKnown, metadata_key};
+
+use self::handlers::Member;
+use super::mutants::Mistake::{self, *};
+use super::source::{Object, Source};
+
+pub(super) use handlers::Registration;
+
+type Changes = Vec<ObjectChange<Object>>;
+type Batch = [Event<String, Object>];
+
+/// The plain informer.
+pub(super) struct Plain<R: Runtime> {
+    runtime: R,
+    source: Source<R>,
+    mistake: Option<Mistake>,
+    store: Arc<IndexedStore<String, Object, R>>,
+    queue: OrderedFifo<String, Object, NothingKnown, R>,
+    inside: Arc<R::Mutex<Inside<R>>>,
+}
+
+/// What its threads share.
+struct Inside<R: Runtime> {
+    stage: Stage,
+    /// Who is told.
+    members: Vec<Arc<Member<R>>>,
+    /// Whose threads are to be joined.
+    crew: Vec<Arc<Member<R>>>,
+    has_synced: bool,
+    /// How often what has not changed is shown again, at most.
+    resync: Duration,
+    /// Streams that are never dropped: a mistake.
+    kept: Vec<Box<dyn seatrial_core::informer::Stream<Object>>>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Stage {
+    Created,
+    Started,
+    Stopped,
+}
+
+impl<R: Runtime> Plain<R> {
+    pub(super) fn new(
+        runtime: &R,
+        source: Source<R>,
+        resync: Duration,
+        mistake: Option<Mistake>,
+    ) -> Self {
+        let intake = Intake::new(runtime, |object: &Object| -> Result<String, Cause> {
+            metadata_key(object)
+        });
+        let store = IndexedStore::with_intake(runtime, intake.clone(), None);
+        let inside = Inside {
+            stage: Stage::Created,
+            members: Vec::new(),
+            crew: Vec::new(),
+            has_synced: false,
+            resync,
+            kept: Vec::new(),
+        };
+        Self {
+            runtime: runtime.clone(),
+            source,
+            mistake,
+            store: Arc::new(store),
+            queue: OrderedFifo::with_options(runtime, intake, Options::default()),
+            inside: Arc::new(runtime.mutex(inside)),
+        }
+    }
+
+    fn makes(&self, mistake: Mistake) -> bool {
+        self.mistake == Some(mistake)
+    }
+
+    fn lock(&self) -> R::Guard<'_, Inside<R>> {
+        self.runtime.lock(&self.inside)
+    }
+
+    pub(super) fn store(&self) -> &Arc<IndexedStore<String, Object, R>> {
+        &self.store
+    }
+
+    pub(super) fn is_stopped(&self) -> bool {
+        self.lock().stage == Stage::Stopped
+    }
+
+    /// Follows the server until the token ends; false if it runs or ran already.
+    pub(super) fn run(self: Arc<Self>, token: &CancelToken<R>) -> bool {
+        {
+            let mut inside = self.lock();
+            if inside.stage != Stage::Created && !self.makes(RunsTwice) {
+                return false;
+            }
+            inside.stage = Stage::Started;
+        }
+        let life = token.child();
+        let (own, token) = (Arc::clone(&self), life.clone());
+        let reflector = self.runtime.spawn("reflector", move || {
+            own.runtime.block_on(own.follow(&token));
+            if own.makes(OneSignalForAll) {
+                own.end_members(&own.lock().members.clone());
+            }
+            own.queue.close();
+        });
+        let processed = catch_unwind(AssertUnwindSafe(|| self.process(&life)));
+        if !self.makes(PanicLeavesTheReflector) {
+            life.cancel();
+        }
+        let reflected = self.runtime.join(reflector);
+        self.end();
+        match (processed, reflected) {
+            (Err(panic), _) | (_, Err(panic)) => resume_unwind(panic),
+            _ => true,
+        }
+    }
+
+    /// Changes the store by what the queue gives, and tells of it.
+    fn process(&self, token: &CancelToken<R>) {
+        loop {
+            if token.is_cancelled() && !self.makes(GoesOnBehindTheEnd) {
+                return;
+            }
+            let popped = self.queue.pop_batch(|batch| {
+                if self.makes(ToldBeforeItIsStored) {
+                    let members = self.lock().members.clone();
+                    self.tell(&members, &self.foretold(&batch.events), batch.initial);
+                }
+                let inside = self.lock();
+                let mut changes = Vec::new();
+                let tell = &mut |change| changes.push(change);
+                let applied = apply_batch(&batch.events, batch.initial, &self.store, tell);
+                applied.expect("no index function refuses anything");
+                // Who comes later begins with what is stored now.
+                (changes, inside.members.clone())
+            });
+            let Ok((batch, (changes, members))) = popped else { return };
+            if self.makes(SyncedBeforeItIsTold) {
+                self.note_sync();
+            }
+            if !self.makes(ToldBeforeItIsStored) {
+                self.tell(&members, &changes, batch.initial);
+            }
+            if !(changes.is_empty() && self.makes(EmptyIsNeverSynced)) {
+                self.note_sync();
+            }
+        }
+    }
+
+    /// What will be told of changes of single objects, and of a list.
+    fn foretold(&self, events: &Batch) -> Changes {
+        let change = |object: &Object| {
+            let old = self.store.get_stored(object).ok().flatten();
+            let new = Object::clone(object);
+            match old {
+                Some(old) => Change::Updated { old, new },
+                None => Change::Added { object: new, initial: false },
+            }
+        };
+        let of = |event: &Event<String, Object>| match event {
+            Event::ReplacedAll(list) => list.objects.iter().map(change).collect(),
+            Event::Delta(Delta::Deleted(last)) => vec![Change::Deleted(last.clone())],
+            event => event.delta().and_then(Delta::object).map(change).into_iter().collect(),
+        };
+        events.iter().flat_map(of).collect()
+    }
+
+    /// Tells the handlers that want to know.
+    fn tell(&self, members: &[Arc<Member<R>>], changes: &[ObjectChange<Object>], initial: bool) {
+        for member in members {
+            let told = changes.iter().filter(|change| self.is_for(member, change)).map(|change| {
+                let initial = initial && matches!(change, Change::Added { .. });
+                Told { change: change.clone(), initial }
+            });
+            drop(member.feed.call(Push(told.collect())));
+            while self.makes(WaitsForEachHandler) && member.feed.call(Len) > 0 {
+                self.runtime.sleep_until(self.runtime.now() + Duration::from_millis(10));
+            }
+        }
+    }
+
+    /// Not everybody wants to see again what has not changed.
+    fn is_for(&self, member: &Member<R>, change: &ObjectChange<Object>) -> bool {
+        let Change::Updated { old, new } = change else { return true };
+        old.version != new.version || self.makes(ResyncIsForAll) || member.is_due(self)
+    }
+
+    /// Tells the handlers, once, that the first list is complete.
+    fn note_sync(&self) {
+        if !self.queue.has_synced() {
+            return;
+        }
+        let members = {
+            let mut inside = self.lock();
+            if std::mem::replace(&mut inside.has_synced, true) {
+                return;
+            }
+            inside.members.clone()
+        };
+        for member in members {
+            member.feed.call(Complete);
+        }
+    }
+
+    /// Looks whose time for a resync has come, and tells whether anybody's.
+    fn resync_due(&self) -> bool {
+        let now = self.runtime.now();
+        let members = self.lock().members.clone();
+        let due = members.iter().filter(|member| member.look(self, now)).count();
+        due > 0 && !self.makes(NeverResyncs)
+    }
+
+    fn end_members(&self, members: &[Arc<Member<R>>]) {
+        for member in members {
+            if !self.makes(EndIsNotTold) {
+                drop(member.feed.call(End));
+            }
+            member.life.cancel();
+        }
+    }
+
+    /// Ends the handlers, and waits for them.
+    fn end(&self) {
+        let mut inside = self.lock();
+        inside.stage = Stage::Stopped;
+        let members = std::mem::take(&mut inside.members);
+        let crew = std::mem::take(&mut inside.crew);
+        if self.makes(JoinsUnderTheLock) {
+            self.end_members(&members);
+            crew.iter().for_each(|member| member.join());
+        }
+        drop(inside);
+        self.end_members(&members);
+        if !self.makes(RunLeavesItsHandlers) {
+            crew.iter().for_each(|member| member.join());
+        }
+    }
+}
+
+/// One that never ran has its handlers end, too.
+impl<R: Runtime> Drop for Plain<R> {
+    fn drop(&mut self) {
+        if !self.makes(HandlersOfWhatNeverRanStay) {
+            let members = std::mem::take(&mut self.lock().members);
+            self.end_members(&members);
+        }
+    }
+}

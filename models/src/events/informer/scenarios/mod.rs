@@ -1,0 +1,96 @@
+//! Small programs with an informer and handlers, each named by the case that it must reach.
+
+mod ending;
+mod telling;
+mod timing;
+
+use std::time::Duration;
+
+use super::book::{Entry, Number};
+use super::ledger::{Seen, entry};
+use super::source::Manners;
+use super::stage::{Care, Setting, Stage};
+use super::{History, Informer};
+use crate::engine::Engine;
+use crate::trial::{DynScenario, Ledger as _};
+
+pub(super) fn all() -> Vec<Box<dyn DynScenario<Informer>>> {
+    let mut all = telling::all();
+    all.extend(ending::all());
+    all.extend(timing::all());
+    all
+}
+
+fn millis(count: u64) -> Duration {
+    Duration::from_millis(count)
+}
+
+fn objects(objects: u16) -> Setting {
+    Setting { manners: Manners { objects, ..Manners::default() }, ..Setting::default() }
+}
+
+/// Tells whether something was written down that meets a condition.
+fn some(history: &History, wanted: impl Fn(&Seen, &Entry) -> bool) -> bool {
+    Seen::some(history, |seen, event| entry(event).is_some_and(|entry| wanted(seen, entry)))
+}
+
+/// Tells whether something happens while a handler is at a call.
+fn during_a_call(history: &History, number: Number, wanted: impl Fn(&Entry) -> bool) -> bool {
+    some(history, |seen, entry| {
+        let calls = seen.handlers.get(&number).is_some_and(|of| of.call.is_some());
+        calls && wanted(entry)
+    })
+}
+
+/// Refuses real threads to scenarios that sleep.
+fn sleeps(engine: Engine) -> Option<&'static str> {
+    let sleeps = "it sleeps for seconds: so would real threads";
+    (engine == Engine::Threads).then_some(sleeps)
+}
+
+/// Refuses the search of all traces to scenarios that have too many.
+fn has_many_traces(engine: Engine) -> Option<&'static str> {
+    let many = "it has too many traces; others try some of them";
+    (engine == Engine::Trace).then_some(many)
+}
+
+/// Refuses all searches to scenarios that have too many schedules.
+fn has_many_schedules(engine: Engine) -> Option<&'static str> {
+    let many = "it has too many schedules to search; others try some of them";
+    matches!(engine, Engine::Trace | Engine::Loom).then_some(many)
+}
+
+/// The way in which scenarios are written.
+macro_rules! scenario {
+    ($name:ident, $text:literal, $says:literal, |$world:ident| $run:block,
+     |$history:ident| $reaches:expr) => {
+        scenario!($name, $text, $says, |_| None, |$world| $run, |$history| $reaches);
+    };
+    ($name:ident, $text:literal, $says:literal, $refuses:expr, |$world:ident| $run:block,
+     |$history:ident| $reaches:expr) => {
+        #[doc = $says]
+        struct $name;
+
+        impl crate::trial::Scenario<crate::informer::Informer> for $name {
+            const NAME: &'static str = $text;
+            const SAYS: &'static str = $says;
+
+            fn run<R: seatrial_core::runtime::Runtime>(
+                &self,
+                $world: &crate::trial::World<R, crate::informer::Informer>,
+            ) {
+                $run
+            }
+
+            fn reaches($history: &crate::informer::History) -> bool {
+                $reaches
+            }
+
+            fn cannot_run_on(engine: crate::engine::Engine) -> Option<&'static str> {
+                $refuses(engine)
+            }
+        }
+    };
+}
+
+use scenario;

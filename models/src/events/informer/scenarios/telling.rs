@@ -1,0 +1,114 @@
+//! What handlers are told, whenever they come.
+
+use super::*;
+use crate::informer::book::Told;
+
+pub(super) fn all() -> Vec<Box<dyn DynScenario<Informer>>> {
+    vec![
+        Box::new(FollowsChanges),
+        Box::new(ComesLate),
+        Box::new(FirstListIsSeen),
+        Box::new(EmptyList),
+        Box::new(FirstByAStream),
+    ]
+}
+
+scenario!(
+    FollowsChanges,
+    "follows_changes",
+    "objects are stored, changed and deleted while a handler is told",
+    has_many_traces,
+    |world| {
+        let stage = Stage::new(world, objects(1));
+        let handler = stage.add(0, Care::default());
+        let run = stage.start();
+        stage.source.put(1);
+        stage.source.put(0);
+        stage.source.delete(0);
+        world.quiesce();
+        stage.stop(run);
+        drop(handler);
+    },
+    |history| some(history, |_, entry| {
+        matches!(entry, Entry::Calls { told: Told::Deleted, .. })
+    })
+);
+
+scenario!(
+    ComesLate,
+    "comes_late",
+    "a handler is added while a change is stored and told",
+    has_many_schedules,
+    |world| {
+        let stage = Stage::new(world, objects(1));
+        let early = stage.add(0, Care::default()).expect("it has not stopped");
+        let run = stage.start();
+        stage.await_sync(0, &early);
+        let adds = stage.spawn("adds", |own| {
+            let late = own.add(1, Care::default()).expect("it has not stopped");
+            own.await_sync(1, &late);
+        });
+        stage.source.put(0);
+        world.join(adds);
+        world.quiesce();
+        stage.stop(run);
+    },
+    |history| some(history, |seen, entry| {
+        let changed = seen.server.get(&0) == Some(&2);
+        *entry == Entry::Added(1, true) && changed && seen.handlers[&0].calls == 1
+    })
+);
+
+scenario!(
+    FirstListIsSeen,
+    "first_list_is_seen",
+    "two wait until handlers have seen the first list, of which one call takes time",
+    has_many_schedules,
+    |world| {
+        let stage = Stage::new(world, objects(2));
+        let slow = Care { takes: millis(20), ..Care::default() };
+        let slow = stage.add(0, slow).expect("it has not stopped");
+        let run = stage.start();
+        let waits = stage.spawn("waits", move |own| own.await_sync(0, &slow));
+        let other = stage.add(1, Care::default()).expect("it has not stopped");
+        stage.await_sync(1, &other);
+        world.quiesce();
+        stage.stop(run);
+        world.join(waits);
+    },
+    |history| during_a_call(history, 0, |entry| matches!(entry, Entry::Synced(1, true)))
+);
+
+scenario!(
+    EmptyList,
+    "empty_list",
+    "there is nothing at the server, and somebody waits until a handler has seen that",
+    |world| {
+        let stage = Stage::new(world, objects(0));
+        let handler = stage.add(0, Care::default()).expect("it has not stopped");
+        let run = stage.start();
+        let waits = stage.spawn("waits", move |own| own.await_sync(0, &handler));
+        world.quiesce();
+        stage.stop(run);
+        world.join(waits);
+    },
+    |history| some(history, |_, entry| *entry == Entry::Synced(0, true))
+);
+
+scenario!(
+    FirstByAStream,
+    "first_by_a_stream",
+    "the first objects come by a stream while they change",
+    |world| {
+        let mut setting = objects(1);
+        setting.manners.streams = true;
+        let stage = Stage::new(world, setting);
+        let handler = stage.add(0, Care::default());
+        let run = stage.start();
+        stage.source.put(0);
+        world.quiesce();
+        stage.stop(run);
+        drop(handler);
+    },
+    |history| some(history, |_, entry| matches!(entry, Entry::Calls { key: 0, .. }))
+);

@@ -1,0 +1,175 @@
+//! Slow handlers, panics, pauses and resyncs.
+
+use super::*;
+use crate::informer::book::Complaint;
+
+pub(super) fn all() -> Vec<Box<dyn DynScenario<Informer>>> {
+    vec![
+        Box::new(SlowBesideFast),
+        Box::new(HandlerPanics),
+        Box::new(StoppedInAPause),
+        Box::new(ServerIsBusy),
+        Box::new(StreamIsRefused),
+        Box::new(Resyncs),
+        Box::new(ResyncsForOne),
+        Box::new(ManyWait),
+    ]
+}
+
+scenario!(
+    SlowBesideFast,
+    "slow_beside_fast",
+    "one handler takes long for each call, another one does not",
+    |engine| has_many_schedules(engine).or_else(|| sleeps(engine)),
+    |world| {
+        let stage = Stage::new(world, objects(1));
+        let slow = Care { takes: millis(10_000), ..Care::default() };
+        let handlers = [stage.add(0, slow), stage.add(1, Care::default())];
+        let run = stage.start();
+        stage.sleep(millis(100));
+        stage.source.put(0);
+        stage.sleep(millis(100));
+        stage.source.put(1);
+        world.quiesce();
+        stage.stop(run);
+        drop(handlers);
+    },
+    |history| {
+        let fast = |entry: &Entry| matches!(entry, Entry::Calls { number: 1, key: 1, .. });
+        during_a_call(history, 0, fast)
+    }
+);
+
+/// What only engines that try some of the schedules can hold.
+fn is_large(engine: Engine) -> Option<&'static str> {
+    let large = "it has a thousand objects, too many to search all schedules";
+    (!matches!(engine, Engine::Sample | Engine::Threads)).then_some(large)
+}
+
+scenario!(
+    ManyWait,
+    "many_wait",
+    "a handler takes long for its first call while a thousand changes wait, and is removed",
+    is_large,
+    |world| {
+        let stage = Stage::new(world, objects(1_030));
+        let slow = Care { takes: millis(150), ..Care::default() };
+        let slow = stage.add(0, slow).expect("it has not stopped");
+        let run = stage.start();
+        stage.sleep(millis(225));
+        stage.remove(0, &slow, true);
+        stage.stop(run);
+    },
+    |history| some(history, |_, entry| matches!(entry, Entry::Reported(0, Complaint::Slow)))
+);
+
+scenario!(
+    HandlerPanics,
+    "handler_panics",
+    "a handler panics at an object of the first list, and others are told on",
+    |engine| has_many_traces(engine).or_else(|| sleeps(engine)),
+    |world| {
+        let stage = Stage::new(world, objects(2));
+        let care = Care { panics_at: Some(1), ..Care::default() };
+        let panics = stage.add(0, care).expect("it has not stopped");
+        let run = stage.start();
+        let waits = stage.spawn("waits", move |own| own.await_sync(0, &panics));
+        stage.source.put(1);
+        world.quiesce();
+        stage.stop(run);
+        world.join(waits);
+    },
+    |history| some(history, |seen, entry| {
+        let told = matches!(entry, Entry::Calls { number: 0, .. });
+        told && seen.handlers[&0].panics == 1
+    })
+);
+
+scenario!(
+    StoppedInAPause,
+    "stopped_in_a_pause",
+    "an informer is stopped while a handler that panicked is left alone",
+    sleeps,
+    |world| {
+        let stage = Stage::new(world, objects(1));
+        let care = Care { panics_at: Some(1), ..Care::default() };
+        let handler = stage.add(0, care);
+        let run = stage.start();
+        stage.sleep(millis(100));
+        stage.stop(run);
+        drop(handler);
+    },
+    |history| some(history, |seen, entry| {
+        *entry == Entry::Stops && seen.handlers[&0].panics == 1
+    })
+);
+
+scenario!(
+    ServerIsBusy,
+    "server_is_busy",
+    "a server refuses lists, and the informer is stopped in a pause",
+    sleeps,
+    |world| {
+        let mut setting = objects(1);
+        setting.manners.refuses = 4;
+        let stage = Stage::new(world, setting);
+        let run = stage.start();
+        stage.sleep(millis(10_000));
+        stage.stop(run);
+    },
+    |history| some(history, |seen, entry| *entry == Entry::Stops && seen.failures >= 2)
+);
+
+scenario!(
+    StreamIsRefused,
+    "stream_is_refused",
+    "a server refuses a stream with all objects, and the informer is stopped in the pause",
+    sleeps,
+    |world| {
+        let mut setting = objects(1);
+        (setting.manners.refuses, setting.manners.streams) = (4, true);
+        let stage = Stage::new(world, setting);
+        let run = stage.start();
+        stage.sleep(millis(100));
+        stage.stop(run);
+    },
+    |history| some(history, |seen, entry| *entry == Entry::Stops && seen.failures >= 1)
+);
+
+scenario!(
+    Resyncs,
+    "resyncs",
+    "two handlers are shown again what has not changed, each in its own time",
+    |engine| has_many_schedules(engine).or_else(|| sleeps(engine)),
+    |world| {
+        let stage = Stage::new(world, Setting { resync: millis(30_000), ..objects(1) });
+        let wants = |millis| Care { wants: Some(super::millis(millis)), ..Care::default() };
+        let handlers = [stage.add(0, wants(2_000)), stage.add(1, wants(5_000))];
+        let run = stage.start();
+        stage.sleep(millis(13_500));
+        stage.stop(run);
+        drop(handlers);
+    },
+    |history| some(history, |seen, entry| {
+        *entry == Entry::Stops && seen.handlers[&1].shown.is_some()
+    })
+);
+
+scenario!(
+    ResyncsForOne,
+    "resyncs_for_one",
+    "of two handlers one is shown again what has not changed",
+    |engine| has_many_schedules(engine).or_else(|| sleeps(engine)),
+    |world| {
+        let stage = Stage::new(world, Setting { resync: millis(30_000), ..objects(1) });
+        let care = Care { wants: Some(millis(2_000)), ..Care::default() };
+        let handlers = [stage.add(0, care), stage.add(1, Care::default())];
+        let run = stage.start();
+        stage.sleep(millis(4_500));
+        stage.stop(run);
+        drop(handlers);
+    },
+    |history| some(history, |seen, entry| {
+        *entry == Entry::Stops && seen.handlers[&0].shown.is_some()
+    })
+);

@@ -1,0 +1,277 @@
+//! The informer that is tried, with its server and its handlers, and those who write down what goes
+//! on.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::time::Duration;
+
+use seatrial_core::cancel::CancelToken;
+use seatrial_core::informer::reflector::Config;
+use seatrial_core::informer::{Change, Handling, ObjectChange, OnPanic, Report, Wants};
+use seatrial_core::machine::{Boxed, Cx, Step};
+use seatrial_core::runtime::Runtime;
+use seatrial_core::store::indexed::Values;
+use seatrial_core::store::{Cause, IndexedStore};
+
+use super::Informer;
+use super::book::{Book, Complaint, Entry, Number, Said, Told, Which};
+use super::plain::Plain;
+use super::source::{Manners, Object, Source, transformed};
+use super::tried::{Registered, Tried};
+use crate::trial::World;
+
+/// Writes things down. The lock is no part of the execution: nobody ever waits for it.
+pub(super) struct Pen<R: Runtime> {
+    world: World<R, Informer>,
+    book: Mutex<Boxed<Book>>,
+}
+
+impl<R: Runtime> Pen<R> {
+    fn new(world: &World<R, Informer>) -> Self {
+        Self { world: world.clone(), book: Mutex::new(world.machine()) }
+    }
+
+    /// Another one, for somebody else.
+    pub(super) fn again(&self) -> Self {
+        Self::new(&self.world)
+    }
+
+    pub(super) fn runtime(&self) -> &R {
+        self.world.runtime()
+    }
+
+    fn ask(&self, mut entry: Entry) -> Said {
+        let mut book = self.book.lock().unwrap_or_else(PoisonError::into_inner);
+        match book.0.step(&mut entry, &mut Cx::new(self.runtime())) {
+            Step::Done(said) => said,
+            _ => unreachable!("a book waits for nobody"),
+        }
+    }
+
+    pub(super) fn write(&self, entry: Entry) {
+        let noted = self.ask(entry);
+        assert!(matches!(noted, Said::Noted), "it is written down");
+    }
+}
+
+/// What a handler does in its calls besides.
+pub(super) type Act = Box<dyn FnMut(u16) + Send>;
+
+/// How a handler is.
+#[derive(Default)]
+pub(super) struct Care {
+    /// How long each of its calls takes.
+    pub(super) takes: Duration,
+    /// At which version it panics.
+    pub(super) panics_at: Option<u64>,
+    /// How often it wants to be shown again what has not changed.
+    pub(super) wants: Option<Duration>,
+    /// What it does in its calls besides.
+    pub(super) acts: Option<Act>,
+}
+
+/// How an informer is set up.
+#[derive(Clone, Copy, Default, Debug)]
+pub(super) struct Setting {
+    pub(super) manners: Manners,
+    /// How often the informer shows again what has not changed.
+    pub(super) resync: Duration,
+    /// Whether what is stored is written down.
+    pub(super) watches_store: bool,
+    /// At which version an index function panics.
+    pub(super) index_panics_at: Option<u64>,
+}
+
+/// What every scenario needs.
+pub(super) struct Stage<R: Runtime> {
+    pub(super) world: World<R, Informer>,
+    pub(super) pen: Pen<R>,
+    pub(super) source: Source<R>,
+    pub(super) tried: Arc<Tried<R>>,
+    pub(super) token: CancelToken<R>,
+}
+
+impl<R: Runtime> Clone for Stage<R> {
+    fn clone(&self) -> Self {
+        Self {
+            world: self.world.clone(),
+            pen: self.pen.again(),
+            source: self.source.clone(),
+            tried: Arc::clone(&self.tried),
+            token: self.token.clone(),
+        }
+    }
+}
+
+impl<R: Runtime> Stage<R> {
+    pub(super) fn new(world: &World<R, Informer>, setting: Setting) -> Self {
+        let pen = Pen::new(world);
+        let source = Source::new(&pen, setting.manners);
+        let tried = match pen.ask(Entry::Which) {
+            Said::Which(Which::Plain(mistake)) => {
+                let plain = Plain::new(world.runtime(), source.clone(), setting.resync, mistake);
+                Tried::Plain(Arc::new(plain))
+            }
+            _ => {
+                use seatrial_core::informer::Informer;
+                let config = Config::default().resync(setting.resync);
+                let builder = Informer::builder(world.runtime(), Arc::new(source.clone()));
+                let builder = builder.config(config).transform(|it| Ok(transformed(&it)));
+                Tried::Ships(Arc::new(builder.build()))
+            }
+        };
+        let token = CancelToken::new(world.runtime());
+        let stage = Self { world: world.clone(), pen, source, tried: Arc::new(tried), token };
+        if setting.watches_store || setting.index_panics_at.is_some() {
+            stage.watch_store(setting.index_panics_at);
+        }
+        stage
+    }
+
+    fn watch_store(&self, panics_at: Option<u64>) {
+        let pen = self.pen.again();
+        let index = move |object: &Object, _: &mut Values| -> Result<(), Cause> {
+            pen.write(Entry::Stored(object.key, object.version));
+            if panics_at == Some(object.version) {
+                pen.write(Entry::IndexPanics);
+                panic!("the index function fails");
+            }
+            Ok(())
+        };
+        let added = self.tried.store().add_indexers([("watch", Arc::new(index) as _)]);
+        added.expect("nothing is stored yet that it could refuse");
+    }
+
+    pub(super) fn now(&self) -> seatrial_core::runtime::Instant {
+        self.world.runtime().now()
+    }
+
+    pub(super) fn sleep(&self, time: Duration) {
+        self.world.runtime().sleep_until(self.now() + time);
+    }
+
+    pub(super) fn spawn(&self, name: &str, run: impl FnOnce(Self) + Send + 'static) -> R::Join<()> {
+        let own = self.clone();
+        self.world.spawn(name, move || run(own))
+    }
+
+    /// Runs the informer on a thread of its own.
+    pub(super) fn start(&self) -> R::Join<()> {
+        self.spawn("informer", |own| own.run())
+    }
+
+    /// Runs the informer.
+    pub(super) fn run(&self) {
+        self.pen.write(Entry::Runs);
+        let run = AssertUnwindSafe(|| self.tried.run(&self.token));
+        let entry = catch_unwind(run).map_or(Entry::RunPanicked, Entry::Ran);
+        // Before anybody who waits for it goes on.
+        self.pen.write(Entry::Open(self.source.open()));
+        self.pen.write(entry);
+    }
+
+    /// Adds a handler.
+    pub(super) fn add(&self, number: Number, care: Care) -> Option<Registered<R>> {
+        self.pen.write(Entry::Adds(number, care.wants));
+        let pen = self.pen.again();
+        let complains = move |report| match report {
+            Report::Panicked { .. } => pen.write(Entry::Reported(number, Complaint::Panicked)),
+            Report::Slow { .. } => pen.write(Entry::Reported(number, Complaint::Slow)),
+            _ => {}
+        };
+        let wants = care.wants.map_or(Wants::default(), |it| Wants::default().resync_every(it));
+        let handling = Handling::default()
+            .name(format!("handler {number}"))
+            .wants(wants)
+            .on_panic(OnPanic::Skip)
+            .report(complains);
+        let added = self.tried.add(handling, care.wants, self.handler(number, care));
+        self.pen.write(Entry::Added(number, added.is_some()));
+        added
+    }
+
+    fn handler(
+        &self,
+        number: Number,
+        mut care: Care,
+    ) -> impl FnMut(ObjectChange<Object>) + Send + 'static + use<R> {
+        let (store, runtime) = (Arc::clone(self.tried.store()), self.world.runtime().clone());
+        let tried = Arc::downgrade(&self.tried);
+        let farewell = Farewell { pen: self.pen.again(), number, tried };
+        move |change| {
+            let (key, version, call) = told(&store, number, &change);
+            farewell.pen.write(call);
+            if !care.takes.is_zero() {
+                runtime.sleep_until(runtime.now() + care.takes);
+            }
+            if let Some(act) = &mut care.acts {
+                act(key);
+            }
+            let panics = care.panics_at == Some(version);
+            farewell.pen.write(Entry::Returns(number, !panics));
+            assert!(!panics, "the handler fails");
+        }
+    }
+
+    pub(super) fn await_sync(&self, number: Number, handler: &Registered<R>) {
+        self.pen.write(Entry::AwaitsSync(number));
+        let synced = handler.wait_for_sync();
+        self.pen.write(Entry::Synced(number, synced));
+    }
+
+    pub(super) fn remove(&self, number: Number, handler: &Registered<R>, waits: bool) {
+        self.pen.write(Entry::Removes(number));
+        handler.remove(waits);
+        self.pen.write(Entry::Removed(number, waits));
+    }
+
+    pub(super) fn cancel(&self) {
+        self.pen.write(Entry::Stops);
+        self.token.cancel();
+        self.pen.write(Entry::Stopped);
+    }
+
+    /// Stops the informer, and waits for its run.
+    pub(super) fn stop(&self, run: R::Join<()>) {
+        self.cancel();
+        self.world.join(run);
+    }
+}
+
+/// What a call of a handler is told, with the key and the version.
+fn told<R: Runtime>(
+    store: &IndexedStore<String, Object, R>,
+    number: Number,
+    change: &ObjectChange<Object>,
+) -> (u16, u64, Entry) {
+    let (key, version, transformed) = match change.newest() {
+        Some(object) => (object.key, object.version, object.transformed),
+        None => {
+            let key = change.key().ok().and_then(|key| key.parse().ok());
+            (key.expect("a key is a number"), 0, 1)
+        }
+    };
+    let told = match change {
+        Change::Added { object, initial } => {
+            Told::Added { version: object.version, initial: *initial }
+        }
+        Change::Updated { old, new } => Told::Updated { old: old.version, new: new.version },
+        Change::Deleted(_) => Told::Deleted,
+    };
+    let stored = store.get(&key.to_string()).map_or(0, |object| object.version);
+    (key, version, Entry::Calls { number, key, told, stored, transformed })
+}
+
+/// Says that a handler is gone, when it goes.
+struct Farewell<R: Runtime> {
+    pen: Pen<R>,
+    number: Number,
+    tried: Weak<Tried<R>>,
+}
+
+impl<R: Runtime> Drop for Farewell<R> {
+    fn drop(&mut self) {
+        let stopped = self.tried.upgrade().is_none_or(|tried| tried.is_stopped());
+        self.pen.write(Entry::Gone(self.number, stopped));
+    }
+}

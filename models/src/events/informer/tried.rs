@@ -1,0 +1,82 @@
+//! The informer that ships, or the plain one, by one face.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use seatrial_core::cancel::CancelToken;
+use seatrial_core::informer::{Handler, Handling, Informer, Registration};
+use seatrial_core::runtime::Runtime;
+use seatrial_core::store::IndexedStore;
+
+use super::plain::{Plain, Registration as PlainRegistration};
+use super::source::Object;
+
+/// The informer that is tried.
+pub(super) enum Tried<R: Runtime> {
+    Ships(Arc<Informer<Object, R>>),
+    Plain(Arc<Plain<R>>),
+}
+
+/// A handler of it.
+pub(super) enum Registered<R: Runtime> {
+    Ships(Registration<Object, R>),
+    Plain(PlainRegistration<R>),
+}
+
+impl<R: Runtime> Tried<R> {
+    pub(super) fn store(&self) -> &Arc<IndexedStore<String, Object, R>> {
+        match self {
+            Self::Ships(informer) => informer.store(),
+            Self::Plain(plain) => plain.store(),
+        }
+    }
+
+    /// Runs until the token ends; false if it runs or ran already.
+    pub(super) fn run(&self, token: &CancelToken<R>) -> bool {
+        match self {
+            Self::Ships(informer) => informer.run(token).is_ok(),
+            Self::Plain(plain) => Arc::clone(plain).run(token),
+        }
+    }
+
+    pub(super) fn is_stopped(&self) -> bool {
+        match self {
+            Self::Ships(informer) => informer.is_stopped(),
+            Self::Plain(plain) => plain.is_stopped(),
+        }
+    }
+
+    /// Adds a handler, unless the informer has stopped.
+    pub(super) fn add(
+        &self,
+        handling: Handling,
+        resync: Option<Duration>,
+        handler: impl Handler<Object>,
+    ) -> Option<Registered<R>> {
+        match self {
+            Self::Ships(informer) => {
+                informer.handle_with(handling, handler).ok().map(Registered::Ships)
+            }
+            Self::Plain(plain) => plain.add(handling, resync, handler).map(Registered::Plain),
+        }
+    }
+}
+
+impl<R: Runtime> Registered<R> {
+    pub(super) fn wait_for_sync(&self) -> bool {
+        match self {
+            Self::Ships(handler) => handler.wait_for_sync(),
+            Self::Plain(handler) => handler.wait_for_sync(),
+        }
+    }
+
+    /// Removes it, and waits for its last call or not.
+    pub(super) fn remove(&self, waits: bool) {
+        match (self, waits) {
+            (Self::Ships(handler), true) => handler.remove_and_wait(),
+            (Self::Ships(handler), false) => handler.remove(),
+            (Self::Plain(handler), true) => handler.remove_and_wait(),
+            (Self::Plain(handler), false) => handler.remove(),
+        }
+    }
+}

@@ -1,0 +1,10 @@
+//! The queues of objects and of events.
+
+pub mod delivery;
+pub mod delta_fifo;
+pub mod feed;
+pub mod fifo;
+pub mod informer;
+pub mod objects;
+pub mod ordered_fifo;
+pub mod reflector;

@@ -1,0 +1,157 @@
+//! The reference's recorded traces of the ordered FIFO, replayed.
+
+use std::sync::Arc;
+
+use seatrial_core::fifo::Intake;
+use seatrial_core::machine::Boxed;
+use seatrial_core::ordered_fifo::{Batch, Event, Mode, OrderedFifo, OrderedQueue, Snapshot};
+use seatrial_core::runtime::System;
+use seatrial_core::store::KeyHasher;
+use serde_json::{Value, json};
+
+use crate::conformance::{Conformance, Gives, Replayed, Step, TRACES, Trace, TraceError};
+use crate::objects::Checked;
+use crate::objects::traced::{
+    Object, Store, count_transform, key_of, key_of_delta, read_store, write_delta, write_end,
+};
+
+type Machine = OrderedQueue<String, Object, Store>;
+type Happened = Event<String, Object>;
+
+/// How the recorded traces of the ordered FIFO are replayed.
+pub(super) fn conformance() -> Conformance {
+    Conformance { traces_of: "real_fifo", carried: TRACES, replay, faithful: None }
+}
+
+fn replay(trace: &Trace) -> Result<Replayed, TraceError> {
+    let driven = Driven::new(&trace.config).map_err(TraceError::Unreadable)?;
+    trace.replay(|step| driven.step(step).map(Gives::Same))
+}
+
+/// A machine driven by the words of a trace.
+struct Driven {
+    queue: OrderedFifo<String, Object, Store, System, Boxed<Machine>>,
+    store: Store,
+}
+
+impl Driven {
+    fn new(config: &Value) -> Result<Self, String> {
+        let store = read_store(config.get("known_initial"))?;
+        let mut intake = Intake::with_hasher(KeyHasher::fixed(7), key_of);
+        if config["transform"] == true {
+            intake = intake.with_transform(count_transform);
+        }
+        let atomic = config["atomic_events"] == true;
+        let emit_bookmarks = config["emit_bookmark"] == true;
+        let mode = if atomic {
+            Mode::Atomic { unlock_while_processing: true, emit_bookmarks }
+        } else {
+            Mode::Plain { known: store.clone() }
+        };
+        let batch_size = config["batch_size"].as_u64().ok_or("a trace has a batch size")?;
+        let batch_size = usize::try_from(batch_size).map_err(|error| error.to_string())?;
+        let machine = Checked(OrderedQueue::new(intake.clone(), mode, batch_size));
+        let host = Boxed(Box::new(machine) as _);
+        let queue = OrderedFifo::with_host(&System::new(), intake, atomic, None, host);
+        Ok(Self { queue, store })
+    }
+
+    fn step(&self, step: &Step) -> Result<Value, String> {
+        let args = &step.args.0;
+        let object = || Object::read(&args["obj"]);
+        Ok(match step.op.as_str() {
+            "add" => write_end(self.queue.add(object()?)),
+            "update" => write_end(self.queue.update(object()?)),
+            "delete" => write_end(self.queue.delete_last_state(Object::read_last(&args["obj"])?)),
+            "replace" => {
+                let objects = Object::read_all(&args["objs"])?;
+                write_end(self.queue.replace(objects, step.args.text("rv")?))
+            }
+            "resync" => write_end(self.queue.resync()),
+            "bookmark" => {
+                self.queue.bookmark(step.args.text("rv")?);
+                Value::Null
+            }
+            "pop" => self.pop(args["fail"] == true)?,
+            "pop_batch" => self.pop_batch(args["fail"] == true)?,
+            "len" => json!(self.queue.len()),
+            "known_keys" => self.store.objects().keys().cloned().collect(),
+            "has_synced" => json!(self.queue.has_synced()),
+            "close" => {
+                self.queue.close();
+                Value::Null
+            }
+            other => return Err(format!("an ordered FIFO has no call '{other}'")),
+        })
+    }
+
+    fn must_not_block(&self) -> Result<(), String> {
+        if self.queue.is_empty() && !self.queue.is_closed() {
+            return Err("the call would block, and no recorded call does".to_owned());
+        }
+        Ok(())
+    }
+
+    fn pop(&self, fail: bool) -> Result<Value, String> {
+        self.must_not_block()?;
+        let popped = self.queue.pop(|popped| {
+            if !fail {
+                self.apply(&popped.event);
+            }
+        });
+        let Ok((popped, ())) = popped else {
+            return Ok(json!({ "deltas": null, "initial": null, "err": "closed" }));
+        };
+        let (deltas, error) = ([write(&popped.event)], fail.then_some("boom"));
+        Ok(json!({ "deltas": deltas, "initial": popped.initial, "err": error }))
+    }
+
+    fn pop_batch(&self, fail: bool) -> Result<Value, String> {
+        self.must_not_block()?;
+        let batch = self.queue.pop_batch(|batch: &Batch<_, _>| {
+            if !fail {
+                batch.events.iter().for_each(|event| self.apply(event));
+            }
+        });
+        let Ok((batch, ())) = batch else {
+            return Ok(json!({ "kind": "", "deltas": null, "initial": null, "err": "closed" }));
+        };
+        let deltas: Vec<_> = batch.events.iter().map(write).collect();
+        let kind = if deltas.len() == 1 { "single" } else { "batch" };
+        let error = fail.then_some("boom");
+        Ok(json!({ "kind": kind, "deltas": deltas, "initial": batch.initial, "err": error }))
+    }
+
+    /// What the consumer of a trace does with an event.
+    fn apply(&self, event: &Happened) {
+        match event {
+            Event::Delta(delta) => {
+                if let Some(key) = key_of_delta(delta) {
+                    self.store.apply(&key, [delta]);
+                }
+            }
+            Event::ReplacedAll(list) => {
+                let objects = list.objects.iter().cloned();
+                *self.store.objects() =
+                    objects.map(|object| (object.key.clone(), object)).collect();
+            }
+            Event::SyncAll | Event::Bookmark(_) => {}
+        }
+    }
+}
+
+fn write(event: &Happened) -> Value {
+    match event {
+        Event::Delta(delta) => write_delta(delta),
+        Event::ReplacedAll(list) => write_list(list),
+        Event::SyncAll => json!({ "type": "SyncAll", "obj": {} }),
+        Event::Bookmark(bookmark) => {
+            json!({ "type": "Bookmark", "obj": { "rv": bookmark.resource_version } })
+        }
+    }
+}
+
+fn write_list(list: &Arc<Snapshot<Object>>) -> Value {
+    let objects: Vec<_> = list.objects.iter().map(Object::write).collect();
+    json!({ "type": "ReplacedAll", "obj": { "rv": list.resource_version, "objects": objects } })
+}

@@ -1,0 +1,286 @@
+//! Follows a history call by call: what the writers said, what was handed out, who sleeps where.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use seatrial_core::delta_fifo::{Delta, Verb};
+use seatrial_core::machine::Step;
+use seatrial_core::ordered_fifo::{Event as Happening, Op, Ret};
+
+use super::spec::key_of_change;
+use super::tried::{Call, Config, Happened, Reply, State};
+use super::{Event, MachineOp, MachineRet, OrderedFifo, Spec};
+use crate::objects::{Asleep, Bed, Object, left_by};
+use crate::trial::{self, What};
+
+/// What is known before an event.
+#[derive(Clone, Debug)]
+pub(super) struct Ledger {
+    /// How the queue was made.
+    pub(super) config: Config,
+    /// The sequential object, led through the same calls.
+    pub(super) spec: Spec,
+    /// What the queue last showed of itself.
+    pub(super) state: Arc<State>,
+    /// What the writers saw last (`cache:INV-3`, the view).
+    pub(super) view: BTreeMap<u8, Object>,
+    /// What a consumer has that applies whatever it is handed.
+    pub(super) handed: BTreeMap<u8, Object>,
+    /// Whether somebody was told that the first list is processed.
+    pub(super) synced: bool,
+    /// Events that are being processed.
+    pub(super) in_process: Vec<InProcess>,
+    /// Who sleeps.
+    pub(super) asleep: Asleep,
+    /// Whether the queue is closed.
+    pub(super) closed: bool,
+}
+
+/// Events that were taken and whose processing has not ended.
+#[derive(Clone, Debug)]
+pub(super) struct InProcess {
+    /// Who took them.
+    pub(super) thread: u8,
+    /// How many of them belong to the first list.
+    pub(super) initial: usize,
+    /// Whether the lock must be held meanwhile.
+    pub(super) locked: bool,
+}
+
+/// A call that ended a step with a result.
+pub(super) struct Over<'a> {
+    pub(super) thread: u8,
+    pub(super) op: &'a MachineOp,
+    pub(super) ret: &'a MachineRet,
+    /// Whether the lock stays held.
+    pub(super) held: bool,
+    /// The state that it left.
+    pub(super) state: &'a State,
+}
+
+/// What a call took out of the queue.
+pub(super) struct Taken<'a> {
+    pub(super) events: &'a [Happened],
+    pub(super) initial: bool,
+    pub(super) left: usize,
+}
+
+/// Returns the call that an event ended.
+pub(super) fn over(event: &Event) -> Option<Over<'_>> {
+    let held = matches!(event.what, What::Step { outcome: Step::Held(_), .. });
+    match event.returned()? {
+        (Call::Queue(op), Reply { ret: Some(ret), state }) => {
+            Some(Over { thread: event.thread, op, ret, held, state })
+        }
+        _ => None,
+    }
+}
+
+impl<'a> Over<'a> {
+    /// Returns what the call took.
+    pub(super) fn taken(&self) -> Option<Taken<'a>> {
+        match self.ret {
+            Ret::Pop(Some(popped)) => {
+                let events = std::slice::from_ref(&popped.event);
+                Some(Taken { events, initial: popped.initial, left: popped.left })
+            }
+            Ret::PopBatch(Some(batch)) => {
+                Some(Taken { events: &batch.events, initial: batch.initial, left: batch.left })
+            }
+            _ => None,
+        }
+    }
+
+    /// Tells whether the call may append events.
+    pub(super) fn writes(&self) -> bool {
+        matches!(
+            self.op,
+            Op::Put(_)
+                | Op::Delete(_)
+                | Op::Replace(_)
+                | Op::ReplaceAll(_)
+                | Op::Resync(_)
+                | Op::Mark(_)
+        )
+    }
+
+    /// Tells whether the call says that nothing more will come.
+    pub(super) fn says_the_end(&self) -> bool {
+        matches!(self.ret, Ret::Pop(None) | Ret::PopBatch(None))
+    }
+
+    /// Returns the events that the call appended to those that were there.
+    pub(super) fn appended(&self, before: &Ledger) -> &'a [Happened] {
+        self.state.events.get(before.state.events.len()..).unwrap_or_default()
+    }
+}
+
+impl Default for Ledger {
+    fn default() -> Self {
+        Self {
+            config: Config::atomic(),
+            spec: Spec::new(None, false, 1),
+            state: Arc::default(),
+            view: BTreeMap::new(),
+            handed: BTreeMap::new(),
+            synced: false,
+            in_process: Vec::new(),
+            asleep: Asleep::default(),
+            closed: false,
+        }
+    }
+}
+
+impl trial::Ledger<OrderedFifo> for Ledger {
+    fn apply(&mut self, event: &Event) {
+        self.asleep.wake::<OrderedFifo>(event);
+        let What::Step { op, outcome, .. } = &event.what else { return };
+        match (op, outcome) {
+            (Call::Make(config), Step::Done(reply)) => self.begin(config, reply),
+            (Call::Queue(op), Step::Wait { .. }) => {
+                let bed = if matches!(op, Op::WaitForSync(_)) { Bed::Sync } else { Bed::Pop };
+                self.asleep.lie_down(event.thread, bed);
+            }
+            (_, Step::Done(reply) | Step::Held(reply)) => {
+                if let Some(over) = over(event) {
+                    self.spec = self.led_by(&over);
+                    self.take_in(&over);
+                    self.state = Arc::clone(&reply.state);
+                    // One departure is one violation: what follows is judged by itself.
+                    self.spec.events = self.state.events.iter().cloned().collect();
+                }
+            }
+            (Call::Make(_), Step::Wait { .. }) => {}
+        }
+    }
+}
+
+impl Ledger {
+    fn begin(&mut self, config: &Config, reply: &Reply) {
+        let known = reply.state.known.clone();
+        (self.view, self.handed) =
+            (known.clone().unwrap_or_default(), known.clone().unwrap_or_default());
+        let setup = config.setup;
+        self.spec = Spec::new(known, setup.emit_bookmarks, setup.batch_size.get());
+        self.config = config.clone();
+        self.state = Arc::clone(&reply.state);
+    }
+
+    /// Returns the sequential object after a call.
+    pub(super) fn led_by(&self, over: &Over<'_>) -> Spec {
+        let mut spec = self.spec.clone();
+        spec.known = over.state.known.clone();
+        match over.op {
+            Op::Put(put) => {
+                let show = if put.verb == Verb::Add { Delta::Added } else { Delta::Updated };
+                let object = put.object.as_ref().and_then(|object| object.as_ref().ok());
+                spec.put(object.map(|object| show(*object)));
+            }
+            Op::Delete(delete) => {
+                let last = delete.last.as_ref().and_then(|last| last.as_ref().ok());
+                spec.put(last.map(|last| Delta::Deleted(last.clone())));
+            }
+            Op::Replace(list) => {
+                let keys = list.objects.iter().map(|keyed| &keyed.key).chain(&list.behind);
+                let keys: Vec<u8> = keys.map(|key| *key.key()).collect();
+                let accepted: Vec<_> = list.objects.iter().map(|keyed| keyed.object).collect();
+                spec.replace(&keys, &accepted, list.refused.is_some(), "");
+            }
+            Op::ReplaceAll(list) => {
+                spec.replace(&[], &list.0.objects, false, &list.0.resource_version);
+            }
+            Op::Resync(_) => {
+                let _all = spec.resync();
+            }
+            Op::Mark(mark) => spec.bookmark(&mark.0.resource_version),
+            Op::Pop(_) | Op::PopBatch(_) if over.taken().is_some() => {
+                let _taken = spec.pop(matches!(over.op, Op::PopBatch(_)));
+            }
+            Op::Processed(_) => {
+                spec.processed(self.processed_by(over.thread).map_or(0, |it| it.initial));
+            }
+            _ => {}
+        }
+        spec
+    }
+
+    /// Returns what a thread is processing.
+    fn processed_by(&self, thread: u8) -> Option<&InProcess> {
+        self.in_process.iter().find(|in_process| in_process.thread == thread)
+    }
+
+    fn take_in(&mut self, over: &Over<'_>) {
+        self.see(over.op);
+        if let Some(taken) = over.taken() {
+            let initial = taken.events.len().min(self.spec.initial_left);
+            let locked = !self.config.unlocks(over.state.events.len());
+            self.in_process.push(InProcess { thread: over.thread, initial, locked });
+            taken.events.iter().for_each(|event| apply(&mut self.handed, event));
+        }
+        match (over.op, over.ret) {
+            (Op::Processed(_), _) => self.in_process.retain(|it| it.thread != over.thread),
+            (Op::Close(_), _) => self.closed = true,
+            (Op::HasSynced(_), Ret::HasSynced(true))
+            | (Op::WaitForSync(_), Ret::WaitForSync(true)) => self.synced = true,
+            _ => {}
+        }
+    }
+
+    /// Takes in what a writer saw.
+    fn see(&mut self, op: &MachineOp) {
+        match op {
+            Op::Put(put) => {
+                if let Some(Ok(object)) = put.object {
+                    self.view.insert(object.0, object);
+                }
+            }
+            Op::Delete(delete) => {
+                if let Some(Ok(last)) = &delete.last {
+                    let key = key_of_change(&Delta::Deleted(last.clone()));
+                    key.map(|key| self.view.remove(&key));
+                }
+            }
+            Op::Replace(list) => {
+                if list.refused.is_none() {
+                    self.view.clear();
+                }
+                let listed = list.objects.iter().map(|keyed| (*keyed.key.key(), keyed.object));
+                self.view.extend(listed);
+            }
+            Op::ReplaceAll(list) => self.view = by_key(&list.0.objects),
+            _ => {}
+        }
+    }
+
+    /// Returns what the consumer will have once everything is applied: what it was handed, and
+    /// then what waits.
+    pub(super) fn outcome(&self) -> BTreeMap<u8, Object> {
+        let mut outcome = self.handed.clone();
+        self.state.events.iter().for_each(|event| apply(&mut outcome, event));
+        outcome
+    }
+
+    /// Tells whether nothing more will be handed out unless somebody writes.
+    pub(super) fn is_drained(&self) -> bool {
+        self.closed && self.state.events.is_empty() && self.in_process.is_empty()
+    }
+}
+
+fn by_key(objects: &[Object]) -> BTreeMap<u8, Object> {
+    objects.iter().map(|object| (object.0, *object)).collect()
+}
+
+/// Does to a store what a consumer does that is handed an event.
+pub(super) fn apply(store: &mut BTreeMap<u8, Object>, event: &Happened) {
+    match event {
+        Happening::Delta(change) => {
+            let Some(key) = key_of_change(change) else { return };
+            match left_by(change) {
+                Some(object) => drop(store.insert(key, *object)),
+                None => drop(store.remove(&key)),
+            }
+        }
+        Happening::ReplacedAll(list) => *store = by_key(&list.objects),
+        Happening::SyncAll | Happening::Bookmark(_) => {}
+    }
+}

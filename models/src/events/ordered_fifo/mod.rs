@@ -1,0 +1,223 @@
+//! The ordered FIFO's page.
+
+mod conformance;
+mod event_list;
+mod invariants;
+mod ledger;
+mod mutants;
+mod op;
+mod scenarios;
+mod spec;
+#[cfg(test)]
+mod tests;
+mod tried;
+
+use seatrial_core::delta_fifo::Verb;
+use seatrial_core::machine::Step;
+use seatrial_core::ordered_fifo::{Event as Happening, Op as Queued, Ret};
+
+use crate::conformance::Conformance;
+use crate::objects::{NAMES, TAKEN_BACK, named, named_change, named_last};
+use crate::trial::{
+    Component, DynScenario, EventOf, HistoryOf, Invariant, MachineOf, Mutant, OpOf, Property,
+    RetOf, component_tests,
+};
+use tried::Happened;
+
+pub use event_list::{EventList, Mistake, REFERENCE};
+pub use op::{Machine, MachineOp, MachineRet, Op, Setup, check, check_on, decode};
+pub use spec::Spec;
+pub use tried::{Call, Config, Reply, State, Tried};
+
+/// The ordered FIFO, as a component under trial.
+#[derive(Clone, Copy, Debug)]
+pub struct OrderedFifo;
+
+type Event = EventOf<OrderedFifo>;
+type History = HistoryOf<OrderedFifo>;
+
+impl Component for OrderedFifo {
+    type Machine = Tried;
+
+    const NAME: &'static str = "ordered_fifo";
+    const SAYS: &'static str = "the queue of events in their order of arrival";
+
+    fn machine() -> MachineOf<Self> {
+        Tried::by(|config| Box::new(tried::ships(config)))
+    }
+
+    fn scenarios() -> Vec<Box<dyn DynScenario<Self>>> {
+        scenarios::all()
+    }
+
+    fn invariants() -> Vec<Invariant<Self>> {
+        invariants::all()
+    }
+
+    fn mutants() -> Vec<Mutant<Self>> {
+        mutants::all()
+    }
+
+    fn never_alone() -> &'static [(&'static str, &'static str)] {
+        &[
+            ("tombstones_come_first", NAMES),
+            ("deletions_are_not_repeated", NAMES),
+            ("tombstones_carry_the_newest_state", NAMES),
+            ("resync_never_goes_back", NAMES),
+            ("resync_shows_the_idle", NAMES),
+            ("a_list_is_one_step", NAMES),
+            ("bookmarks_where_asked", NAMES),
+            ("batches_are_of_changes", NAMES),
+            ("batches_are_of_different_objects", NAMES),
+            ("batches_end_with_the_first_list", NAMES),
+            ("batches_have_a_limit", NAMES),
+            ("nothing_is_lost", NAMES),
+            (
+                "transformed_once",
+                "what is transformed on its way out is not what came in, so `order_of_arrival` \
+                 breaks as well; this names the transformer",
+            ),
+            ("synced_for_good", TAKEN_BACK),
+        ]
+    }
+
+    fn describe(call: &OpOf<Self>, outcome: &Step<RetOf<Self>>) -> String {
+        let reply = match outcome {
+            Step::Done(reply) | Step::Held(reply) => Some(reply),
+            Step::Wait { .. } => None,
+        };
+        match call {
+            Call::Make(config) => match &config.known {
+                Some(store) => {
+                    format!(
+                        "makes a plain queue; the store has {}",
+                        named(store.objects().values())
+                    )
+                }
+                None => "makes an atomic queue".to_owned(),
+            },
+            Call::Queue(op) => describe(op, reply.and_then(|reply| reply.ret.as_ref())),
+        }
+    }
+
+    fn conformance() -> Vec<Conformance> {
+        vec![conformance::conformance()]
+    }
+
+    fn fuzz() -> Option<fn(&[u8])> {
+        Some(|bytes| {
+            let (setup, ops) = decode(bytes);
+            check(setup, &ops);
+        })
+    }
+
+    fn fuzz_mutant(mutant: &Mutant<Self>) -> Option<Property> {
+        if mutants::is_of_the_lock(mutant) {
+            return None;
+        }
+        let make = mutant.make;
+        Some(Box::new(move |bytes| {
+            let (setup, ops) = decode(bytes);
+            check_on(setup, &ops, |machine| tried::alone(make(), setup, machine.known().cloned()));
+        }))
+    }
+
+    fn is_of_waking(mutant: &Mutant<Self>) -> bool {
+        mutants::is_of_waking(mutant)
+    }
+}
+
+component_tests! {
+    OrderedFifo;
+    scenarios:
+        add_then_delete,
+        list_without_the_queued,
+        list_behind_deletion,
+        deleted_and_listed,
+        list_after_update,
+        resync_races_update,
+        transformed_changes,
+        write_while_processing,
+        whole_lists_locked,
+        two_consumers_unlocked,
+        two_consumers_locked,
+        list_for_two,
+        two_for_two,
+        long_queue,
+        mode_switch,
+        bookmarks,
+        unasked_bookmarks,
+        readers_between,
+        failing_consumer,
+        panicking_consumer,
+        batches_of_the_first_list,
+        batch_meets_list,
+        batch_meets_itself,
+        long_batch,
+        two_batchers,
+        first_list_awaited,
+        first_list_awaited_unlocked,
+        resync_before_first_list,
+        write_before_first_list,
+        delete_before_first_list,
+        refused_writes,
+        second_list,
+        close_while_two_wait,
+        close_while_processing,
+        close_with_events_left,
+        write_after_close,
+        close_before_first_list,
+        task_and_thread,
+        dropped_popper;
+    also: mutants, conformance, fuzz
+}
+
+/// Tells what a call did; `None` stands for one that goes to sleep.
+fn describe(op: &MachineOp, ret: Option<&MachineRet>) -> String {
+    match (op, ret) {
+        (Queued::Put(put), _) => {
+            let verb = if put.verb == Verb::Add { "add" } else { "update" };
+            match &put.object {
+                Some(Ok(object)) => format!("{verb} {}", named([object])),
+                _ => format!("{verb}: refused"),
+            }
+        }
+        (Queued::Delete(delete), _) => match &delete.last {
+            Some(Ok(last)) => format!("delete {}", named_last(last)),
+            _ => "delete: refused".to_owned(),
+        },
+        (Queued::Replace(list), _) => {
+            format!("list {}", named(list.objects.iter().map(|keyed| &keyed.object)))
+        }
+        (Queued::ReplaceAll(list), _) => format!("list {}", named(&list.0.objects)),
+        (Queued::Resync(_), _) => "resync".to_owned(),
+        (Queued::Mark(mark), _) => format!("bookmark {}", mark.0.resource_version),
+        (Queued::Pop(_), Some(Ret::Pop(Some(popped)))) => {
+            format!("pop -> {}", events(std::slice::from_ref(&popped.event), popped.initial))
+        }
+        (Queued::PopBatch(_), Some(Ret::PopBatch(Some(batch)))) => {
+            format!("pop -> {}", events(&batch.events, batch.initial))
+        }
+        (Queued::Pop(_) | Queued::PopBatch(_), Some(_)) => "pop -> closed".to_owned(),
+        (Queued::Pop(_) | Queued::PopBatch(_), None) => "pop sleeps".to_owned(),
+        (Queued::Processed(_), _) => "processed".to_owned(),
+        (Queued::Close(_), _) => "close".to_owned(),
+        (Queued::HasSynced(_), Some(Ret::HasSynced(says))) => format!("has synced -> {says}"),
+        (Queued::WaitForSync(_), Some(Ret::WaitForSync(says))) => {
+            format!("wait for sync -> {says}")
+        }
+        (Queued::WaitForSync(_), None) => "wait for sync sleeps".to_owned(),
+        (op, ret) => format!("{op:?} -> {ret:?}"),
+    }
+}
+
+fn events(events: &[Happened], initial: bool) -> String {
+    let event = |event: &Happened| match event {
+        Happening::Delta(change) => named_change(change),
+        Happening::ReplacedAll(list) => format!("the list {}", named(&list.objects)),
+        Happening::SyncAll => "resync".to_owned(),
+        Happening::Bookmark(mark) => format!("bookmark {}", mark.resource_version),
+    };
+    let all: Vec<_> = events.iter().map(event).collect();
+    format!("{}{}", all.join(", "), if initial { ", initial" } else { "" })
+}

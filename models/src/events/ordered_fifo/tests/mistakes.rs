@@ -1,0 +1,46 @@
+//! The property is worth what it notices.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use seatrial_core::machine::Boxed;
+
+use crate::engine::quietly;
+use crate::ordered_fifo::Mistake::{self, *};
+use crate::ordered_fifo::{EventList, check_on, decode};
+use crate::random::random_bytes;
+use crate::trial::component_tests::every_mistake_is_noticed;
+
+/// Mistakes that need a second thread.
+const UNSEEN: &[Mistake] = &[
+    UnlockPlain,
+    UnlockLongQueue,
+    KeepLocked,
+    UnlockWholeLists,
+    SecondConsumer,
+    LockedWakesNobody,
+];
+
+fn noticed(mistakes: &'static [Mistake]) -> bool {
+    quietly(|| {
+        (1..1000).any(|seed| {
+            let (setup, ops) = decode(&random_bytes(seed, 120));
+            let run = || {
+                check_on(setup, &ops, |machine| {
+                    let known = machine.known().cloned();
+                    Boxed(Box::new(EventList::with(mistakes, setup, known)))
+                });
+            };
+            catch_unwind(AssertUnwindSafe(run)).is_err()
+        })
+    })
+}
+
+#[test]
+fn random_calls_notice_every_mistake_that_a_single_thread_can_show() {
+    every_mistake_is_noticed(Mistake::ALL, UNSEEN, noticed);
+}
+
+#[test]
+fn the_list_without_a_mistake_agrees_with_the_sequential_object() {
+    assert!(!noticed(&[]));
+}

@@ -1,0 +1,385 @@
+//! What a reflector promises, as checks of a history.
+
+use std::time::Duration;
+
+use seatrial_core::informer::SourceKind;
+use seatrial_core::runtime::{Ambient as _, Instant};
+
+use super::book::{After, Book};
+use super::follower::Answer;
+use super::tried::Moment;
+use super::turn::{Asked, Given, Reply, Told, Turned, Why};
+use super::{Event, History, Reflector};
+use crate::trial::{Invariant, Ledger as _, Violation};
+
+type Checked = Result<(), Violation>;
+
+pub(super) fn all() -> Vec<Invariant<Reflector>> {
+    of_the_consumer().into_iter().chain(of_questions()).chain(of_trouble()).collect()
+}
+
+fn of_the_consumer() -> Vec<Invariant<Reflector>> {
+    vec![
+        Invariant::eventually(
+            "comes_to_the_state",
+            "once nothing goes wrong and nothing changes, the consumer has what the server has",
+            &["cache:INV-1", "cache:INV-24"],
+            comes_to_the_state,
+        ),
+        Invariant::always(
+            "a_list_is_one_state",
+            "a list that the consumer is given is all that the server had at its version",
+            &["cache:WL-3", "cache:WL-7", "cache:LW-8"],
+            a_list_is_one_state,
+        ),
+        Invariant::always(
+            "events_are_told",
+            "the consumer is given every change that a stream tells, once, and nothing else",
+            &["cache:RE-23", "cache:RE-24"],
+            events_are_told,
+        ),
+        Invariant::always(
+            "lists_never_go_back",
+            "a list is no older than what the consumer was given",
+            &["cache:INV-2", "cache:RE-3"],
+            lists_never_go_back,
+        ),
+        Invariant::always(
+            "says_what_it_gave",
+            "the version that a reflector says it has seen is the one that it gave last",
+            &["cache:INV-22", "cache:RE-26", "cache:RE-27"],
+            says_what_it_gave,
+        ),
+        Invariant::always(
+            "resyncs_come",
+            "everything is shown once more after each period, which a list begins anew",
+            &["cache:RE-33", "cache:RE-35"],
+            resyncs_come,
+        ),
+    ]
+}
+
+fn of_questions() -> Vec<Invariant<Reflector>> {
+    vec![
+        Invariant::always(
+            "asks_for_what_it_has",
+            "lists and streams are asked for by the version that was given last, or for any; for \
+             the newest only where the server does not know that version",
+            &["cache:RE-3", "cache:RE-6", "cache:RE-16", "cache:WL-2"],
+            asks_for_what_it_has,
+        ),
+        Invariant::always(
+            "pages_as_told",
+            "pages are as large as was chosen, follow one another, and are none where the server \
+             can answer at once",
+            &["cache:LW-9", "cache:LW-10", "cache:RE-5"],
+            pages_as_told,
+        ),
+        Invariant::always(
+            "watches_ask_rightly",
+            "streams are asked for bookmarks and a random end, and for all objects where they can \
+             begin with them",
+            &["cache:RE-16", "cache:WL-1", "cache:WL-2"],
+            watches_ask_rightly,
+        ),
+        Invariant::always(
+            "goes_on",
+            "what comes next is what the rules say: the next page, the next event, another stream",
+            &["cache:RE-19", "cache:RE-21"],
+            |history| judged(history, GOES_ON),
+        ),
+    ]
+}
+
+fn of_trouble() -> Vec<Invariant<Reflector>> {
+    vec![
+        Invariant::always(
+            "condemned_versions_are_left",
+            "a version or a page that the server does not know is not asked for again",
+            &["cache:INV-24", "cache:RE-6", "cache:RE-7", "cache:RE-8"],
+            |history| judged(history, CONDEMNED),
+        ),
+        Invariant::always(
+            "busy_servers_are_not_listed",
+            "a server that refuses a stream for now is asked for a stream again, not for a list",
+            &["cache:RE-18", "cache:WL-9"],
+            |history| judged(history, BUSY),
+        ),
+        Invariant::always(
+            "falls_back_to_lists",
+            "where a stream cannot begin with all objects they are listed, and after a few that \
+             end too soon",
+            &["cache:WL-11", "cache:WL-13"],
+            |history| judged(history, FALLS_BACK),
+        ),
+        Invariant::always(
+            "failures_pause",
+            "behind a failure comes a pause, longer each time by chance as well, and as long as the \
+             server says; errors of the server's own are met at once for as long as was chosen",
+            &["cache:INV-25", "cache:BO-1", "cache:BO-2", "cache:BO-3", "cache:BO-6"],
+            failures_pause,
+        ),
+        Invariant::always(
+            "failures_are_told",
+            "the error handler is told why a reflector begins anew, and of nothing else",
+            &["cache:RE-31"],
+            failures_are_told,
+        ),
+    ]
+}
+
+const GOES_ON: &str = "goes_on";
+const CONDEMNED: &str = "condemned_versions_are_left";
+const BUSY: &str = "busy_servers_are_not_listed";
+const FALLS_BACK: &str = "falls_back_to_lists";
+const PAUSES: &str = "failures_pause";
+
+fn at_every_turn(
+    history: &History,
+    check: impl Fn(&Book, &Turned, Instant) -> Result<(), String>,
+) -> Checked {
+    Book::at_every_event(history, |book, event: &Event| match event.returned() {
+        Some((_, Answer::Turn(Some(turn)))) => check(book, turn, event.at),
+        _ => Ok(()),
+    })
+}
+
+fn comes_to_the_state(history: &History) -> Checked {
+    Book::when_quiet(history, |book| {
+        let newest = book.at(book.revision);
+        if book.view == newest {
+            return Ok(());
+        }
+        Err(format!("the consumer has {:?}, the server {newest:?}", book.view))
+    })
+}
+
+fn a_list_is_one_state(history: &History) -> Checked {
+    at_every_turn(history, |book, turn, _| match &turn.given {
+        Some(Given::All(objects, version)) if *objects != book.at(*version) => {
+            Err(format!("at {version} there was {:?}, not {objects:?}", book.at(*version)))
+        }
+        _ => Ok(()),
+    })
+}
+
+fn lists_never_go_back(history: &History) -> Checked {
+    at_every_turn(history, |book, turn, _| match &turn.given {
+        Some(Given::All(_, version)) if *version < book.last => {
+            Err(format!("a list of version {version} comes after {}", book.last))
+        }
+        _ => Ok(()),
+    })
+}
+
+/// What the consumer is to be given for a reply.
+fn events_are_told(history: &History) -> Checked {
+    at_every_turn(history, |book, turn, _| {
+        let initial = book.stream.initial;
+        let right = match (&turn.reply, &turn.given) {
+            (Reply::Told(Told::Bookmark(at, true)), Some(Given::All(_, version))) if initial => {
+                at == version
+            }
+            (Reply::Told(Told::Exists(key, at)), Some(Given::Exists(same, given))) => {
+                (key, at) == (same, given) && !initial
+            }
+            (Reply::Told(Told::Gone(key, at)), Some(Given::Gone(same, given))) => {
+                (key, at) == (same, given) && !initial
+            }
+            (Reply::Told(Told::Bookmark(at, _)), Some(Given::Bookmark(given))) => {
+                at == given && !initial
+            }
+            (Reply::Page(_), Some(Given::All(..))) | (Reply::ResyncDue, Some(Given::Resync)) => {
+                true
+            }
+            (Reply::Told(Told::Nonsense) | Reply::Page(true), None) => true,
+            (Reply::Told(Told::Bookmark(_, true)), None) => false,
+            (Reply::Told(_), None) => initial,
+            (Reply::Opened | Reply::Failed(..) | Reply::Ended | Reply::Slept, None) => true,
+            _ => false,
+        };
+        if right {
+            return Ok(());
+        }
+        Err(format!("for {:?} the consumer is given {:?}", turn.reply, turn.given))
+    })
+}
+
+fn says_what_it_gave(history: &History) -> Checked {
+    Book::at_every_event(history, |book, event| {
+        let Some((_, Answer::Turn(Some(turn)))) = event.returned() else { return Ok(()) };
+        let mut after = book.clone();
+        crate::trial::Ledger::apply(&mut after, event);
+        let gave = if after.last == 0 { String::new() } else { after.last.to_string() };
+        if turn.last == gave {
+            return Ok(());
+        }
+        Err(format!("it says {:?} and gave {gave:?}", turn.last))
+    })
+}
+
+fn resyncs_come(history: &History) -> Checked {
+    at_every_turn(history, |book, turn, at| {
+        let Asked::Next { resync } = turn.asked else { return Ok(()) };
+        let due = book.resync.filter(|_| !book.stream.initial);
+        if resync != due {
+            return Err(format!("a resync is due at {due:?}, and it wants {resync:?}"));
+        }
+        if turn.reply == Reply::ResyncDue && due.is_none_or(|due| at < due) {
+            return Err("a resync comes that is not due".to_owned());
+        }
+        Ok(())
+    })
+}
+
+fn asks_for_what_it_has(history: &History) -> Checked {
+    at_every_turn(history, |book, turn, _| {
+        let last = if book.last == 0 { String::new() } else { book.last.to_string() };
+        let (version, right) = match &turn.asked {
+            Asked::List { goes_on: true, .. } => return Ok(()),
+            Asked::List { version, .. } => {
+                let any = if last.is_empty() { "0".to_owned() } else { last };
+                (version, if book.condemned { String::new() } else { any })
+            }
+            Asked::Watch { version, initial: true, .. } if book.condemned => {
+                (version, String::new())
+            }
+            Asked::Watch { version, .. } => (version, last),
+            _ => return Ok(()),
+        };
+        if *version == right {
+            return Ok(());
+        }
+        Err(format!("it asks for version {version:?}, not {right:?}"))
+    })
+}
+
+fn pages_as_told(history: &History) -> Checked {
+    at_every_turn(history, |book, turn, _| {
+        let Asked::List { version, limit, goes_on } = &turn.asked else { return Ok(()) };
+        let chosen = book.setting.config.page_size;
+        let (right, any) = match (&book.listing, book.after) {
+            (Some(listing), After::InOne) => (0, listing.version.as_str()),
+            (Some(listing), After::Page) => (listing.limit, ""),
+            _ if chosen > 0 => (chosen, version.as_str()),
+            _ if book.paginated || matches!(version.as_str(), "" | "0") => (500, version.as_str()),
+            _ => (0, version.as_str()),
+        };
+        if *limit != right {
+            return Err(format!("a page of {limit} is asked for, not of {right}"));
+        }
+        if *goes_on != (book.after == After::Page) || version != any {
+            return Err(format!("after {:?}, a list of {version:?} is asked for", book.after));
+        }
+        Ok(())
+    })
+}
+
+fn watches_ask_rightly(history: &History) -> Checked {
+    at_every_turn(history, |book, turn, _| {
+        let Asked::Watch { initial, rightly, timeout, .. } = &turn.asked else { return Ok(()) };
+        if !rightly {
+            return Err("it wants no bookmarks, or any version".to_owned());
+        }
+        if *initial && !book.streams() {
+            return Err("it asks for all objects who cannot give them".to_owned());
+        }
+        let right = 300 + (300.0 * part(turn)) as u64;
+        if *timeout != right {
+            return Err(format!("the stream is to end after {timeout} seconds, not {right}"));
+        }
+        Ok(())
+    })
+}
+
+/// The random number of a turn, from zero up to one.
+fn part(turn: &Turned) -> f64 {
+    Moment(turn.since, turn.chance).uniform()
+}
+
+/// What must be asked next: whether a pause comes first, and the promise that says so.
+fn must_pause(book: &Book) -> Option<(bool, &'static str)> {
+    use SourceKind::{Expired, Refused, TooLarge, TooManyRequests};
+    Some(match (&book.turn.as_ref()?.reply, book.after) {
+        (Reply::Slept, _) => (false, GOES_ON),
+        (Reply::Failed(Refused | TooManyRequests, _), After::Watch | After::WatchList) => {
+            (true, BUSY)
+        }
+        (Reply::Failed(Expired | TooLarge, _), After::List | After::WatchList | After::InOne) => {
+            (false, CONDEMNED)
+        }
+        (Reply::Failed(..) | Reply::Ended, After::List) => (false, FALLS_BACK),
+        (Reply::Failed(..), After::Watch) => (false, PAUSES),
+        (Reply::Failed(..), _) | (Reply::Ended, After::Begin | After::WatchList) => (true, PAUSES),
+        (Reply::Page(false), After::Begin) => (true, PAUSES),
+        (Reply::Told(_), After::List) => (false, FALLS_BACK),
+        _ => (false, GOES_ON),
+    })
+}
+
+/// What is asked is what follows from the reply before.
+fn judged(history: &History, promise: &str) -> Checked {
+    at_every_turn(history, |book, turn, _| {
+        let (pauses, says) = must_pause(book).unwrap_or((false, GOES_ON));
+        // Behind a pause, what comes next is still of the promise that called for it.
+        let says = match (&turn.asked, book.turn.as_ref().map(|turn| &turn.reply)) {
+            (_, Some(Reply::Slept)) if promise == BUSY => match book.after {
+                After::Watch | After::WatchList => BUSY,
+                _ => says,
+            },
+            _ => says,
+        };
+        if says != promise {
+            return Ok(());
+        }
+        let right = match (&turn.asked, book.after) {
+            (Asked::Sleep { .. }, _) => pauses,
+            _ if pauses => false,
+            (Asked::List { goes_on: false, .. }, After::List | After::InOne)
+            | (Asked::List { goes_on: true, .. }, After::Page)
+            | (Asked::Watch { initial: true, .. }, After::WatchList)
+            | (Asked::Watch { initial: false, .. }, After::Watch)
+            | (Asked::Next { .. }, After::Next) => true,
+            _ => false,
+        };
+        let pause = if pauses { "a pause, then " } else { "" };
+        if right {
+            return Ok(());
+        }
+        Err(format!("comes {pause}{:?}, and it asks for {:?}", book.after, turn.asked))
+    })
+}
+
+fn failures_pause(history: &History) -> Checked {
+    judged(history, PAUSES)?;
+    at_every_turn(history, |book, turn, _| {
+        let Asked::Sleep { until, .. } = turn.asked else { return Ok(()) };
+        let wanted = match book.turn.as_ref().map(|turn| &turn.reply) {
+            Some(Reply::Failed(_, after)) => Duration::from_secs(*after),
+            _ => Duration::ZERO,
+        };
+        let (least, pause) = (book.delay(turn.since), until.since(turn.since));
+        let right = (least + least.mul_f64(part(turn))).max(wanted);
+        if pause.abs_diff(right) > Duration::from_micros(1) {
+            return Err(format!("a pause of {pause:?}, where {right:?} is due"));
+        }
+        Ok(())
+    })
+}
+
+fn failures_are_told(history: &History) -> Checked {
+    at_every_turn(history, |book, turn, _| {
+        let Asked::Sleep { failed, .. } = turn.asked else { return Ok(()) };
+        let Some(before) = &book.turn else { return Ok(()) };
+        let why = match (&before.asked, &before.reply, book.after) {
+            (Asked::List { .. }, Reply::Failed(..), _) => Some(Why::List),
+            (Asked::List { .. }, _, _) => Some(Why::Replace),
+            (Asked::Watch { .. }, _, After::Begin) => Some(Why::Watch),
+            _ => None,
+        };
+        if failed == why {
+            return Ok(());
+        }
+        Err(format!("the error handler is told of {failed:?}, not of {why:?}"))
+    })
+}

@@ -1,0 +1,15 @@
+//! The plans are worth what they notice.
+
+use crate::by_hand::doubt::notices;
+use crate::reflector::{Reflector, mutants};
+use crate::trial::Component;
+
+#[test]
+fn made_up_plans_notice_every_mistake() {
+    let blind: Vec<_> = mutants::all()
+        .iter()
+        .filter(|mutant| !notices(Reflector::fuzz_mutant(mutant).expect("every mutant has one")))
+        .map(|mutant| mutant.name)
+        .collect();
+    assert_eq!(blind, [""; 0]);
+}

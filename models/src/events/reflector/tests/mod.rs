@@ -1,0 +1,6 @@
+//! Made-up plans.
+
+mod mistakes;
+mod plans;
+mod proptest;
+mod states;

@@ -1,0 +1,208 @@
+//! What a turn asked, was answered and gave, as data.
+
+use std::collections::BTreeMap;
+
+use seatrial_core::informer::reflector::{Delivery, Failed, Got, Want};
+use seatrial_core::informer::{Event, Match, SourceError, SourceKind};
+use seatrial_core::runtime::Instant;
+use seatrial_core::store::Described as _;
+
+use super::server::{Object, number};
+
+/// What was asked.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Asked {
+    /// A list, or a page of it.
+    List {
+        /// The version.
+        version: String,
+        /// How many objects.
+        limit: u32,
+        /// Whether it goes on where a page ended.
+        goes_on: bool,
+    },
+    /// A stream.
+    Watch {
+        /// The version.
+        version: String,
+        /// Whether it begins with all objects.
+        initial: bool,
+        /// Whether bookmarks may come, and any newer version if it begins with all objects.
+        rightly: bool,
+        /// After how many seconds it ends.
+        timeout: u64,
+    },
+    /// The next event.
+    Next {
+        /// When a resync is due.
+        resync: Option<Instant>,
+    },
+    /// A sleep.
+    Sleep {
+        /// Its end.
+        until: Instant,
+        /// What the error handler is told.
+        failed: Option<Why>,
+    },
+}
+
+/// What an error handler is told of.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Why {
+    /// A list failed.
+    List,
+    /// A stream could not be opened.
+    Watch,
+    /// The consumer refused a list.
+    Replace,
+}
+
+/// What was answered.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Reply {
+    /// A page, and whether there are more.
+    Page(bool),
+    /// A stream is open.
+    Opened,
+    /// It failed, and the server wants to be left alone for this number of seconds.
+    Failed(SourceKind, u64),
+    /// An event.
+    Told(Told),
+    /// The stream has ended.
+    Ended,
+    /// A resync is due.
+    ResyncDue,
+    /// The sleep is over.
+    Slept,
+}
+
+/// An event of a stream.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Told {
+    /// An object exists, in that version.
+    Exists(u8, u64),
+    /// It does not, since that version.
+    Gone(u8, u64),
+    /// Everything up to a version was told, and perhaps all that was there in the beginning.
+    Bookmark(u64, bool),
+    /// Nothing that makes sense.
+    Nonsense,
+}
+
+/// What the consumer was given.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Given {
+    /// All objects, at a version.
+    All(BTreeMap<u8, u64>, u64),
+    /// An object.
+    Exists(u8, u64),
+    /// A deletion.
+    Gone(u8, u64),
+    /// A bookmark.
+    Bookmark(u64),
+    /// Everything once more.
+    Resync,
+}
+
+/// A turn.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Turned {
+    /// What was asked.
+    pub asked: Asked,
+    /// When.
+    pub since: Instant,
+    /// The random bits that were there for it.
+    pub chance: u64,
+    /// What was answered.
+    pub reply: Reply,
+    /// What the consumer was given for that.
+    pub given: Option<Given>,
+    /// Whether it refused.
+    pub refused: bool,
+    /// The newest version that the reflector says it has given.
+    pub last: String,
+}
+
+pub(super) fn asked(want: &Want<Object>) -> Asked {
+    match want {
+        Want::List(options) => Asked::List {
+            version: options.resource_version.clone(),
+            limit: options.limit,
+            goes_on: !options.continue_token.is_empty(),
+        },
+        Want::Watch(options) => {
+            let initial = options.send_initial_events;
+            let not_older = options.resource_version_match == Some(Match::NotOlderThan);
+            let rightly = options.allow_bookmarks && not_older == initial;
+            let (version, timeout) = (options.resource_version.clone(), options.timeout.as_secs());
+            Asked::Watch { version, initial, rightly, timeout }
+        }
+        Want::Next { resync } => Asked::Next { resync: *resync },
+        Want::Sleep { until, failed } => {
+            let why = failed.as_ref().map(|failed| match failed {
+                Failed::List(_) => Why::List,
+                Failed::Watch(_) => Why::Watch,
+                _ => Why::Replace,
+            });
+            Asked::Sleep { until: *until, failed: why }
+        }
+        _ => unreachable!("what is delivered is no question"),
+    }
+}
+
+fn failed(error: &SourceError) -> Reply {
+    Reply::Failed(error.kind(), error.retry_after().unwrap_or_default().as_secs())
+}
+
+pub(super) fn reply(got: &Got<Object>) -> Reply {
+    match got {
+        Got::Listed(Ok(page)) => Reply::Page(!page.continue_token.is_empty()),
+        Got::Listed(Err(error)) | Got::Opened(Err(error)) => failed(error),
+        Got::Opened(Ok(())) => Reply::Opened,
+        Got::Event(None) => Reply::Ended,
+        Got::Event(Some(event)) => match event {
+            Event::Added(object) | Event::Modified(object) if is_named(object) => {
+                Reply::Told(Told::Exists(object.key, object.version))
+            }
+            Event::Deleted(object) => Reply::Told(Told::Gone(object.key, object.version)),
+            Event::Bookmark { resource_version, ends_initial } => {
+                Reply::Told(Told::Bookmark(number(resource_version), *ends_initial))
+            }
+            Event::Error(error) => failed(error),
+            _ => Reply::Told(Told::Nonsense),
+        },
+        Got::ResyncDue => Reply::ResyncDue,
+        _ => Reply::Slept,
+    }
+}
+
+pub(super) fn is_named(object: &Object) -> bool {
+    object.metadata().is_some()
+}
+
+pub(super) fn give(delivery: Delivery<Object>) -> Given {
+    match delivery {
+        Delivery::Replace(objects, version) => {
+            let objects = objects.iter().map(|object| (object.key, object.version)).collect();
+            Given::All(objects, number(&version))
+        }
+        Delivery::Add(object) | Delivery::Update(object) => {
+            Given::Exists(object.key, object.version)
+        }
+        Delivery::Delete(object) => Given::Gone(object.key, object.version),
+        Delivery::Bookmark(version) => Given::Bookmark(number(&version)),
+        _ => Given::Resync,
+    }
+}
+
+impl Given {
+    /// Changes what a consumer has.
+    pub(crate) fn change(&self, view: &mut BTreeMap<u8, u64>) {
+        match self {
+            Self::All(objects, _) => view.clone_from(objects),
+            Self::Exists(key, version) => drop(view.insert(*key, *version)),
+            Self::Gone(key, _) => drop(view.remove(key)),
+            Self::Bookmark(_) | Self::Resync => {}
+        }
+    }
+}

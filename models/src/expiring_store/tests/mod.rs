@@ -1,5 +1,0 @@
-//! The machine against a map and against recorded traces.
-
-mod conformance;
-mod mistakes;
-mod proptest;

@@ -1,0 +1,191 @@
+//! Small concurrent programs on a keyed back-off, each named by the case that it must reach.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use seatrial_core::machine::{Boxed, Cx, Step};
+use seatrial_core::runtime::{Instant, Runtime};
+
+use super::machine::{Call, Said, Ships};
+use super::{Backoff, History, INITIAL, MAX};
+use crate::engine::Engine;
+use crate::items::{caller, in_turns, sleep};
+use crate::trial::{DynScenario, Scenario, World, sleeps};
+
+pub(super) fn all() -> Vec<Box<dyn DynScenario<Backoff>>> {
+    vec![
+        Box::new(TwoThreadsFail),
+        Box::new(AskedAboutTimes),
+        Box::new(StartsOver),
+        Box::new(GarbageBetween),
+    ]
+}
+
+/// The machine under trial under one lock.
+struct Shared<R: Runtime> {
+    runtime: R,
+    machine: R::Mutex<Boxed<Ships>>,
+}
+
+impl<R: Runtime> Shared<R> {
+    fn new(world: &World<R, Backoff>) -> Arc<Self> {
+        let runtime = world.runtime().clone();
+        Arc::new(Self { machine: runtime.mutex(world.machine()), runtime })
+    }
+
+    fn ask(&self, mut call: Call) -> Said {
+        let mut machine = self.runtime.lock(&self.machine);
+        match machine.0.step(&mut call, &mut Cx::new(&self.runtime)) {
+            Step::Done(said) | Step::Held(said) => said,
+            Step::Wait { .. } => unreachable!("a table answers at once"),
+        }
+    }
+
+    /// Something happens to a key now.
+    fn fail(&self, key: u8) -> Duration {
+        match self.ask(Call::Next(key, self.runtime.now())) {
+            Said::Delay(delay) => delay,
+            other => unreachable!("{other:?} is no delay"),
+        }
+    }
+}
+
+/// One key fails in two threads, another in one of them.
+struct TwoThreadsFail;
+
+impl Scenario<Backoff> for TwoThreadsFail {
+    const NAME: &'static str = "two_threads_fail";
+    const SAYS: &'static str = "one key fails in two threads at once, another in one of them";
+
+    fn run<R: Runtime>(&self, world: &World<R, Backoff>) {
+        let table = Shared::new(world);
+        let other = caller(world, "other", &table, |table| {
+            table.fail(1);
+            table.fail(2);
+            table.ask(Call::Get(2));
+        });
+        table.fail(1);
+        table.ask(Call::Get(1));
+        for _ in 0..5 {
+            table.fail(1);
+        }
+        table.ask(Call::Get(1));
+        world.join(other);
+        table.ask(Call::Get(2));
+        table.ask(Call::Get(3));
+    }
+
+    fn reaches(history: &History) -> bool {
+        in_turns(history)
+    }
+}
+
+/// Whether a key backs off is asked at the very end of its delay, before and after it.
+struct AskedAboutTimes;
+
+impl Scenario<Backoff> for AskedAboutTimes {
+    const NAME: &'static str = "asked_about_times";
+    const SAYS: &'static str = "whether a key backs off is asked around the end of its delay";
+
+    fn run<R: Runtime>(&self, world: &World<R, Backoff>) {
+        let table = Shared::new(world);
+        sleep(world, MAX);
+        let began = table.runtime.now();
+        let other = caller(world, "other", &table, |table| {
+            table.ask(Call::Since(2, Instant::ZERO));
+        });
+        let early = Instant::from_nanos(began.as_nanos() - 2 * INITIAL.as_nanos() as u64);
+        table.ask(Call::Next(1, early));
+        let Said::Delay(delay) = table.ask(Call::Get(1)) else { unreachable!("a delay is told") };
+        let other_delay = table.fail(2);
+        for event in [early, began, began + delay, began + delay * 2] {
+            table.ask(Call::Since(1, event));
+            table.ask(Call::SinceUpdate(1, event));
+        }
+        sleep(world, delay);
+        table.ask(Call::Since(1, began));
+        table.ask(Call::Since(2, began + other_delay));
+        table.ask(Call::SinceUpdate(1, began));
+        world.join(other);
+    }
+
+    fn reaches(history: &History) -> bool {
+        history.events.len() > 10
+    }
+
+    fn cannot_run_on(engine: Engine) -> Option<&'static str> {
+        sleeps(engine)
+    }
+}
+
+/// A key fails for the last time just within twice the maximum, and then just beyond it.
+struct StartsOver;
+
+impl Scenario<Backoff> for StartsOver {
+    const NAME: &'static str = "starts_over";
+    const SAYS: &'static str = "a key fails after twice the maximum, and after a little more";
+
+    fn run<R: Runtime>(&self, world: &World<R, Backoff>) {
+        let table = Shared::new(world);
+        for _ in 0..3 {
+            table.fail(1);
+        }
+        let other = caller(world, "other", &table, |table| {
+            table.ask(Call::Get(1));
+        });
+        sleep(world, MAX * 2);
+        table.fail(1);
+        world.join(other);
+        sleep(world, MAX * 2 + Duration::from_nanos(1));
+        table.ask(Call::Get(1));
+        table.ask(Call::Since(1, table.runtime.now()));
+        table.fail(1);
+    }
+
+    fn reaches(history: &History) -> bool {
+        history.events.iter().any(|event| event.at.as_nanos() > MAX.as_nanos() as u64 * 4)
+    }
+
+    fn cannot_run_on(engine: Engine) -> Option<&'static str> {
+        sleeps(engine)
+    }
+}
+
+/// Garbage is collected while keys fail and are forgotten.
+struct GarbageBetween;
+
+impl Scenario<Backoff> for GarbageBetween {
+    const NAME: &'static str = "garbage_between";
+    const SAYS: &'static str = "garbage is collected while keys fail and are reset";
+
+    fn run<R: Runtime>(&self, world: &World<R, Backoff>) {
+        let table = Shared::new(world);
+        table.fail(1);
+        sleep(world, MAX * 2 + Duration::from_nanos(1));
+        let other = caller(world, "other", &table, |table| {
+            table.ask(Call::CollectGarbage);
+            table.fail(3);
+        });
+        table.fail(2);
+        table.fail(1);
+        world.join(other);
+        table.ask(Call::Reset(2));
+        table.ask(Call::Reset(2));
+        for key in 1..=3 {
+            table.ask(Call::Get(key));
+        }
+        table.ask(Call::CollectGarbage);
+        sleep(world, MAX * 3);
+        table.ask(Call::CollectGarbage);
+        table.ask(Call::Get(1));
+    }
+
+    /// Somebody fails between two looks at the garbage.
+    fn reaches(history: &History) -> bool {
+        in_turns(history)
+    }
+
+    fn cannot_run_on(engine: Engine) -> Option<&'static str> {
+        sleeps(engine)
+    }
+}

@@ -1,0 +1,158 @@
+//! A history of the delaying queue as one of the queue: every item is added when its time comes.
+
+use std::time::Duration;
+
+use super::{Call, Event, History, Ret, Spec, core};
+use crate::queue;
+use crate::trial::{Component, EventOf, HistoryOf, Violation, What};
+use seatrial_core::delaying_queue::AddAfter;
+use seatrial_core::machine::{Step, Wakes};
+use seatrial_core::runtime::Instant;
+
+type QueueEvent = EventOf<queue::Queue>;
+
+/// Stands for time itself where the adder of an item is named.
+const TIME: u8 = u8::MAX;
+
+/// Returns the moment as the sequential object counts it.
+pub(super) fn moment(at: Instant) -> Duration {
+    at.since(Instant::ZERO)
+}
+
+/// Returns what a call means to the queue inside; `None` if it does not concern it.
+pub(super) fn call(op: &Call<u8>) -> Option<core::Op<u8>> {
+    Some(match op {
+        Call::Add(add) => core::Op::Add(add.clone()),
+        Call::AddAfter(AddAfter { key, hash, delay, .. }) if delay.is_zero() => {
+            core::Op::Add(core::Add { key: *key, hash: *hash })
+        }
+        Call::Get(get) => core::Op::Get(get.clone()),
+        Call::Done(done) => core::Op::Done(done.clone()),
+        Call::DoneKey(done) => core::Op::DoneKey(done.clone()),
+        Call::AddAll(all) => core::Op::AddAll(all.clone()),
+        Call::GetBatch(batch) => core::Op::GetBatch(batch.clone()),
+        Call::DoneAll(all) => core::Op::DoneAll(all.clone()),
+        Call::ShutDown(_) => core::Op::ShutDown(core::ShutDown),
+        Call::Drain(drain) => core::Op::Drain(drain.inner.clone()),
+        Call::Len(len) => core::Op::Len(len.clone()),
+        Call::Refresh(refresh) => core::Op::Refresh(refresh.clone()),
+        Call::ShuttingDown(ask) => core::Op::ShuttingDown(ask.clone()),
+        Call::AddAfter(_) | Call::Retries(_) => return None,
+    })
+}
+
+/// Returns what a result means to the queue inside.
+pub(super) fn outcome(outcome: &Step<Ret<u8>>) -> Option<Step<core::Ret<u8>>> {
+    let ret = match outcome {
+        Step::Wait { on, until } => return Some(Step::Wait { on: *on, until: *until }),
+        Step::Done(ret) | Step::Held(ret) => ret,
+    };
+    Some(Step::Done(match ret {
+        Ret::Add(()) | Ret::AddAfter(()) => core::Ret::Add(()),
+        Ret::Get(taken) => core::Ret::Get(*taken),
+        Ret::Done(finished) => core::Ret::Done(finished.clone()),
+        Ret::DoneKey(finished) => core::Ret::DoneKey(finished.clone()),
+        Ret::AddAll(all) => core::Ret::AddAll(all.clone()),
+        Ret::GetBatch(taken) => core::Ret::GetBatch(taken.clone()),
+        Ret::DoneAll(finished) => core::Ret::DoneAll(finished.clone()),
+        Ret::ShutDown(()) => core::Ret::ShutDown(()),
+        Ret::Drain(()) => core::Ret::Drain(()),
+        Ret::Refresh(()) => core::Ret::Refresh(()),
+        Ret::Len(len) => core::Ret::Len(*len),
+        Ret::ShuttingDown(says) => core::Ret::ShuttingDown(*says),
+        Ret::Retries(_) => return None,
+    }))
+}
+
+/// Leads the sequential object through an event, as far as times go: nothing is taken from it.
+pub(super) fn apply(times: &mut Spec<u8>, event: &Event) {
+    times.advance_to(moment(event.at));
+    let What::Step { op, .. } = &event.what else { return };
+    match op {
+        Call::AddAfter(AddAfter { key: Some(key), delay, called, .. }) => {
+            times.add_after_call(key, moment(called.unwrap_or(event.at)), *delay);
+        }
+        Call::ShutDown(_) => times.shut_down(),
+        Call::Drain(drain) if drain.inner.began.is_none() => times.shut_down(),
+        _ => {}
+    }
+}
+
+/// Returns the items whose time comes before or at a moment, in the order of their times.
+pub(super) fn due(times: &Spec<u8>, at: Instant) -> Vec<(u8, Duration)> {
+    let is_due = |item: &&(u8, Duration)| item.1 <= moment(at);
+    let mut due: Vec<_> = times.later.iter().filter(is_due).copied().collect();
+    due.sort_by_key(|(_, time)| *time); // of equal times the earlier call comes first
+    due
+}
+
+/// The events as the queue inside sees them, and the event that each of them stands for.
+struct Seen {
+    events: Vec<QueueEvent>,
+    stands_for: Vec<usize>,
+}
+
+impl Seen {
+    fn push(&mut self, number: usize, event: QueueEvent) {
+        self.events.push(event);
+        self.stands_for.push(number);
+    }
+}
+
+/// Turns a history into one of the queue.
+fn seen(history: &History) -> Seen {
+    let mut seen = Seen { events: Vec::new(), stands_for: Vec::new() };
+    let mut times = Spec::<u8>::new();
+    for (number, event) in history.events.iter().enumerate() {
+        for (key, time) in due(&times, event.at) {
+            let what = added(key);
+            let (at, object) = (Instant::ZERO + time, event.object);
+            seen.push(number, QueueEvent { thread: TIME, at, object, what, told: None });
+        }
+        apply(&mut times, event);
+        let tells = event.told.as_ref().is_some_and(|told| !told.is_empty());
+        if let Some(what) = translated(&event.what).or_else(|| tells.then_some(TELLS)) {
+            let Event { thread, at, object, .. } = *event;
+            let told = event.told.clone();
+            seen.push(number, QueueEvent { thread, at, object, what, told });
+        }
+    }
+    seen
+}
+
+type QueueWhat = What<core::Op<u8>, core::Ret<u8>>;
+
+/// A call that means nothing to the queue inside, and tells something.
+const TELLS: QueueWhat = What::Note { label: "tells", value: 0 };
+
+/// An item is added because its time has come.
+fn added(key: u8) -> QueueWhat {
+    What::Step {
+        op: core::Op::Add(core::Add { key: Some(key), hash: 0 }),
+        outcome: Step::Done(core::Ret::Add(())),
+        wakes: Wakes::default(),
+    }
+}
+
+fn translated(what: &What<Call<u8>, Ret<u8>>) -> Option<QueueWhat> {
+    Some(match what {
+        What::Step { op, outcome: returned, wakes } => {
+            What::Step { op: call(op)?, outcome: outcome(returned)?, wakes: *wakes }
+        }
+        What::Cancel { op } => What::Cancel { op: call(op)? },
+        What::Note { label, value } => What::Note { label, value: *value },
+        What::Quiet => What::Quiet,
+    })
+}
+
+/// Judges a history by an invariant of the queue.
+pub(super) fn judged(history: &History, invariant: &str) -> Result<(), Violation> {
+    let seen = seen(history);
+    let translated = HistoryOf::<queue::Queue> { events: seen.events, end: history.end.clone() };
+    let all = queue::Queue::invariants();
+    let one = all.iter().find(|one| one.name == invariant).expect("the queue has that invariant");
+    (one.check)(&translated).map_err(|mut violation| {
+        violation.at = violation.at.map(|at| seen.stands_for[at]);
+        violation
+    })
+}

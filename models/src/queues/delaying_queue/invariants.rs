@@ -1,0 +1,298 @@
+//! What the delaying queue promises, as checks of a history.
+
+use std::collections::BTreeMap;
+
+use seatrial_core::delaying_queue::AddAfter;
+use seatrial_core::machine::Step;
+use seatrial_core::queue::Add;
+
+use super::as_queue::{apply, due, judged, moment};
+use super::{Call, DelayingQueue, Event, History, Ret, Spec};
+use crate::queues::queue::AT_ONCE;
+use crate::trial::{Invariant, Ledger, Told, Violation, What};
+
+type Checked = Result<(), Violation>;
+
+/// A promise of the queue inside, on a history in which the times stand as adds.
+macro_rules! of_the_queue {
+    ($kind:ident, $name:literal, $says:literal, $rules:expr) => {
+        Invariant::$kind($name, $says, $rules, |history| judged(history, $name))
+    };
+}
+
+pub(super) fn all() -> Vec<Invariant<DelayingQueue>> {
+    let mut all = times();
+    all.extend(items());
+    all.extend(figures());
+    all.extend(ends());
+    all
+}
+
+fn times() -> Vec<Invariant<DelayingQueue>> {
+    vec![
+        Invariant::always(
+            "never_early",
+            "an item that waits for its time is not handed out before it",
+            &["workqueue:DQ-8", "workqueue:DQ-14", "workqueue:INV-13"],
+            never_early,
+        ),
+        Invariant::always(
+            "nothing_late",
+            "no consumer sleeps through the time of an item",
+            &["workqueue:DQ-9", "workqueue:DQ-15", "workqueue:INV-14", "workqueue:LIV-7"],
+            nothing_late,
+        ),
+        Invariant::always(
+            "steps_are_bounded",
+            "no step adds more items because their time has come than a fixed number",
+            &["workqueue:DQ-16"],
+            steps_are_bounded,
+        ),
+        Invariant::always(
+            "retries_count_calls",
+            "every call that gives a delay is counted and told, until shutdown begins",
+            &["workqueue:DQ-3", "workqueue:DQ-4"],
+            retries_count_calls,
+        ),
+    ]
+}
+
+fn items() -> Vec<Invariant<DelayingQueue>> {
+    vec![
+        of_the_queue!(
+            always,
+            "nothing_lost",
+            "no consumer sleeps or leaves while an item waits that was added or whose time came",
+            &["workqueue:DQ-2", "workqueue:DQ-10", "workqueue:DQ-11"]
+        ),
+        of_the_queue!(
+            always,
+            "stingy",
+            "an item waits for one time, the earliest, and comes once for it",
+            &["workqueue:DQ-10", "workqueue:INV-12"]
+        ),
+        of_the_queue!(
+            always,
+            "fair",
+            "items are handed out in the order in which they were added or their times came",
+            &["workqueue:DQ-13"]
+        ),
+        of_the_queue!(
+            always,
+            "len_counts_waiting",
+            "len is the number of items that could be handed out now",
+            &["workqueue:DQ-12"]
+        ),
+        of_the_queue!(
+            always,
+            "never_concurrent",
+            "an item whose time comes while it is processed waits until it is done",
+            &["workqueue:DQ-12"]
+        ),
+        of_the_queue!(
+            always,
+            "dirty_is_requeued",
+            "an item whose time comes while it is processed is delivered once more",
+            &["workqueue:DQ-10", "workqueue:DQ-12"]
+        ),
+    ]
+}
+
+fn figures() -> Vec<Invariant<DelayingQueue>> {
+    vec![
+        of_the_queue!(
+            always,
+            "depth_is_told",
+            "the depth told is right at every moment, also of items that nobody has looked at",
+            &["workqueue:MX-8", "workqueue:DQ-10"]
+        ),
+        of_the_queue!(
+            always,
+            "latency_is_told",
+            "the latency told counts from the moment at which the time of an item came",
+            &["workqueue:MX-6", "workqueue:DQ-10"]
+        ),
+        of_the_queue!(
+            always,
+            "work_is_told",
+            "the work told is the time from hand-out to done, and until then it is unfinished",
+            &["workqueue:MX-7"]
+        ),
+    ]
+}
+
+fn ends() -> Vec<Invariant<DelayingQueue>> {
+    vec![
+        of_the_queue!(
+            always,
+            "shutdown_is_final",
+            "what is not due when shutdown begins, or is added later, never comes",
+            &["workqueue:DQ-3", "workqueue:DQ-19", "workqueue:DQ-23"]
+        ),
+        of_the_queue!(
+            always,
+            "drain_waits",
+            "a drain returns only after what it waits for was so, or after a shut_down",
+            &["workqueue:DQ-21"]
+        ),
+        of_the_queue!(
+            eventually,
+            "no_lost_wakeup",
+            "no consumer sleeps for ever beside an item that could be handed out",
+            &["workqueue:DQ-2", "workqueue:LIV-7"]
+        ),
+        of_the_queue!(
+            eventually,
+            "shutdown_wakes_consumers",
+            "no consumer sleeps for ever after shutdown began, whatever time it waited for",
+            &["workqueue:DQ-20", "workqueue:LIV-8"]
+        ),
+        of_the_queue!(
+            eventually,
+            "drains_return",
+            "no drain sleeps for ever once nothing is in flight: it waits for no time",
+            &["workqueue:DQ-19", "workqueue:DQ-21"]
+        ),
+        of_the_queue!(
+            eventually,
+            "shutdown_releases_drains",
+            "no drain sleeps for ever after a later shut_down, whatever came before",
+            &["workqueue:DQ-20", "workqueue:DQ-22"]
+        ),
+    ]
+}
+
+/// What is known before an event.
+#[derive(Default)]
+struct Known {
+    /// The sequential object, as far as times go.
+    times: Spec<u8>,
+    /// How often an item was added, or its time came.
+    causes: BTreeMap<u8, u32>,
+    gets: BTreeMap<u8, u32>,
+    getters: Vec<u8>,
+}
+
+impl Known {
+    fn cause(&mut self, key: u8) {
+        *self.causes.entry(key).or_default() += 1;
+    }
+
+    /// Counts what comes due until an event. Not before that is looked at: invariants ask themselves
+    /// what comes due with it.
+    fn note_due(&mut self, event: &Event) {
+        for (key, _) in due(&self.times, event.at) {
+            self.cause(key);
+        }
+    }
+}
+
+impl Ledger<DelayingQueue> for Known {
+    fn apply(&mut self, event: &Event) {
+        self.note_due(event);
+        apply(&mut self.times, event);
+        if let What::Step { .. } | What::Cancel { .. } = event.what {
+            self.getters.retain(|thread| *thread != event.thread);
+        }
+        let What::Step { op, outcome, .. } = &event.what else { return };
+        match (op, outcome) {
+            (Call::Get(_) | Call::GetBatch(_), Step::Wait { .. }) => {
+                self.getters.push(event.thread);
+            }
+            (_, Step::Done(ret)) if taken(ret).next().is_some() => {
+                taken(ret).for_each(|key| *self.gets.entry(key).or_default() += 1);
+            }
+            (Call::Add(Add { key: Some(key), .. }), _) => self.cause(*key),
+            (Call::AddAll(all), _) => {
+                all.0.iter().filter_map(|add| add.key).for_each(|key| self.cause(key));
+            }
+            (Call::AddAfter(AddAfter { key: Some(key), delay, .. }), _) if delay.is_zero() => {
+                self.cause(*key);
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Returns the items that a call handed out, one by one or together.
+fn taken(ret: &Ret<u8>) -> impl Iterator<Item = u8> {
+    let (one, several): (Option<_>, &[_]) = match ret {
+        Ret::Get(taken) => (taken.as_ref(), &[]),
+        Ret::GetBatch(taken) => (None, taken),
+        _ => (None, &[]),
+    };
+    one.into_iter().chain(several).map(|(_, key)| *key)
+}
+
+fn never_early(history: &History) -> Checked {
+    Known::at_every_event(history, |before, event| {
+        let Some((_, ret)) = event.returned() else { return Ok(()) };
+        for key in taken(ret) {
+            let causes = before.causes.get(&key).copied().unwrap_or_default();
+            let gets = before.gets.get(&key).copied().unwrap_or_default();
+            let waits = before.times.later.iter().find(|(later, _)| *later == key);
+            match waits.filter(|_| gets >= causes) {
+                Some((_, time)) if *time > moment(event.at) => {
+                    let at = moment(event.at);
+                    return Err(format!(
+                        "item {key} is handed out at {at:?}, its time is {time:?}"
+                    ));
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    })
+}
+
+/// Judges only histories of virtual time, which are those with a quiet moment: there time passes
+/// when nobody can move, so whoever sleeps past a moment was not woken at it.
+fn nothing_late(history: &History) -> Checked {
+    if !history.events.iter().any(|event| matches!(event.what, What::Quiet)) {
+        return Ok(());
+    }
+    Known::at_every_event(history, |before, event| {
+        let passed = before.times.earliest().filter(|t| *t < moment(event.at));
+        match (passed, before.getters.first()) {
+            (Some(time), Some(_)) => {
+                Err(format!("a consumer sleeps through {time:?}, the time of an item"))
+            }
+            _ => Ok(()),
+        }
+    })
+}
+
+fn steps_are_bounded(history: &History) -> Checked {
+    for (number, event) in history.events.iter().enumerate() {
+        let most = match &event.what {
+            What::Step { op: Call::AddAll(all), .. } => (AT_ONCE + 1) * all.0.len(),
+            What::Step { op: Call::DoneAll(all), .. } => AT_ONCE * all.0.len(),
+            What::Step { op: Call::GetBatch(batch), .. } => AT_ONCE * batch.most.get(),
+            _ => AT_ONCE + 1,
+        };
+        let added = event.told.iter().flatten().filter(|told| **told == Told::Added).count();
+        if added > most {
+            return Err(Violation::at(number, format!("one step adds {added} items")));
+        }
+    }
+    Ok(())
+}
+
+fn retries_count_calls(history: &History) -> Checked {
+    let (mut known, mut told) = (Known::default(), 0);
+    for (number, event) in history.events.iter().enumerate() {
+        known.take_in(event);
+        let Some(figures) = &event.told else { continue };
+        told += figures.iter().filter(|figure| **figure == Told::Retried).count() as u64;
+        if told != known.times.retries {
+            let because = format!("{told} retries are told of {}", known.times.retries);
+            return Err(Violation::at(number, because));
+        }
+    }
+    Known::at_every_event(history, |before, event| match event.returned() {
+        Some((_, Ret::Retries(says))) if *says != before.times.retries => {
+            Err(format!("retries says {says}, and {} calls gave a delay", before.times.retries))
+        }
+        _ => Ok(()),
+    })
+}

@@ -1,0 +1,242 @@
+//! The delaying queue's bugs: one changed rule or one changed wake each.
+
+use std::time::Duration;
+
+use seatrial_core::delaying_queue::{Delaying, Op, Ret};
+use seatrial_core::machine::{Passed, Step, Wakes};
+use seatrial_core::queue::{DRAINS, Fifo, GETTERS, Queue as Rules};
+
+use super::DelayingQueue;
+use super::two_layers::Mistake::{self, *};
+use super::two_layers::TwoLayers;
+use crate::items::listener::metrics;
+use crate::queue::Queue;
+use crate::queues::queue::AT_ONCE;
+use crate::trial::{Component, Edit, Edited, Forgetful, MachineOf, Mutant, Unaware};
+use crate::trial::{Mistold, Telling, Told};
+use crate::trial::{at_most, mutants};
+
+pub(super) fn all() -> Vec<Mutant<DelayingQueue>> {
+    [times(), items(), ends(), figures(), of_the_queue(), wakes(), of_shells(), equivalents()]
+        .concat()
+}
+
+/// Tells whether a mutant is the machine that ships with its wakes edited.
+pub(super) fn is_of_waking(mutant: &Mutant<DelayingQueue>) -> bool {
+    [wakes(), of_shells(), equivalents()].concat().iter().any(|edited| edited.name == mutant.name)
+}
+
+/// The construction of the reference without any mistake.
+#[cfg(test)]
+pub(super) fn without_mistake() -> MachineOf<DelayingQueue> {
+    mistaken(&[])
+}
+
+/// The construction of the reference with mistakes.
+fn mistaken(mistakes: &'static [Mistake]) -> MachineOf<DelayingQueue> {
+    Box::new(TwoLayers::with(mistakes, Box::new(Rules::<u8>::default())))
+}
+
+/// As [`mistaken`], around a mutant of the queue.
+fn around_broken(name: &str, mistakes: &'static [Mistake]) -> MachineOf<DelayingQueue> {
+    let all = Queue::mutants();
+    let mutant = all.iter().find(|mutant| mutant.name == name).expect("the queue has that mutant");
+    Box::new(TwoLayers::with(mistakes, (mutant.make)()))
+}
+
+/// The machine that ships, its wakes edited after each step.
+fn edited(edit: Edit<Delaying<u8>>) -> MachineOf<DelayingQueue> {
+    Box::new(Edited { machine: Delaying::default(), edit })
+}
+
+/// The machine that ships, under a shell that forgets to pass something on.
+fn forgets(what: Passed) -> MachineOf<DelayingQueue> {
+    Box::new(Forgetful { machine: Delaying::<u8>::default(), forgets: what })
+}
+
+/// The machine that ships, under a shell that does not know who was woken.
+fn unaware() -> MachineOf<DelayingQueue> {
+    Box::new(Unaware(Delaying::<u8>::default()))
+}
+
+/// The machine that ships, with what it tells a metrics library edited.
+fn mistold(edit: fn(&mut Telling<'_, Delaying<u8>>)) -> MachineOf<DelayingQueue> {
+    Box::new(Mistold::new(Delaying::measured(Fifo::default(), &metrics()), edit))
+}
+
+fn times() -> Vec<Mutant<DelayingQueue>> {
+    mutants! { mistaken:
+        Seeded "ticks_of_ten" from "own: times are compared after rounding":
+            (&[TicksOfTen]) breaks ["never_early"];
+        Seeded "first_delay_counts" from "own: the test for an earlier time forgotten":
+            (&[FirstDelayCounts]) breaks ["nothing_late"];
+        Seeded "last_delay_counts" from "own: the test for a later time forgotten":
+            (&[LastDelayCounts]) breaks ["nothing_late"];
+        Seeded "sleep_until_latest" from "own: the wrong end":
+            (&[SleepUntilLatest]) breaks ["nothing_late"];
+        Seeded "sleep_without_time" from "museum W6":
+            (&[SleepWithoutTime]) breaks ["nothing_late"];
+        Seeded "batch_sleeps_without_time" from "own: the time is forgotten around the loop":
+            (&[BatchSleepsWithoutTime]) breaks ["nothing_late"];
+        Seeded "batch_takes_early" from "own: a batch empties both layers":
+            (&[BatchTakesEarly]) breaks ["never_early"];
+        Seeded "earlier_time_wakes_nobody" from "workqueue:DQ-15, the time is not recomputed":
+            (&[EarlierTimeWakesNobody]) breaks ["nothing_late"];
+        Seeded "retries_count_kept" from "workqueue:DQ-4":
+            (&[RetriesCountKept]) breaks ["retries_count_calls"];
+        Seeded "zero_delay_is_not_counted" from "workqueue:DQ-4":
+            (&[ZeroDelayIsNotCounted]) breaks ["retries_count_calls"];
+    }
+}
+
+fn items() -> Vec<Mutant<DelayingQueue>> {
+    mutants! { mistaken:
+        Seeded "add_cancels_delay" from "museum O6":
+            (&[AddCancelsDelay]) breaks ["nothing_lost"];
+        Seeded "one_entry_per_call" from "museum O6":
+            (&[OneEntryPerCall]) breaks ["stingy"];
+        Seeded "due_is_not_removed" from "workqueue:DQ-10":
+            (&[DueIsNotRemoved]) breaks ["stingy"];
+        Seeded "order_of_calls" from "workqueue:DQ-13":
+            (&[OrderOfCalls]) breaks ["fair"];
+        Seeded "done_forgets_due" from "own: done looks at no time":
+            (&[DoneForgetsDue]) breaks ["fair"];
+        Seeded "add_forgets_due" from "own: add looks at no time":
+            (&[AddForgetsDue]) breaks ["fair"];
+        Seeded "len_forgets_due" from "own: len looks at no time":
+            (&[LenForgetsDue]) breaks ["len_counts_waiting"];
+        Seeded "len_counts_delayed" from "workqueue:DQ-12":
+            (&[LenCountsDelayed]) breaks ["len_counts_waiting"];
+        Seeded "due_lost_while_processing" from "own: due items in processing are skipped":
+            (&[DueLostWhileProcessing]) breaks ["dirty_is_requeued"];
+    }
+}
+
+fn ends() -> Vec<Mutant<DelayingQueue>> {
+    mutants! { mistaken:
+        Seeded "shutdown_forgets_due" from "own: shutdown looks at no time":
+            (&[ShutDownForgetsDue]) breaks ["nothing_lost"];
+        Seeded "second_shutdown_is_nothing" from "workqueue:DQ-22":
+            (&[SecondShutDownIsNothing]) breaks ["shutdown_releases_drains"];
+        Seeded "drain_forgets_due" from "own: a drain looks at no time":
+            (&[DrainForgetsDue]) breaks ["nothing_lost"];
+        Seeded "flush_at_shutdown" from "workqueue:DQ-19":
+            (&[FlushAtShutdown]) breaks ["shutdown_is_final"];
+        Seeded "delays_counted_after_shutdown" from "own: the first test forgotten in add_after":
+            (&[AcceptDelaysAfterShutdown]) breaks ["retries_count_calls"];
+        Seeded "drain_waits_for_delayed" from "own: a drain counts what is delayed as work":
+            (&[DrainWaitsForDelayed]) breaks ["drains_return"];
+    }
+}
+
+fn figures() -> Vec<Mutant<DelayingQueue>> {
+    mutants! { mistold:
+        Seeded "due_counts_from_the_next_call" from "own: stamped when somebody looks":
+            (|step| {
+                let waiting: Vec<u8> = step.machine.queue().waiting().copied().collect();
+                let moments = &mut step.notes.moments;
+                for key in waiting {
+                    moments.entry(key).or_insert(step.at);
+                }
+                if let Step::Done(Ret::Get(Some((_, key)))) = step.outcome {
+                    let found = moments.remove(key).unwrap_or(step.at);
+                    for figure in step.told.iter_mut() {
+                        if let Told::Latency(waited) = figure {
+                            *waited = step.at.since(found);
+                        }
+                    }
+                }
+            }) breaks ["latency_is_told"];
+        Seeded "refresh_moves_nothing" from "own: a refresh tells what is unfinished only":
+            (|step| if matches!(step.op, Op::Refresh(_)) {
+                step.notes.late.append(step.told);
+            } else {
+                step.told.append(&mut step.notes.late);
+            }) breaks ["depth_is_told"];
+        Seeded "one_step_adds_all" from "own: whoever calls first adds all that are due":
+            (|step| {
+                let added = step.told.iter().filter(|figure| **figure == Told::Added).count();
+                if added == AT_ONCE {
+                    step.notes.late.append(step.told);
+                } else {
+                    step.told.append(&mut step.notes.late);
+                }
+            }) breaks ["steps_are_bounded"];
+        Seeded "done_moves_nothing" from "own: done looks at no time where it need not":
+            (|step| if matches!(step.op, Op::Done(_) | Op::DoneKey(_)) {
+                let is_work = |figure: &Told| matches!(figure, Told::Work(_));
+                step.notes.late.extend(step.told.extract_if(.., |figure| !is_work(figure)));
+            } else {
+                step.told.append(&mut step.notes.late);
+            }) breaks ["depth_is_told"];
+        Seeded "retries_are_not_told" from "own: the count is kept, and told to nobody":
+            (|step| step.told.retain(|figure| *figure != Told::Retried))
+            breaks ["retries_count_calls"];
+        Seeded "work_counts_from_its_end" from "workqueue:MX-7":
+            (|step| for figure in step.told.iter_mut() {
+                if let Told::Work(took) = figure {
+                    *took = Duration::ZERO;
+                }
+            }) breaks ["work_is_told"];
+    }
+}
+
+fn of_the_queue() -> Vec<Mutant<DelayingQueue>> {
+    mutants! { around_broken:
+        Seeded "due_passes_processing" from "own: the processing test forgotten in add":
+            ("queue_while_processing", &[]) breaks ["never_concurrent"];
+        Seeded "shutdown_ends_consumers" from "museum W14":
+            ("shutdown_ends_consumers", &[]) breaks ["nothing_lost"];
+        Seeded "accept_after_shutdown" from "own: the first test forgotten in both layers":
+            ("accept_after_shutdown", &[AcceptDelaysAfterShutdown]) breaks ["shutdown_is_final"];
+        Seeded "drain_looks_at_waiting_only" from "workqueue:SE-7":
+            ("drain_looks_at_waiting_only", &[]) breaks ["drain_waits"];
+    }
+}
+
+fn wakes() -> Vec<Mutant<DelayingQueue>> {
+    mutants! { edited:
+        Seeded "earlier_time_is_not_told" from "own: the earliest time changes, and nobody is told":
+            (|op, wakes, _| if matches!(op, Op::AddAfter(_)) && wakes.get(GETTERS) == Wakes::ALL {
+                wakes.set(GETTERS, 0);
+            }) breaks ["nothing_late"];
+        Seeded "add_never_wakes" from "own: the signal forgotten in add":
+            (at_most!(0, GETTERS, Op::Add(_) | Op::AddAfter(_))) breaks ["no_lost_wakeup"];
+        Seeded "add_all_wakes_one" from "own: a batch signals as a single add does":
+            (at_most!(1, GETTERS, Op::AddAll(_))) breaks ["no_lost_wakeup"];
+        Seeded "due_wakes_nobody" from "own: who takes one of several that are due tells nobody":
+            (at_most!(0, GETTERS, Op::Get(_))) breaks ["no_lost_wakeup"];
+        Seeded "shutdown_wakes_one" from "own: signalled where all must wake":
+            (at_most!(1, GETTERS, Op::ShutDown(_))) breaks ["shutdown_wakes_consumers"];
+        Seeded "done_wakes_one_drain" from "workqueue:SE-4":
+            (at_most!(1, DRAINS, Op::Done(_))) breaks ["drains_return"];
+    }
+}
+
+fn of_shells() -> Vec<Mutant<DelayingQueue>> {
+    let mut all = mutants! { forgets:
+        Seeded "dropped_getter_swallows_wake"
+            from "museum P1, a getter that leaves without passing its wake-up on":
+            (Passed::WakeUp) breaks ["no_lost_wakeup"];
+        Seeded "holder_keeps_the_timer"
+            from "own: who holds the timer for all goes off with an item, and nobody holds it":
+            (Passed::Timer) breaks ["nothing_late"];
+    };
+    all.extend(mutants! { unaware:
+        Seeded "woken_takes_for_another"
+            from "own: who was woken and takes what has just become due needs one less awake":
+            () breaks ["nothing_late"];
+    });
+    all
+}
+
+fn equivalents() -> Vec<Mutant<DelayingQueue>> {
+    mutants! { edited:
+        Equivalent("whoever is told holds the timer for the others, and passes it on")
+        "earlier_time_wakes_one" from "own: one consumer is told of the new earliest time":
+            (at_most!(1, GETTERS, Op::AddAfter(_))) breaks [];
+        Equivalent("a woken consumer looks again before it sleeps on")
+        "every_delay_wakes_everybody" from "own: no test for the earliest time":
+            (|op, wakes, _| if matches!(op, Op::AddAfter(_)) { wakes.all(GETTERS) }) breaks [];
+    }
+}

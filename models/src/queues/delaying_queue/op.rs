@@ -1,0 +1,178 @@
+//! Sequences of calls, and the property that the machine agrees with the sequential object.
+
+use std::collections::BTreeMap;
+use std::iter;
+use std::num::NonZeroUsize;
+use std::time::Duration;
+
+use seatrial_core::delaying_queue::{AddAfter, Drain, Op as Call, Ret, Retries, ShutDown};
+use seatrial_core::machine::{Machine, Step};
+use seatrial_core::queue::{
+    Add, Done, DoneKey, DrainUntil, Finished, Get, GetBatch, Len, Refresh, ShuttingDown, Token,
+};
+use seatrial_core::runtime::Instant;
+
+use super::{DelayingQueue, Spec};
+use crate::by_hand::{Behind, ByHand, hash};
+use crate::items::batches;
+use crate::trial::{Alone, Component};
+
+/// A call; times are in milliseconds.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[expect(missing_docs, reason = "the variants are the calls of the queue")]
+pub enum Op {
+    Add(u8),
+    AddAfter(u8, u16),
+    Advance(u16),
+    Get,
+    Done(u8),
+    DoneByValue(u8),
+    Len,
+    ShutDown,
+    Drain,
+    DrainAll,
+}
+
+/// Runs calls on the machine that ships and on the sequential object.
+///
+/// # Panics
+/// If the two disagree, or the machine breaks a rule of its own.
+pub fn check(ops: &[Op]) {
+    check_on(ops, Behind(DelayingQueue::machine()));
+}
+
+/// As [`check`], on a machine that stands in for the one that ships.
+///
+/// # Panics
+/// As [`check`].
+pub fn check_on(ops: &[Op], machine: impl Machine<Op = Call<u8>, Ret = Ret<u8>>) {
+    let (alone, recorded) = Alone::<DelayingQueue>::with(Box::new(machine));
+    let mut pair = Pair {
+        ours: ByHand::new(recorded),
+        spec: Spec::new(),
+        deliveries: BTreeMap::new(),
+        takes: 0,
+    };
+    for op in ops {
+        pair.step(*op);
+    }
+    alone.tells_what_is_so();
+}
+
+/// Reads calls from bytes: one for the call, one for the item, one for the time.
+pub fn decode(bytes: &[u8]) -> Vec<Op> {
+    let op = |bytes: &[u8]| {
+        let (key, time) = (bytes[1] % 5, u16::from(bytes[2]) % 20);
+        match bytes[0] % 16 {
+            0..3 => Op::Add(key),
+            3..7 => Op::AddAfter(key, time),
+            7..9 => Op::Advance(time),
+            9..12 => Op::Get,
+            12 => Op::Done(key),
+            13 => Op::DoneByValue(key),
+            14 => Op::Len,
+            _ => [Op::ShutDown, Op::Drain, Op::DrainAll, Op::Len][usize::from(bytes[2] % 4)],
+        }
+    };
+    bytes.chunks_exact(3).map(op).collect()
+}
+
+/// The machine and the sequential object, led through the same calls.
+struct Pair {
+    ours: ByHand<Call<u8>, Ret<u8>>,
+    spec: Spec<u8>,
+    /// The newest delivery of every item.
+    deliveries: BTreeMap<u8, Token>,
+    /// How often items were taken: one, a batch of one, or two together, in turn.
+    takes: usize,
+}
+
+impl Pair {
+    fn call(&mut self, call: Call<u8>) -> Ret<u8> {
+        self.ours.call(call).unwrap_or_else(|waits| panic!("{waits}"))
+    }
+
+    fn step(&mut self, op: Op) {
+        match op {
+            Op::Add(key) => {
+                self.call(Call::Add(Add { key: Some(key), hash: hash(&key) }));
+                self.spec.queue.add(&key);
+            }
+            Op::AddAfter(key, delay) => self.add_after(key, Duration::from_millis(delay.into())),
+            Op::Advance(by) => {
+                let by = Duration::from_millis(by.into());
+                self.ours.advance(by);
+                self.spec.advance(by);
+            }
+            Op::Get => self.get(),
+            Op::Done(key) => {
+                if let Some(token) = self.deliveries.get(&key) {
+                    let ret = self.call(Call::Done(Done(*token)));
+                    self.done(key, &ret);
+                }
+            }
+            Op::DoneByValue(key) => {
+                let ret = self.call(Call::DoneKey(DoneKey { key, hash: hash(&key) }));
+                self.done(key, &ret);
+            }
+            Op::Len => {
+                // It ticks at once.
+                let (every, next) = (Duration::from_millis(1), Some(Instant::ZERO));
+                let _waits = self.ours.step(Call::Refresh(Refresh { every, next }));
+                let ret = self.call(Call::Len(Len));
+                assert!(matches!(ret, Ret::Len(n) if n == self.spec.queue.waiting.len()));
+            }
+            Op::ShutDown => {
+                self.call(Call::ShutDown(ShutDown::new()));
+                self.spec.shut_down();
+            }
+            Op::Drain => self.drain(DrainUntil::NothingInFlight),
+            Op::DrainAll => self.drain(DrainUntil::AllWorkDone),
+        }
+        let retries = self.call(Call::Retries(Retries));
+        assert!(matches!(retries, Ret::Retries(n) if n == self.spec.retries), "{retries:?}");
+        let says = self.call(Call::ShuttingDown(ShuttingDown));
+        assert!(matches!(says, Ret::ShuttingDown(says) if says == self.spec.queue.shutting_down));
+    }
+
+    fn add_after(&mut self, key: u8, delay: Duration) {
+        let called = key.is_multiple_of(2).then(|| self.ours.now()); // both ways to tell the time
+        self.call(Call::AddAfter(AddAfter { key: Some(key), hash: hash(&key), delay, called }));
+        self.spec.add_after(&key, delay);
+    }
+
+    fn get(&mut self) {
+        self.takes += 1;
+        let asked = batches::asked(self.takes);
+        let call = match asked {
+            None => Call::Get(Get),
+            Some(most) => Call::GetBatch(GetBatch { most, call: Get }),
+        };
+        let step = self.ours.step(call).map(|ret| match ret {
+            Ret::Get(taken) => Vec::from_iter(taken),
+            Ret::GetBatch(taken) => taken,
+            other => panic!("get gave {other:?}"),
+        });
+        let all = iter::from_fn(|| self.spec.queue.get());
+        let expected: Vec<_> = all.take(asked.map_or(1, NonZeroUsize::get)).collect();
+        let (over, earliest) = (self.spec.queue.shutting_down, self.spec.earliest());
+        let tokens = batches::given(step, &expected, over, earliest);
+        self.deliveries.extend(iter::zip(expected, tokens));
+    }
+
+    fn done(&mut self, key: u8, ret: &Ret<u8>) {
+        let (Ret::Done(finished) | Ret::DoneKey(finished)) = ret else {
+            panic!("done returned {ret:?}")
+        };
+        assert_eq!(self.spec.queue.done(&key), *finished != Finished::NotInProcessing);
+    }
+
+    fn drain(&mut self, until: DrainUntil) {
+        self.spec.shut_down();
+        let strict = until == DrainUntil::AllWorkDone;
+        let queue = &self.spec.queue;
+        let over = queue.processing.is_empty() && (!strict || queue.waiting.is_empty());
+        let step = self.ours.step(Call::Drain(Drain::new(until)));
+        assert_eq!(matches!(step, Step::Done(_)), over, "{step:?}");
+    }
+}

@@ -1,0 +1,138 @@
+//! Shutdown and drains while items wait for their times.
+
+use std::time::Duration;
+
+use seatrial_core::runtime::Runtime;
+
+use super::{Call, caller, calls, due, millis, queue, sleep, some, worker};
+use crate::delaying_queue::{DelayingQueue, History};
+use crate::trial::{Scenario, World};
+
+/// Two consumers sleep until a time when the queue is shut down (`workqueue:SC-12`).
+pub(super) struct ShutDownWhileDelayed;
+
+impl Scenario<DelayingQueue> for ShutDownWhileDelayed {
+    const NAME: &'static str = "shut_down_while_delayed";
+    const SAYS: &'static str = "two consumers sleep until a time when the queue is shut down";
+
+    fn run<R: Runtime>(&self, world: &World<R, DelayingQueue>) {
+        let queue = queue(world);
+        queue.add_after(1, Duration::MAX); // a time that never comes wakes nobody
+        let first = worker(world, "first", &queue, Duration::ZERO);
+        let second = worker(world, "second", &queue, Duration::ZERO);
+        let producer = caller(world, "producer", &queue, |queue| {
+            queue.add_after(2, millis(2));
+            queue.add_after(3, Duration::ZERO);
+        });
+        queue.shut_down();
+        world.join(producer);
+        let _after = queue.retries();
+        world.quiesce();
+        world.join(first);
+        world.join(second);
+    }
+
+    /// Both consumers sleep when the queue is shut down, and an item is not due.
+    fn reaches(history: &History) -> bool {
+        some(history, |before, event| {
+            let shuts_down = matches!(calls(event), Some(Call::ShutDown(_)));
+            shuts_down && before.getters.len() == 2 && !before.times.later.is_empty()
+        })
+    }
+}
+
+/// A drain begins while one item is in flight and another waits for its time (`workqueue:DQ-21`).
+pub(super) struct DrainWhileDelayed;
+
+impl Scenario<DelayingQueue> for DrainWhileDelayed {
+    const NAME: &'static str = "drain_while_delayed";
+    const SAYS: &'static str = "a drain begins while one item is in flight and another is delayed";
+
+    fn run<R: Runtime>(&self, world: &World<R, DelayingQueue>) {
+        let queue = queue(world);
+        queue.add(1);
+        let (token, _) = queue.take().expect("one item waits");
+        queue.add_after(1, Duration::MAX);
+        queue.add_after(2, Duration::MAX);
+        let drain = caller(world, "drain", &queue, |queue| queue.shut_down_with_drain());
+        let late = caller(world, "late", &queue, |queue| {
+            queue.add_after(3, millis(1));
+            queue.shut_down_when_done();
+        });
+        queue.done(token);
+        queue.work(|_| {}); // whoever added before the drain is served
+        world.quiesce();
+        world.join(late);
+        world.join(drain);
+        let _counted = queue.retries(); // a delay that was given behind the drain is none
+    }
+
+    fn reaches(history: &History) -> bool {
+        some(history, |before, event| {
+            let begins =
+                matches!(calls(event), Some(Call::Drain(drain)) if drain.inner.began.is_none());
+            begins && before.in_processing == 1 && before.times.later.len() == 2
+        })
+    }
+}
+
+/// The queue ends after an item's time has come and before anybody looked (`workqueue:DQ-19`,
+/// `DQ-21`): what is due is added, and served.
+pub(super) struct EndsAfterDue;
+
+impl Scenario<DelayingQueue> for EndsAfterDue {
+    const NAME: &'static str = "ends_after_due";
+    const SAYS: &'static str =
+        "a drain and a shutdown find an item whose time nobody has seen come";
+
+    fn run<R: Runtime>(&self, world: &World<R, DelayingQueue>) {
+        let queue = queue(world);
+        queue.add_after(1, millis(2));
+        queue.add_after(2, Duration::MAX);
+        sleep(world, millis(3));
+        let drain = caller(world, "drain", &queue, |queue| queue.shut_down_with_drain());
+        queue.shut_down();
+        queue.work(|_| {});
+        world.quiesce();
+        world.join(drain);
+    }
+
+    /// The drain, or the shutdown, is the first to look.
+    fn reaches(history: &History) -> bool {
+        some(history, |before, event| {
+            let ends = matches!(calls(event), Some(Call::Drain(_) | Call::ShutDown(_)));
+            ends && due(&before.times, event.at).len() == 1
+        })
+    }
+}
+
+/// A drain waits for an item in flight when the queue is shut down (`workqueue:DQ-22`), and shut
+/// down once more.
+pub(super) struct DrainReleasedByShutdown;
+
+impl Scenario<DelayingQueue> for DrainReleasedByShutdown {
+    const NAME: &'static str = "drain_released_by_shutdown";
+    const SAYS: &'static str = "two shutdowns come while a drain waits, and an item is delayed";
+
+    fn run<R: Runtime>(&self, world: &World<R, DelayingQueue>) {
+        let queue = queue(world);
+        queue.add(1);
+        queue.add_after(2, Duration::MAX);
+        let (token, _) = queue.take().expect("one item waits");
+        let drain = caller(world, "drain", &queue, |queue| queue.shut_down_with_drain());
+        let other = caller(world, "other", &queue, |queue| queue.shut_down());
+        world.join(other);
+        queue.shut_down();
+        world.quiesce();
+        queue.done(token); // for a drain that came last
+        world.join(drain);
+    }
+
+    /// The drain sleeps, so the queue is shutting down already, when the first shutdown comes.
+    fn reaches(history: &History) -> bool {
+        some(history, |before, event| {
+            let shuts_down = matches!(calls(event), Some(Call::ShutDown(_)));
+            shuts_down && before.times.queue.shutting_down
+        })
+    }
+}

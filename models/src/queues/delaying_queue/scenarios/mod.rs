@@ -1,0 +1,112 @@
+//! Small concurrent programs on the delaying queue, each named by the case that it must reach.
+
+mod batches;
+mod ends;
+mod tasks;
+mod times;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use seatrial_core::delaying_queue::{Delaying, DelayingQueue as Queue};
+use seatrial_core::machine::{Boxed, Step};
+use seatrial_core::queue::Fifo;
+use seatrial_core::runtime::Runtime;
+
+use super::as_queue::{apply, due};
+use super::{Call, DelayingQueue, Event, History, Spec};
+use crate::items::{
+    Delayed, FixedHasher, Worked, caller, earlier_time, end, millis, once, sleep, three_due, worker,
+};
+use crate::trial::{DynScenario, What, World};
+
+pub(super) fn all() -> Vec<Box<dyn DynScenario<DelayingQueue>>> {
+    vec![
+        Box::new(times::EarlierTime),
+        Box::new(times::DueAtAnyTime),
+        Box::new(times::BroughtForward),
+        Box::new(times::AddWhileDelayed),
+        Box::new(times::DueTogether),
+        Box::new(times::DueWhileProcessing),
+        Box::new(times::DoneAfterDue),
+        Box::new(batches::DueInBatches),
+        Box::new(batches::BatchForTwo),
+        Box::new(ends::ShutDownWhileDelayed),
+        Box::new(ends::DrainWhileDelayed),
+        Box::new(ends::EndsAfterDue),
+        Box::new(ends::DrainReleasedByShutdown),
+        Box::new(times::RefreshedWhileDue),
+        Box::new(times::ManyDue),
+        Box::new(tasks::TaskAndThread),
+        Box::new(tasks::DroppedGetter),
+        Box::new(tasks::LoneTask),
+        Box::new(tasks::HolderGivesUp),
+        Box::new(tasks::BusyExecutor),
+        Box::new(times::ThreeDue),
+    ]
+}
+
+type Queued<R> = Queue<u8, R, Fifo, FixedHasher, Boxed<Delaying<u8>>>;
+type Tried<R> = Arc<Queued<R>>;
+
+fn queue<R: Runtime>(world: &World<R, DelayingQueue>) -> Tried<R> {
+    Arc::new(Queue::with_host(world.runtime(), FixedHasher::default(), world.machine()))
+}
+
+impl<R: Runtime> Worked for Queued<R> {
+    fn work_once(&self, work: impl FnOnce()) -> bool {
+        let Some((token, _)) = self.take() else { return false };
+        work();
+        self.done(token);
+        true
+    }
+
+    fn shut_down(&self) {
+        self.shut_down();
+    }
+}
+
+impl<R: Runtime> Delayed for Queued<R> {
+    fn add_after(&self, item: u8, delay: Duration) {
+        self.add_after(item, delay);
+    }
+}
+
+/// What is known before an event.
+struct Before {
+    /// The sequential object, as far as times go.
+    times: Spec<u8>,
+    /// Threads asleep in `get`.
+    getters: Vec<u8>,
+    /// Items handed out and not done: the calls that returned them less the calls that ended them.
+    in_processing: usize,
+}
+
+/// Tells whether some event meets a condition that knows what happened before it.
+fn some(history: &History, wanted: impl Fn(&Before, &Event) -> bool) -> bool {
+    let mut before = Before { times: Spec::new(), getters: vec![], in_processing: 0 };
+    for event in &history.events {
+        if wanted(&before, event) {
+            return true;
+        }
+        apply(&mut before.times, event);
+        let What::Step { op, outcome, .. } = &event.what else { continue };
+        before.getters.retain(|thread| *thread != event.thread);
+        match (op, outcome) {
+            (Call::Get(_) | Call::GetBatch(_), Step::Wait { .. }) => {
+                before.getters.push(event.thread);
+            }
+            (Call::Get(_), Step::Done(super::Ret::Get(Some(_)))) => before.in_processing += 1,
+            (Call::Done(_), _) => before.in_processing = before.in_processing.saturating_sub(1),
+            _ => {}
+        }
+    }
+    false
+}
+
+fn calls(event: &Event) -> Option<&Call<u8>> {
+    match &event.what {
+        What::Step { op, .. } => Some(op),
+        _ => None,
+    }
+}

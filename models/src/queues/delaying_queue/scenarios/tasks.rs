@@ -1,0 +1,181 @@
+//! Consumers that are tasks: they sleep until a time by a timer, and may give up.
+
+use std::pin::pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use seatrial_core::delaying_queue::AddAfter;
+use seatrial_core::runtime::Runtime;
+
+use super::{Call, calls, end, millis, once, queue, sleep, some, worker};
+use crate::delaying_queue::{DelayingQueue, History};
+use crate::trial::{Scenario, What, World};
+
+/// A task and a thread sleep until a time, and an earlier one is given.
+pub(super) struct TaskAndThread;
+
+impl Scenario<DelayingQueue> for TaskAndThread {
+    const NAME: &'static str = "task_and_thread";
+    const SAYS: &'static str =
+        "a task and a slow thread sleep until a time, and an earlier one comes";
+
+    fn run<R: Runtime>(&self, world: &World<R, DelayingQueue>) {
+        let queue = queue(world);
+        queue.add_after(1, millis(50));
+        let thread = worker(world, "thread", &queue, millis(8));
+        let (tried, runtime) = (Arc::clone(&queue), world.runtime().clone());
+        let task = world.spawn("task", move || {
+            runtime.block_on(async {
+                while let Some((token, _)) = tried.take_async().await {
+                    tried.done(token);
+                }
+            });
+        });
+        queue.add_after(2, millis(3));
+        end(world, &queue, [thread, task]);
+    }
+
+    /// Both sleep until the late time when the early one is given.
+    fn reaches(history: &History) -> bool {
+        some(history, |before, event| {
+            let gives_two =
+                matches!(calls(event), Some(Call::AddAfter(AddAfter { key: Some(2), .. })));
+            gives_two && before.getters.len() == 2
+        })
+    }
+}
+
+/// A task that sleeps until a time gives up.
+pub(super) struct DroppedGetter;
+
+impl Scenario<DelayingQueue> for DroppedGetter {
+    const NAME: &'static str = "dropped_getter";
+    const SAYS: &'static str = "a task that sleeps until a time gives up while an item is added";
+
+    fn run<R: Runtime>(&self, world: &World<R, DelayingQueue>) {
+        let queue = queue(world);
+        let thread = worker(world, "thread", &queue, millis(0));
+        let (tried, giving_up) = (Arc::clone(&queue), world.clone());
+        let task = world.spawn("task", move || {
+            if let Some((token, _)) = giving_up.at_once(tried.take_async()).flatten() {
+                tried.done(token);
+            }
+        });
+        queue.add_after(2, Duration::MAX); // a time that never comes wakes nobody
+        queue.add(1);
+        world.join(task);
+        end(world, &queue, [thread]);
+    }
+
+    /// The task gives up after an item came that nobody has taken.
+    fn reaches(history: &History) -> bool {
+        let adds =
+            history.events.iter().position(|event| matches!(calls(event), Some(Call::Add(_))));
+        let gives_up =
+            history.events.iter().position(|event| matches!(event.what, What::Cancel { .. }));
+        adds.zip(gives_up).is_some_and(|(adds, gives_up)| adds < gives_up)
+    }
+}
+
+/// A task sleeps until a time, alone, and an earlier one is given: no thread would look instead.
+pub(super) struct LoneTask;
+
+impl Scenario<DelayingQueue> for LoneTask {
+    const NAME: &'static str = "lone_task";
+    const SAYS: &'static str = "a task sleeps alone until a time, and an earlier one comes";
+
+    fn run<R: Runtime>(&self, world: &World<R, DelayingQueue>) {
+        let queue = queue(world);
+        queue.add_after(1, millis(50));
+        let (tried, runtime) = (Arc::clone(&queue), world.runtime().clone());
+        let task = world.spawn("task", move || {
+            runtime.block_on(async {
+                while let Some((token, _)) = tried.take_async().await {
+                    tried.done(token);
+                }
+            });
+        });
+        queue.add_after(2, millis(3));
+        end(world, &queue, [task]);
+    }
+
+    /// It sleeps until the late time when the early one is given.
+    fn reaches(history: &History) -> bool {
+        some(history, |before, event| {
+            let gives_two =
+                matches!(calls(event), Some(Call::AddAfter(AddAfter { key: Some(2), .. })));
+            gives_two && before.getters.len() == 1
+        })
+    }
+}
+
+/// Of two who sleep until a time one holds the timer for both, and gives up.
+pub(super) struct HolderGivesUp;
+
+impl Scenario<DelayingQueue> for HolderGivesUp {
+    const NAME: &'static str = "holder_gives_up";
+    const SAYS: &'static str =
+        "a task gives up that sleeps until the time for which a thread sleeps as well";
+
+    fn run<R: Runtime>(&self, world: &World<R, DelayingQueue>) {
+        let queue = queue(world);
+        queue.add_after(1, millis(3));
+        let (tried, giving_up) = (Arc::clone(&queue), world.clone());
+        let task = world.spawn("task", move || {
+            if let Some((token, _)) = giving_up.at_once(tried.take_async()).flatten() {
+                tried.done(token);
+            }
+        });
+        let thread = worker(world, "thread", &queue, millis(0));
+        world.join(task);
+        end(world, &queue, [thread]);
+    }
+
+    /// The task gives up while both sleep.
+    fn reaches(history: &History) -> bool {
+        some(history, |before, event| {
+            matches!(event.what, What::Cancel { .. }) && before.getters.len() == 2
+        })
+    }
+}
+
+/// The executor of a task is busy when the task is woken, and comes back as an item is due.
+pub(super) struct BusyExecutor;
+
+impl Scenario<DelayingQueue> for BusyExecutor {
+    const NAME: &'static str = "busy_executor";
+    const SAYS: &'static str =
+        "a task is woken for an earlier time, its executor runs it late, and a thread sleeps on";
+
+    fn run<R: Runtime>(&self, world: &World<R, DelayingQueue>) {
+        let queue = queue(world);
+        let (tried, busy) = (Arc::clone(&queue), world.clone());
+        let task = world.spawn("task", move || {
+            let mut call = pin!(tried.take_async());
+            let taken = match busy.at_once(call.as_mut()) {
+                Some(taken) => taken,
+                None => {
+                    sleep(&busy, millis(5));
+                    busy.runtime().block_on(call)
+                }
+            };
+            if let Some((token, _)) = taken {
+                tried.done(token);
+            }
+        });
+        let thread = once(world, "thread", &queue);
+        sleep(world, millis(1));
+        queue.add_after(1, millis(4));
+        queue.add_after(2, millis(9));
+        end(world, &queue, [task, thread]);
+    }
+
+    /// The task is the longest sleeper when it is woken.
+    fn reaches(history: &History) -> bool {
+        some(history, |before, event| {
+            let gives_one =
+                matches!(calls(event), Some(Call::AddAfter(AddAfter { key: Some(1), .. })));
+            gives_one && matches!(before.getters[..], [task, thread] if task < thread)
+        })
+    }
+}

@@ -1,0 +1,36 @@
+//! The models hold, and notice a time that somebody sleeps through.
+
+use seatrial_core::queue::GETTERS;
+
+use super::*;
+use crate::engine::Engine;
+use crate::engine::state::{Callers, Limits, agrees_with_the_enumeration, search};
+use crate::trial::component_tests::comes_out_as_expected;
+
+#[test]
+fn every_model_of_the_catalogue_comes_out_as_expected() {
+    let models = all();
+    assert!(models.len() >= 3);
+    for model in models {
+        comes_out_as_expected::<DelayingQueue>(Engine::State, model.name());
+    }
+}
+
+#[test]
+fn the_search_agrees_with_an_enumeration_of_all_paths() {
+    let small: &[&[Call]] = &[&[Call::After(0, 5), Call::After(1, 2)], &[Call::Work(2)]];
+    for jumps in [Jumps::AtStandstill, Jumps::AtAnyTime] {
+        let world = AtDelayingQueue::new(small, jumps == Jumps::AtStandstill, |_| true);
+        let rules = May { symmetric: false, jumps, ..May::default() };
+        assert!(agrees_with_the_enumeration(&Callers { world, rules }) > 10);
+    }
+}
+
+#[test]
+fn an_earlier_time_that_wakes_one_alone_is_slept_through() {
+    let mut world = AtDelayingQueue::new(EARLIER, true, |_| true);
+    world.edit = |wakes| wakes.set(GETTERS, wakes.get(GETTERS).min(1));
+    let space = search(&Callers { world, rules: May::default() }, Limits::default());
+    let found = space.wrong.first().expect("it is off with another item");
+    assert_eq!(found.wrong.invariant, "nothing_late");
+}

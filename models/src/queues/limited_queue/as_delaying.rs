@@ -1,0 +1,190 @@
+//! A history of the rate-limiting queue as one of the delaying queue: every failure gives its item
+//! the delay that a limiter without a mistake would give.
+
+use std::collections::BTreeMap;
+
+use seatrial_core::delaying_queue::{self as inner, AddAfter};
+use seatrial_core::limited_queue::{AddRateLimited, Op as Call, Outcome, Ret, Settle};
+use seatrial_core::machine::{Step, Wakes};
+use seatrial_core::queue::{Done, Token};
+use seatrial_core::runtime::Instant;
+
+use super::{Event, History, LimitedQueue, delay_after};
+use crate::delaying_queue::DelayingQueue;
+use crate::trial::{self, Component, EventOf, HistoryOf, Invariant, Violation, What};
+
+type InnerCall = inner::Op<u8>;
+type InnerStep = Step<inner::Ret<u8>>;
+type InnerWhat = What<InnerCall, inner::Ret<u8>>;
+
+/// What is known before an event: how often items failed, and who has which.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Failures {
+    /// Failures since an item was last forgotten.
+    pub(super) failures: BTreeMap<u8, u32>,
+    /// Deliveries that were not ended.
+    held: Vec<(Token, u8)>,
+}
+
+impl Failures {
+    /// Returns the item of a delivery that was not ended.
+    pub(super) fn held(&self, token: Token) -> Option<u8> {
+        self.held.iter().find(|(held, _)| *held == token).map(|(_, key)| *key)
+    }
+
+    fn count(&self, key: u8) -> u32 {
+        self.failures.get(&key).copied().unwrap_or_default()
+    }
+
+    /// Returns how an item is added because of a call, if it is.
+    fn added(&self, op: &Call<u8>, at: Instant) -> Option<AddAfter<u8>> {
+        let add = |key: u8, delay, called| AddAfter { key: Some(key), hash: 0, delay, called };
+        match op {
+            Call::AddRateLimited(AddRateLimited { key: Some(key), called, .. }) => {
+                Some(add(*key, delay_after(self.count(*key)), *called))
+            }
+            Call::Settle(Settle { token, outcome, .. }) => {
+                let key = self.held(*token)?;
+                match outcome {
+                    Outcome::Retry => Some(add(key, delay_after(self.count(key)), Some(at))),
+                    Outcome::RetryAfter(delay) | Outcome::RequeueAfter(delay) => {
+                        Some(add(key, *delay, Some(at)))
+                    }
+                    Outcome::Success | Outcome::GiveUp => None,
+                }
+            }
+            _ => None,
+        }
+    }
+
+    fn fail(&mut self, key: u8) {
+        let failures = self.failures.entry(key).or_default();
+        *failures = failures.saturating_add(1);
+    }
+}
+
+impl trial::Ledger<LimitedQueue> for Failures {
+    fn apply(&mut self, event: &Event) {
+        let Some((op, ret)) = event.returned() else { return };
+        match (op, ret) {
+            (Call::AddRateLimited(AddRateLimited { key: Some(key), .. }), _) => self.fail(*key),
+            (Call::Forget(forget), _) => drop(self.failures.remove(&forget.key)),
+            (Call::Get(_), Ret::Get(Some(taken))) => self.held.push(*taken),
+            (Call::GetBatch(_), Ret::GetBatch(taken)) => self.held.extend(taken),
+            (Call::Settle(Settle { token, outcome, .. }), _) => {
+                match (self.held(*token), outcome) {
+                    (Some(key), Outcome::Retry | Outcome::RetryAfter(_)) => self.fail(key),
+                    (Some(key), _) => drop(self.failures.remove(&key)),
+                    (None, _) => {}
+                }
+                self.held.retain(|(held, _)| held != token);
+            }
+            (Call::Done(Done(token)), _) => self.held.retain(|(held, _)| held != token),
+            (Call::DoneAll(all), _) => {
+                self.held.retain(|(held, _)| !all.0.iter().any(|done| done.0 == *held));
+            }
+            (Call::DoneKey(done), _) => self.held.retain(|(_, key)| *key != done.key),
+            _ => {}
+        }
+    }
+}
+
+/// Returns what a call means to the queue inside; `None` if it does not concern it.
+pub(super) fn call(op: &Call<u8>) -> Option<InnerCall> {
+    Some(match op {
+        Call::Add(add) => InnerCall::Add(add.clone()),
+        Call::AddAfter(add) => InnerCall::AddAfter(add.clone()),
+        Call::Get(get) => InnerCall::Get(get.clone()),
+        Call::AddAll(all) => InnerCall::AddAll(all.clone()),
+        Call::GetBatch(batch) => InnerCall::GetBatch(batch.clone()),
+        Call::DoneAll(all) => InnerCall::DoneAll(all.clone()),
+        Call::Done(done) => InnerCall::Done(done.clone()),
+        Call::DoneKey(done) => InnerCall::DoneKey(done.clone()),
+        Call::Settle(settle) => InnerCall::Done(Done(settle.token)),
+        Call::ShutDown(end) => InnerCall::ShutDown(end.clone()),
+        Call::Drain(drain) => InnerCall::Drain(drain.clone()),
+        Call::Len(len) => InnerCall::Len(len.clone()),
+        Call::ShuttingDown(ask) => InnerCall::ShuttingDown(ask.clone()),
+        Call::Retries(ask) => InnerCall::Retries(ask.clone()),
+        Call::Refresh(refresh) => InnerCall::Refresh(refresh.clone()),
+        Call::AddRateLimited(_) | Call::Forget(_) | Call::NumRequeues(_) => return None,
+    })
+}
+
+/// Returns what a result means to the queue inside.
+pub(super) fn outcome(outcome: &Step<Ret<u8>>) -> Option<InnerStep> {
+    let ret = match outcome {
+        Step::Wait { on, until } => return Some(Step::Wait { on: *on, until: *until }),
+        Step::Done(ret) | Step::Held(ret) => ret,
+    };
+    Some(Step::Done(match ret {
+        Ret::Add(()) => inner::Ret::Add(()),
+        Ret::AddAfter(()) => inner::Ret::AddAfter(()),
+        Ret::Get(taken) => inner::Ret::Get(*taken),
+        Ret::AddAll(all) => inner::Ret::AddAll(all.clone()),
+        Ret::GetBatch(taken) => inner::Ret::GetBatch(taken.clone()),
+        Ret::DoneAll(finished) => inner::Ret::DoneAll(finished.clone()),
+        Ret::Done(finished) | Ret::Settle(finished) => inner::Ret::Done(finished.clone()),
+        Ret::DoneKey(finished) => inner::Ret::DoneKey(finished.clone()),
+        Ret::ShutDown(()) => inner::Ret::ShutDown(()),
+        Ret::Drain(()) => inner::Ret::Drain(()),
+        Ret::Len(len) => inner::Ret::Len(*len),
+        Ret::ShuttingDown(says) => inner::Ret::ShuttingDown(*says),
+        Ret::Retries(count) => inner::Ret::Retries(*count),
+        Ret::Refresh(()) => inner::Ret::Refresh(()),
+        Ret::AddRateLimited(()) | Ret::Forget(()) | Ret::NumRequeues(_) => return None,
+    }))
+}
+
+fn added(add: AddAfter<u8>) -> InnerWhat {
+    What::Step {
+        op: InnerCall::AddAfter(add),
+        outcome: Step::Done(inner::Ret::AddAfter(())),
+        wakes: Wakes::default(),
+    }
+}
+
+fn translated(what: &What<Call<u8>, Ret<u8>>) -> Option<InnerWhat> {
+    Some(match what {
+        What::Step { op, outcome: returned, wakes } => {
+            What::Step { op: call(op)?, outcome: outcome(returned)?, wakes: *wakes }
+        }
+        What::Cancel { op } => What::Cancel { op: call(op)? },
+        What::Note { label, value } => What::Note { label, value: *value },
+        What::Quiet => What::Quiet,
+    })
+}
+
+/// Turns a history into one of the delaying queue, with the event that each of its own stands for.
+fn seen(history: &History) -> (Vec<EventOf<DelayingQueue>>, Vec<usize>) {
+    let (mut events, mut stands_for) = (Vec::new(), Vec::new());
+    let mut known = Failures::default();
+    for (number, event) in history.events.iter().enumerate() {
+        let Event { thread, at, object, .. } = *event;
+        let add = match &event.what {
+            What::Step { op, .. } => known.added(op, at).map(added),
+            _ => None,
+        };
+        let whats: Vec<_> = add.into_iter().chain(translated(&event.what)).collect();
+        let last = whats.len().saturating_sub(1);
+        for (nth, what) in whats.into_iter().enumerate() {
+            let told = event.told.clone().filter(|_| nth == last); // by both steps together
+            events.push(EventOf::<DelayingQueue> { thread, at, object, what, told });
+            stands_for.push(number);
+        }
+        trial::Ledger::apply(&mut known, event);
+    }
+    (events, stands_for)
+}
+
+/// Judges a history by an invariant of the delaying queue.
+pub(super) fn judged(history: &History, invariant: &str) -> Result<(), Violation> {
+    let (events, stands_for) = seen(history);
+    let translated = HistoryOf::<DelayingQueue> { events, end: history.end.clone() };
+    let all: Vec<Invariant<DelayingQueue>> = DelayingQueue::invariants();
+    let one = all.iter().find(|one| one.name == invariant).expect("it has that invariant");
+    (one.check)(&translated).map_err(|mut violation| {
+        violation.at = violation.at.map(|at| stands_for[at]);
+        violation
+    })
+}

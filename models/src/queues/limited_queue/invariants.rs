@@ -1,0 +1,149 @@
+//! What the rate-limiting queue promises, as checks of a history.
+
+use seatrial_core::limited_queue::{Op as Call, Ret};
+use seatrial_core::queue::Finished;
+
+use super::as_delaying::{Failures, judged};
+use super::{History, LimitedQueue};
+use crate::trial::{Invariant, Ledger as _, Violation};
+
+type Checked = Result<(), Violation>;
+
+/// A promise of the queue inside, on a history in which failures stand as delays.
+macro_rules! of_the_queue {
+    ($kind:ident, $name:literal, $says:literal, $rules:expr) => {
+        Invariant::$kind($name, $says, $rules, |history| judged(history, $name))
+    };
+}
+
+pub(super) fn all() -> Vec<Invariant<LimitedQueue>> {
+    let mut all = of_failures();
+    all.extend(of_items());
+    all.extend(of_figures());
+    all.extend(of_waking());
+    all
+}
+
+fn of_failures() -> Vec<Invariant<LimitedQueue>> {
+    vec![
+        Invariant::always(
+            "failures_are_counted",
+            "an item has failed as often as was said since it was last forgotten",
+            &["workqueue:RQ-2", "workqueue:RQ-6", "workqueue:CL-3"],
+            failures_are_counted,
+        ),
+        Invariant::always(
+            "a_delivery_is_settled_once",
+            "what became of an item counts if its delivery has not ended, and else not at all",
+            &["workqueue:CL-1", "workqueue:CL-9"],
+            a_delivery_is_settled_once,
+        ),
+        of_the_queue!(
+            always,
+            "never_early",
+            "a failed item does not come before its limiter says so, which doubles",
+            &["workqueue:RQ-1", "workqueue:RL-2"]
+        ),
+        of_the_queue!(
+            always,
+            "nothing_late",
+            "no consumer sleeps through the time of an item that failed",
+            &["workqueue:RQ-1", "workqueue:RL-5"]
+        ),
+        of_the_queue!(
+            always,
+            "retries_count_calls",
+            "every failure and every delay is counted and told, until shutdown begins",
+            &["workqueue:RQ-1"]
+        ),
+    ]
+}
+
+fn of_items() -> Vec<Invariant<LimitedQueue>> {
+    vec![
+        of_the_queue!(
+            always,
+            "nothing_lost",
+            "no consumer sleeps or leaves while an item waits that was added or whose time came",
+            &["workqueue:RQ-1", "workqueue:CL-2"]
+        ),
+        of_the_queue!(
+            always,
+            "stingy",
+            "an item that failed waits for one time, and comes once for it",
+            &["workqueue:RQ-1", "workqueue:CL-1"]
+        ),
+        of_the_queue!(
+            always,
+            "shutdown_is_final",
+            "what fails after shutdown never comes",
+            &["workqueue:RQ-1"]
+        ),
+    ]
+}
+
+fn of_figures() -> Vec<Invariant<LimitedQueue>> {
+    vec![
+        of_the_queue!(
+            always,
+            "depth_is_told",
+            "the depth told is right at every moment, also of items that failed and came due",
+            &["workqueue:MX-8"]
+        ),
+        of_the_queue!(
+            always,
+            "latency_is_told",
+            "the latency told counts from the moment at which the time of an item came",
+            &["workqueue:MX-6"]
+        ),
+        of_the_queue!(
+            always,
+            "work_is_told",
+            "the work told is the time from hand-out to the end of a delivery, however it ends",
+            &["workqueue:MX-7"]
+        ),
+    ]
+}
+
+fn of_waking() -> Vec<Invariant<LimitedQueue>> {
+    vec![
+        of_the_queue!(
+            eventually,
+            "no_lost_wakeup",
+            "no consumer sleeps for ever beside an item that could be handed out",
+            &["workqueue:RQ-1"]
+        ),
+        of_the_queue!(
+            eventually,
+            "shutdown_wakes_consumers",
+            "no consumer sleeps for ever after shutdown began, whatever time it waited for",
+            &["workqueue:RQ-1"]
+        ),
+    ]
+}
+
+fn failures_are_counted(history: &History) -> Checked {
+    Failures::at_every_event(history, |before, event| match event.returned() {
+        Some((Call::NumRequeues(ask), Ret::NumRequeues(says))) => {
+            let right = before.failures.get(&ask.key).copied().unwrap_or_default();
+            if *says == right {
+                return Ok(());
+            }
+            Err(format!("item {} failed {right} times, and {says} are told", ask.key))
+        }
+        _ => Ok(()),
+    })
+}
+
+fn a_delivery_is_settled_once(history: &History) -> Checked {
+    Failures::at_every_event(history, |before, event| match event.returned() {
+        Some((Call::Settle(settle), Ret::Settle(finished))) => {
+            let held = before.held(settle.token).is_some();
+            if held != matches!(finished, Finished::NotInProcessing) {
+                return Ok(());
+            }
+            Err(format!("a delivery is settled, held: {held}, and {finished:?} is told"))
+        }
+        _ => Ok(()),
+    })
+}

@@ -1,0 +1,61 @@
+//! Random calls: the machine that ships agrees with the sequential object.
+
+use std::time::Duration;
+
+use ::proptest::collection::vec;
+use ::proptest::prelude::*;
+use ::proptest::test_runner::FileFailurePersistence;
+use seatrial_core::limited_queue::Outcome;
+
+use crate::limited_queue::{Op, check, decode};
+
+const SEEDS: &str =
+    concat!(env!("CARGO_MANIFEST_DIR"), "/../proptest-regressions/limited_queue.txt");
+
+fn outcome() -> impl Strategy<Value = Outcome> {
+    let again = |delay| Outcome::RequeueAfter(Duration::from_millis(delay));
+    let later = |delay| Outcome::RetryAfter(Duration::from_millis(delay));
+    prop_oneof![
+        3 => Just(Outcome::Retry),
+        1 => Just(Outcome::Success),
+        1 => Just(Outcome::GiveUp),
+        1 => (0..20_u64).prop_map(again),
+        1 => (0..20_u64).prop_map(later),
+    ]
+}
+
+fn op() -> impl Strategy<Value = Op> {
+    let key = || 0..5_u8;
+    prop_oneof![
+        2 => key().prop_map(Op::Add),
+        3 => (key(), 0..20_u16).prop_map(|(key, delay)| Op::AddAfter(key, delay)),
+        6 => key().prop_map(Op::AddRateLimited),
+        2 => key().prop_map(Op::Forget),
+        2 => key().prop_map(Op::NumRequeues),
+        6 => (0..20_u16).prop_map(Op::Advance),
+        8 => Just(Op::Get),
+        2 => key().prop_map(Op::Done),
+        2 => key().prop_map(Op::DoneByValue),
+        5 => (key(), outcome()).prop_map(|(key, outcome)| Op::Settle(key, outcome)),
+        1 => Just(Op::Len),
+        1 => prop_oneof![Just(Op::ShutDown), Just(Op::Drain)],
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig {
+        cases: 512,
+        failure_persistence: Some(Box::new(FileFailurePersistence::Direct(SEEDS))),
+        ..ProptestConfig::default()
+    })]
+
+    #[test]
+    fn the_machine_agrees_with_the_sequential_object(ops in vec(op(), 0..80)) {
+        check(&ops);
+    }
+
+    #[test]
+    fn whatever_bytes_say_the_two_agree(bytes in vec(any::<u8>(), 0..240)) {
+        check(&decode(&bytes));
+    }
+}

@@ -1,0 +1,167 @@
+//! What workers promise, as checks of a history.
+
+use seatrial_core::limited_queue::{Op, Outcome, Ret};
+
+use super::ledger::Ledger;
+use super::{Event, History, Pool};
+use crate::trial::{Invariant, Ledger as _, Violation, What};
+
+type Checked = Result<(), Violation>;
+
+pub(super) fn all() -> Vec<Invariant<Pool>> {
+    vec![
+        Invariant::always(
+            "never_concurrent",
+            "a key is never reconciled by two workers at a time",
+            &["workqueue:CL-5"],
+            never_concurrent,
+        ),
+        Invariant::always(
+            "backs_off",
+            "a key that failed is not tried again before its back-off has passed",
+            &["workqueue:CL-1", "workqueue:CL-6"],
+            backs_off,
+        ),
+        Invariant::eventually(
+            "failed_is_tried_again",
+            "a key that failed, or panicked, is tried again",
+            &["workqueue:CL-2"],
+            failed_is_tried_again,
+        ),
+        Invariant::always(
+            "failures_are_counted",
+            "success forgets the failures of a key, a further failure does not",
+            &["workqueue:CL-3"],
+            failures_are_counted,
+        ),
+        Invariant::always(
+            "given_up_is_given_up",
+            "a key that failed for good, or too often, is not tried again until somebody adds it",
+            &["workqueue:CL-1"],
+            given_up_is_given_up,
+        ),
+        Invariant::always(
+            "ends_as_it_says",
+            "an end with a deadline comes by then, and says who is at an item and what waits",
+            &["workqueue:CL-7"],
+            ends_as_it_says,
+        ),
+    ]
+}
+
+fn got(event: &Event) -> Option<u8> {
+    match event.returned() {
+        Some((_, Ret::Get(Some((_, key))))) => Some(*key),
+        _ => None,
+    }
+}
+
+fn never_concurrent(history: &History) -> Checked {
+    Ledger::at_every_event(history, |before, event| match got(event) {
+        Some(key) if before.is_reconciled(key) => {
+            Err(format!("key {key} is handed out while it is reconciled"))
+        }
+        _ => Ok(()),
+    })
+}
+
+fn backs_off(history: &History) -> Checked {
+    Ledger::at_every_event(history, |before, event| {
+        let Some((key, earliest)) = got(event).and_then(|key| before.owed.get_key_value(&key))
+        else {
+            return Ok(());
+        };
+        if event.at < *earliest {
+            return Err(format!(
+                "key {key} is tried again at {:?}, and its back-off ends at {earliest:?}",
+                event.at
+            ));
+        }
+        Ok(())
+    })
+}
+
+fn failed_is_tried_again(history: &History) -> Checked {
+    Ledger::at_every_event(history, |before, event| match before.owed.keys().next() {
+        Some(key) if matches!(event.what, What::Quiet) => {
+            Err(format!("key {key} failed, and nobody will try it again"))
+        }
+        _ => Ok(()),
+    })
+}
+
+fn failures_are_counted(history: &History) -> Checked {
+    Ledger::at_every_event(history, |before, event| match event.returned() {
+        Some((Op::NumRequeues(asked), Ret::NumRequeues(count))) => {
+            let expected = before.failures.get(&asked.key).copied().unwrap_or(0);
+            if *count == expected {
+                return Ok(());
+            }
+            Err(format!("{count} failures of key {}, which failed {expected} times", asked.key))
+        }
+        _ => Ok(()),
+    })
+}
+
+/// Noted before an answer that says that the key failed for good.
+pub(super) const ANSWERS_TERMINAL: &str = "answers that it failed for good";
+/// Noted with how often a key may be tried.
+pub(super) const ALLOWED: &str = "attempts allowed";
+
+fn given_up_is_given_up(history: &History) -> Checked {
+    let allowed = history.notes(ALLOWED).next().unwrap_or(u64::MAX);
+    let (mut attempts, mut terminal) = (0, false);
+    Ledger::at_every_event(history, |before, event| {
+        let Some(key) = got(event) else { return Ok(()) };
+        match before.given_up.contains(&key) {
+            true => Err(format!("key {key} is tried again, and was given up")),
+            false => Ok(()),
+        }
+    })?;
+    for (number, event) in history.events.iter().enumerate() {
+        attempts += u64::from(got(event).is_some());
+        if attempts > allowed {
+            return Err(Violation::at(number, format!("attempt {attempts} of {allowed} allowed")));
+        }
+        terminal |= event.noted(ANSWERS_TERMINAL).is_some();
+        if let What::Step { op: Op::Settle(settle), .. } = &event.what
+            && std::mem::take(&mut terminal)
+            && settle.outcome != Outcome::GiveUp
+        {
+            let because = format!("it failed for good, and is settled as {:?}", settle.outcome);
+            return Err(Violation::at(number, because));
+        }
+    }
+    Ok(())
+}
+
+/// How late an end may come where time is real: it says nothing there.
+const SLACK: u64 = 60_000_000_000;
+
+/// A scenario notes the deadline, and then what the end says. Where it does, every key is added
+/// once, and waits until it is handed out.
+fn ends_as_it_says(history: &History) -> Checked {
+    let is_virtual = history.events.iter().any(|event| matches!(event.what, What::Quiet));
+    let slack = if is_virtual { 0 } else { SLACK };
+    let deadline = history.notes("deadline").next().unwrap_or(u64::MAX).saturating_add(slack);
+    let count = |wanted: fn(&Event) -> bool| {
+        history.events.iter().filter(|event| wanted(event)).count() as u64
+    };
+    let added = count(|event| matches!(event.returned(), Some((Op::Add(_), _))));
+    let taken = count(|event| got(event).is_some());
+    Ledger::at_every_event(history, |before, event| {
+        if event.noted("running").is_some() && event.at.as_nanos() > deadline {
+            return Err(format!("the end comes at {:?} only", event.at));
+        }
+        let running = before.deliveries.len() as u64;
+        match (event.noted("running"), event.noted("waiting")) {
+            (Some(says), _) if says != running => {
+                Err(format!("{says} workers are said to run, and {running} keys are reconciled"))
+            }
+            (_, Some(says)) if says != added.saturating_sub(taken) => {
+                Err(format!("{says} keys are said to wait; {added} came, {taken} were taken"))
+            }
+            _ => Ok(()),
+        }
+    })
+}

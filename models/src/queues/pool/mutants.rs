@@ -1,0 +1,247 @@
+//! Bugs of the rules on which workers rely.
+
+use seatrial_core::limited_queue::{Op, Outcome, Ret, Settle};
+use seatrial_core::machine::{Cx, Machine, Step};
+use seatrial_core::queue::{Done, GETTERS, Get};
+
+use super::{BASE, Pool, Rules, rules};
+use crate::trial::{Edited, MachineOf, Mutant, MutantKind};
+
+type Bend = fn(&mut Rules, &mut Op<u8>, &mut Cx<'_>) -> Step<Ret<u8>>;
+
+/// The machine that ships, with some of its steps replaced.
+struct Bent {
+    rules: Rules,
+    step: Bend,
+}
+
+impl Machine for Bent {
+    type Op = Op<u8>;
+    type Ret = Ret<u8>;
+
+    fn step(&mut self, op: &mut Op<u8>, cx: &mut Cx<'_>) -> Step<Ret<u8>> {
+        (self.step)(&mut self.rules, op, cx)
+    }
+
+    fn cancel(&mut self, op: &mut Op<u8>, cx: &mut Cx<'_>) {
+        self.rules.cancel(op, cx);
+    }
+
+    fn assert_valid(&self) {
+        self.rules.assert_valid();
+    }
+}
+
+fn bent(step: Bend) -> MachineOf<Pool> {
+    Box::new(Bent { rules: rules(), step })
+}
+
+/// Settles one outcome as if it were another.
+fn instead(
+    rules: &mut Rules,
+    op: &mut Op<u8>,
+    cx: &mut Cx<'_>,
+    meant: Outcome,
+    taken_for: Outcome,
+) -> Step<Ret<u8>> {
+    match op {
+        Op::Settle(Settle { token, outcome, .. }) if *outcome == meant => {
+            rules.step(&mut Op::Settle(Settle::new(*token, taken_for)), cx)
+        }
+        op => rules.step(op, cx),
+    }
+}
+
+/// Only so often that the workers come to an end.
+fn given_up_comes_back(rules: &mut Rules, op: &mut Op<u8>, cx: &mut Cx<'_>) -> Step<Ret<u8>> {
+    if let Op::Settle(Settle { token, outcome: Outcome::GiveUp, .. }) = op
+        && token.delivery() < 3
+    {
+        let again = Outcome::RequeueAfter(BASE);
+        return rules.step(&mut Op::Settle(Settle::new(*token, again)), cx);
+    }
+    rules.step(op, cx)
+}
+
+fn retry_by_the_limiter_alone(
+    rules: &mut Rules,
+    op: &mut Op<u8>,
+    cx: &mut Cx<'_>,
+) -> Step<Ret<u8>> {
+    if let Op::Settle(Settle { token, outcome: Outcome::RetryAfter(_), .. }) = op {
+        return rules.step(&mut Op::Settle(Settle::new(*token, Outcome::Retry)), cx);
+    }
+    rules.step(op, cx)
+}
+
+fn timed_retry_forgets(rules: &mut Rules, op: &mut Op<u8>, cx: &mut Cx<'_>) -> Step<Ret<u8>> {
+    if let Op::Settle(Settle { token, outcome: Outcome::RetryAfter(delay), .. }) = op {
+        let again = Outcome::RequeueAfter(*delay);
+        return rules.step(&mut Op::Settle(Settle::new(*token, again)), cx);
+    }
+    rules.step(op, cx)
+}
+
+/// Ends a delivery without an outcome.
+fn end(rules: &mut Rules, settle: &Settle<u8>, cx: &mut Cx<'_>) -> Step<Ret<u8>> {
+    rules.step(&mut Op::Done(Done(settle.token)), cx).map(|ret| match ret {
+        Ret::Done(finished) => Ret::Settle(finished),
+        other => other,
+    })
+}
+
+/// Ends every delivery of a key but its first before anybody gets it.
+fn swallow_retries(rules: &mut Rules, op: &mut Op<u8>, cx: &mut Cx<'_>) -> Step<Ret<u8>> {
+    loop {
+        let step = rules.step(op, cx);
+        match &step {
+            Step::Done(Ret::Get(Some((token, _)))) if token.delivery() > 1 => {
+                let _ended = rules.step(&mut Op::Done(Done(*token)), cx);
+            }
+            _ => return step,
+        }
+    }
+}
+
+fn seeded(
+    name: &'static str,
+    origin: &'static str,
+    breaks: &'static [&'static str],
+    make: fn() -> MachineOf<Pool>,
+) -> Mutant<Pool> {
+    Mutant { name, origin, breaks, kind: MutantKind::Seeded, make }
+}
+
+pub(super) fn all() -> Vec<Mutant<Pool>> {
+    let mut all = deliveries();
+    all.extend(judged());
+    all.extend(ends());
+    all
+}
+
+fn deliveries() -> Vec<Mutant<Pool>> {
+    const AT_ONCE: Outcome = Outcome::RequeueAfter(std::time::Duration::ZERO);
+    vec![
+        seeded("retry_at_once", "own: a failure goes round the limiter", &["backs_off"], || {
+            bent(|rules, op, cx| instead(rules, op, cx, Outcome::Retry, AT_ONCE))
+        }),
+        seeded(
+            "retry_gives_up",
+            "own: a panic taken for the end of the key",
+            &["failed_is_tried_again"],
+            || bent(|rules, op, cx| instead(rules, op, cx, Outcome::Retry, Outcome::GiveUp)),
+        ),
+        seeded(
+            "retry_is_taken_by_nobody",
+            "own: a key that is known counts as delivered, and is not",
+            &["failed_is_tried_again"],
+            || bent(swallow_retries),
+        ),
+        seeded(
+            "success_keeps_failures",
+            "own: forget left out on success",
+            &["failures_are_counted"],
+            || {
+                bent(|rules, op, cx| match op {
+                    Op::Settle(settle) if settle.outcome == Outcome::Success => {
+                        end(rules, settle, cx)
+                    }
+                    op => rules.step(op, cx),
+                })
+            },
+        ),
+        seeded(
+            "delivery_ends_at_once",
+            "own: done called before the key is reconciled",
+            &["never_concurrent"],
+            || {
+                bent(|rules, op, cx| {
+                    let step = rules.step(op, cx);
+                    if let Step::Done(Ret::Get(Some((token, _)))) = &step {
+                        let _ended = rules.step(&mut Op::Done(Done(*token)), cx);
+                    }
+                    step
+                })
+            },
+        ),
+    ]
+}
+
+/// Errors that say more than that something went wrong.
+fn judged() -> Vec<Mutant<Pool>> {
+    vec![
+        seeded(
+            "given_up_is_retried",
+            "own: an error is an error, whatever it says",
+            &["given_up_is_given_up"],
+            || bent(|rules, op, cx| instead(rules, op, cx, Outcome::GiveUp, Outcome::Retry)),
+        ),
+        seeded(
+            "given_up_comes_back",
+            "own: what is given up forgotten, and tried again all the same",
+            &["given_up_is_given_up"],
+            || bent(given_up_comes_back),
+        ),
+        seeded(
+            "retry_by_the_limiter_alone",
+            "own: the time that an error names not looked at",
+            &["backs_off"],
+            || bent(retry_by_the_limiter_alone),
+        ),
+        seeded(
+            "timed_retry_forgets",
+            "own: an error with a time taken for a wish to come back",
+            &["failures_are_counted"],
+            || bent(timed_retry_forgets),
+        ),
+        seeded(
+            "attempts_are_not_counted",
+            "own: the number of the attempt is always one",
+            &["given_up_is_given_up", "failures_are_counted"],
+            || {
+                bent(|rules, op, cx| match rules.step(op, cx) {
+                    Step::Done(Ret::NumRequeues(_)) => Step::Done(Ret::NumRequeues(0)),
+                    step => step,
+                })
+            },
+        ),
+    ]
+}
+
+fn ends() -> Vec<Mutant<Pool>> {
+    vec![
+        seeded(
+            "shutdown_discards_waiting",
+            "own: shutdown clears the queue",
+            &["ends_as_it_says"],
+            || {
+                bent(|rules, op, cx| {
+                    let step = rules.step(op, cx);
+                    while matches!(op, Op::ShutDown(_)) && !rules.delaying().queue().is_empty() {
+                        if let Step::Done(Ret::Get(Some((token, _)))) =
+                            rules.step(&mut Op::Get(Get), cx)
+                        {
+                            let _ended = rules.step(&mut Op::Done(Done(token)), cx);
+                        }
+                    }
+                    step
+                })
+            },
+        ),
+        seeded(
+            "shutdown_wakes_one",
+            "own: signalled where all must wake",
+            &["ends_as_it_says"],
+            || {
+                Box::new(Edited {
+                    machine: rules(),
+                    edit: |op, wakes, _| {
+                        if matches!(op, Op::ShutDown(_)) {
+                            wakes.set(GETTERS, 1);
+                        }
+                    },
+                })
+            },
+        ),
+    ]
+}

@@ -1,0 +1,115 @@
+//! Functions that judge their errors, and policies that give up.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use seatrial_core::pool::{Action, Fault, Pool as Workers, awaited, deciding, policy};
+use seatrial_core::runtime::Runtime;
+
+use super::{ONE, PATIENCE, note, queue, some};
+use crate::pool::invariants::{ALLOWED, ANSWERS_TERMINAL};
+use crate::pool::{History, Pool};
+use crate::trial::{Scenario, World};
+
+/// Longer than the limiter would have the key wait.
+const LATER: Duration = Duration::from_millis(50);
+
+/// Fails with a time first, then for good.
+fn judges<R: Runtime>(
+    world: &World<R, Pool>,
+) -> impl Fn(u32) -> Result<Action, Fault<&'static str>> + Send + Sync + 'static + use<R> {
+    let world = world.clone();
+    move |attempt| {
+        if attempt == 1 {
+            return Err(Fault::RetryAfter("not yet", LATER));
+        }
+        world.note(ANSWERS_TERMINAL, 1);
+        Err(Fault::Terminal("never"))
+    }
+}
+
+/// Tells whether the key was given up, added and handed out again.
+fn given_up_and_added(history: &History) -> bool {
+    some(history, |before, _| before.given_up.contains(&1))
+        && history.notes(ANSWERS_TERMINAL).count() == 2
+}
+
+/// A key fails with a time, then for good; it comes back when somebody adds it.
+pub(super) struct JudgedErrors;
+
+impl Scenario<Pool> for JudgedErrors {
+    const NAME: &'static str = "judged_errors";
+    const SAYS: &'static str = "a key is to be tried again at some time, then never, until somebody \
+                                adds it once more";
+
+    fn run<R: Runtime>(&self, world: &World<R, Pool>) {
+        let (queue, judges) = (queue(world), judges(world));
+        let reconcile = deciding(move |_: &u8, attempt: u32| judges(attempt));
+        let pool = Workers::start(world.runtime(), &queue, ONE, reconcile);
+        for _ in 0..2 {
+            queue.add(1);
+            world.quiesce();
+            let _failures = queue.num_requeues(&1);
+        }
+        let _left = pool.shut_down(PATIENCE);
+    }
+
+    fn reaches(history: &History) -> bool {
+        given_up_and_added(history)
+    }
+}
+
+/// As `judged_errors`, in a task.
+pub(super) struct JudgingTask;
+
+impl Scenario<Pool> for JudgingTask {
+    const NAME: &'static str = "judging_task";
+    const SAYS: &'static str = "a task is to try a key again at some time, then never, until \
+                                somebody adds it once more";
+
+    fn run<R: Runtime>(&self, world: &World<R, Pool>) {
+        let (queue, judges) = (queue(world), Arc::new(judges(world)));
+        let (inner, runtime) = (Arc::clone(&queue), world.runtime().clone());
+        let task = world.spawn("task", move || {
+            let reconcile = deciding(move |_: u8, attempt: u32| {
+                let judges = Arc::clone(&judges);
+                async move { judges(attempt) }
+            });
+            runtime.block_on(awaited::work(&*inner, &reconcile));
+        });
+        for _ in 0..2 {
+            queue.add(1);
+            world.quiesce();
+            let _failures = queue.num_requeues(&1);
+        }
+        queue.shut_down();
+        world.join(task);
+    }
+
+    fn reaches(history: &History) -> bool {
+        given_up_and_added(history)
+    }
+}
+
+/// A key fails as often as it is tried, which may be twice.
+pub(super) struct GivesUp;
+
+impl Scenario<Pool> for GivesUp {
+    const NAME: &'static str = "gives_up";
+    const SAYS: &'static str = "a key fails whenever it is tried, and one retry is allowed";
+
+    fn run<R: Runtime>(&self, world: &World<R, Pool>) {
+        let queue = queue(world);
+        world.note(ALLOWED, 2);
+        let fails = policy(|_: &u8| Err::<(), _>("it fails")).at_most(1);
+        let pool = Workers::start(world.runtime(), &queue, ONE, fails);
+        queue.add(1);
+        world.quiesce();
+        let _failures = queue.num_requeues(&1);
+        note(world, pool.shut_down(PATIENCE));
+    }
+
+    fn reaches(history: &History) -> bool {
+        some(history, |before, _| before.given_up.contains(&1))
+    }
+}

@@ -1,0 +1,175 @@
+//! Small concurrent programs with workers at a queue, each named by the case that it must reach.
+
+mod judged;
+mod tasks;
+
+use std::collections::hash_map::DefaultHasher;
+use std::hash::BuildHasherDefault;
+use std::num::NonZeroUsize;
+use std::sync::Arc;
+use std::time::Duration;
+
+use seatrial_core::cancel::CancelToken;
+use seatrial_core::limited_queue::{LimitedQueue, Op, Outcome, Settle};
+use seatrial_core::limiter::Exponential;
+use seatrial_core::machine::Boxed;
+use seatrial_core::pool::{Action, End, Pool as Workers};
+use seatrial_core::queue::Fifo;
+use seatrial_core::runtime::Runtime;
+
+use self::judged::{GivesUp, JudgedErrors, JudgingTask};
+use self::tasks::{AbortedAtTheDeadline, PanickingTask};
+use super::ledger::Ledger;
+use super::{Event, History, Pool, Rules};
+use crate::trial::{DynScenario, Ledger as _, Scenario, What, World};
+
+pub(super) fn all() -> Vec<Box<dyn DynScenario<Pool>>> {
+    vec![
+        Box::new(PanickingKey),
+        Box::new(AddedWhileReconciled),
+        Box::new(StuckAtTheDeadline),
+        Box::new(PanickingTask),
+        Box::new(AbortedAtTheDeadline),
+        Box::new(JudgedErrors),
+        Box::new(JudgingTask),
+        Box::new(GivesUp),
+    ]
+}
+
+/// The hasher that every execution computes alike.
+type FixedHasher = BuildHasherDefault<DefaultHasher>;
+type Tried<R> = Arc<LimitedQueue<u8, R, Exponential<u8>, Fifo, FixedHasher, Boxed<Rules>>>;
+
+const PATIENCE: Duration = Duration::from_secs(1);
+const ONE: NonZeroUsize = NonZeroUsize::MIN;
+const TWO: NonZeroUsize = ONE.saturating_add(1);
+
+fn queue<R: Runtime>(world: &World<R, Pool>) -> Tried<R> {
+    Arc::new(LimitedQueue::with_host(world.runtime(), FixedHasher::default(), world.machine()))
+}
+
+/// Tells what an end says, for the invariants to read.
+fn note<R: Runtime>(world: &World<R, Pool>, end: End) {
+    note_left(world, end.running, end.waiting);
+}
+
+fn note_left<R: Runtime>(world: &World<R, Pool>, running: usize, waiting: usize) {
+    world.note("running", running as u64);
+    world.note("waiting", waiting as u64);
+}
+
+/// What one does who panics first, then fails, and succeeds from then on.
+fn stumbling<R: Runtime>(
+    world: &World<R, Pool>,
+) -> impl Fn() -> Result<Action, &'static str> + Send + Sync + use<R> {
+    let runtime = world.runtime().clone();
+    let attempts = runtime.mutex(0);
+    move || {
+        let attempt = {
+            let mut attempts = runtime.lock(&attempts);
+            *attempts += 1;
+            *attempts
+        };
+        match attempt {
+            1 => panic!("the reconcile function fails"),
+            2 => Err("it fails again"),
+            _ => Ok(Action::Done),
+        }
+    }
+}
+
+/// Tells whether some event meets a condition that knows what happened before it.
+fn some(history: &History, wanted: impl Fn(&Ledger, &Event) -> bool) -> bool {
+    Ledger::some(history, wanted)
+}
+
+/// Tells whether the key is handed out after two failures.
+fn failed_twice(history: &History) -> bool {
+    some(history, |before, event| {
+        let settles = matches!(&event.what, What::Step { op: Op::Settle(_), .. });
+        settles && before.failures.get(&1) == Some(&2)
+    })
+}
+
+/// A key panics, fails, and succeeds at last; then everything ends.
+pub(super) struct PanickingKey;
+
+impl Scenario<Pool> for PanickingKey {
+    const NAME: &'static str = "panicking_key";
+    const SAYS: &'static str = "a key panics, then fails, then succeeds, and the pool ends";
+
+    fn run<R: Runtime>(&self, world: &World<R, Pool>) {
+        let queue = queue(world);
+        let stumble = stumbling(world);
+        let pool = Workers::start(world.runtime(), &queue, TWO, move |_: &u8| stumble());
+        queue.add(1);
+        world.quiesce();
+        let _failures = queue.num_requeues(&1);
+        note(world, pool.shut_down(PATIENCE));
+    }
+
+    fn reaches(history: &History) -> bool {
+        failed_twice(history)
+    }
+}
+
+/// A key is added again while one of two workers is at it.
+pub(super) struct AddedWhileReconciled;
+
+impl Scenario<Pool> for AddedWhileReconciled {
+    const NAME: &'static str = "added_while_reconciled";
+    const SAYS: &'static str = "a key is added again while one of two workers is at it";
+
+    fn run<R: Runtime>(&self, world: &World<R, Pool>) {
+        let queue = queue(world);
+        let pool = Workers::start(world.runtime(), &queue, TWO, |_: &u8| Ok::<_, ()>(Action::Done));
+        queue.add(1);
+        queue.add(1);
+        world.quiesce();
+        let _left = pool.shut_down(PATIENCE);
+    }
+
+    fn reaches(history: &History) -> bool {
+        some(history, |before, event| {
+            let adds = matches!(&event.what, What::Step { op: Op::Add(_), .. });
+            adds && before.is_reconciled(1)
+        })
+    }
+}
+
+/// A worker is stuck when the deadline comes.
+pub(super) struct StuckAtTheDeadline;
+
+impl Scenario<Pool> for StuckAtTheDeadline {
+    const NAME: &'static str = "stuck_at_the_deadline";
+    const SAYS: &'static str = "a worker is stuck at a key when the deadline of the end comes";
+
+    fn run<R: Runtime>(&self, world: &World<R, Pool>) {
+        let queue = queue(world);
+        let stuck = CancelToken::new(world.runtime());
+        let inner = stuck.clone();
+        let pool = Workers::start(world.runtime(), &queue, ONE, move |_: &u8| {
+            inner.wait();
+            Err::<Action, _>("it was stuck")
+        });
+        queue.add(1);
+        queue.add(2);
+        world.quiesce();
+        let patience = Duration::from_millis(20);
+        let deadline = world.runtime().now() + patience;
+        world.note("deadline", deadline.as_nanos());
+        note(world, pool.shut_down(patience));
+        stuck.cancel();
+        queue.shut_down_with_drain();
+    }
+
+    /// The stuck key is settled after the end.
+    fn reaches(history: &History) -> bool {
+        let said = history.notes("running").next() == Some(1);
+        said && some(history, |_, event| {
+            let retry =
+                |op: &Op<u8>| matches!(op, Op::Settle(Settle { outcome: Outcome::Retry, .. }));
+            matches!(&event.what, What::Step { op, .. } if retry(op))
+        })
+    }
+}

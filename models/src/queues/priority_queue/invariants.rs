@@ -1,0 +1,364 @@
+//! What the priority queue promises, as checks of a history.
+
+use seatrial_core::priority_queue::Settle;
+use seatrial_core::queue::{Done, DoneKey, Finished};
+
+use super::figures::Known;
+use super::ledger::{Ledger, before_time_passes, moment, numbers};
+use super::{Call, Event, History, PriorityQueue, Ret};
+use crate::trial::figures::{self, Books as _};
+use crate::trial::{Invariant, Ledger as _, Violation, What};
+use seatrial_core::machine::Step;
+
+type Checked = Result<(), Violation>;
+
+pub(super) fn all() -> Vec<Invariant<PriorityQueue>> {
+    let mut all = order();
+    all.extend(delivery());
+    all.extend(counts());
+    all.extend(figures());
+    all.extend(ends());
+    all
+}
+
+fn order() -> Vec<Invariant<PriorityQueue>> {
+    vec![
+        Invariant::always(
+            "highest_first",
+            "of the ready items that nobody holds, one of the highest priority is handed out",
+            &["workqueue:PQ-22", "workqueue:PQ-23", "workqueue:PQ-25", "workqueue:INV-19"],
+            highest_first,
+        ),
+        Invariant::always(
+            "equals_in_order",
+            "of equal priorities, the one that became ready or rose there first is handed out",
+            &["workqueue:PQ-12", "workqueue:PQ-13", "workqueue:PQ-18"],
+            equals_in_order,
+        ),
+        Invariant::always(
+            "keeps_the_highest_priority",
+            "an item comes with the highest of the priorities that it was added with",
+            &["workqueue:PQ-11", "workqueue:PQ-15", "workqueue:PQ-30"],
+            keeps_the_highest_priority,
+        ),
+        Invariant::always(
+            "never_early",
+            "an item that waits for its time is not handed out before it",
+            &["workqueue:PQ-6", "workqueue:PQ-10"],
+            never_early,
+        ),
+        Invariant::always(
+            "nothing_late",
+            "no consumer sleeps through the time of an item",
+            &["workqueue:PQ-10", "workqueue:PQ-20", "workqueue:PQ-21"],
+            nothing_late,
+        ),
+    ]
+}
+
+fn delivery() -> Vec<Invariant<PriorityQueue>> {
+    vec![
+        Invariant::always(
+            "never_concurrent",
+            "an item is never handed out while somebody holds it",
+            &["workqueue:PQ-15", "workqueue:PQ-22", "workqueue:INV-19"],
+            never_concurrent,
+        ),
+        Invariant::always(
+            "nothing_lost",
+            "no consumer goes to sleep while an item is ready that nobody holds",
+            &["workqueue:PQ-3", "workqueue:PQ-20", "workqueue:PQ-25"],
+            nothing_lost,
+        ),
+        Invariant::always(
+            "stingy",
+            "an item that was handed out comes again only if it was added again",
+            &["workqueue:PQ-9", "workqueue:PQ-24"],
+            stingy,
+        ),
+        Invariant::always(
+            "done_ends_its_own_delivery",
+            "done ends the delivery that it names and no other",
+            &["workqueue:PQ-26"],
+            done_ends_its_own_delivery,
+        ),
+    ]
+}
+
+fn counts() -> Vec<Invariant<PriorityQueue>> {
+    vec![
+        Invariant::always(
+            "len_counts_ready",
+            "len is the number of ready entries, those of held items too",
+            &["workqueue:PQ-29"],
+            len_counts_ready,
+        ),
+        Invariant::always(
+            "failures_are_counted",
+            "every failure counts, be the item queued or held, until it is forgotten",
+            &["workqueue:PQ-2", "workqueue:PQ-7", "workqueue:PQ-17", "workqueue:CL-3"],
+            failures_are_counted,
+        ),
+        Invariant::always(
+            "retries_count_delays",
+            "every delay of more than zero is counted",
+            &["workqueue:PQ-8"],
+            retries_count_delays,
+        ),
+    ]
+}
+
+fn figures() -> Vec<Invariant<PriorityQueue>> {
+    vec![
+        Invariant::always(
+            "depth_is_told",
+            "the depth told of a priority is its ready entries, at every moment",
+            &[
+                "workqueue:PQ-13",
+                "workqueue:PQ-19",
+                "workqueue:PQ-37",
+                "workqueue:PQ-38",
+                "workqueue:PQ-39",
+                "workqueue:INV-20",
+            ],
+            |history| Known::compare(history, figures::depth),
+        ),
+        Invariant::always(
+            "latency_is_told",
+            "the latency told is the time from the moment an entry became ready to its hand-out",
+            &["workqueue:PQ-40"],
+            |history| Known::compare(history, figures::latency),
+        ),
+        Invariant::always(
+            "work_is_told",
+            "the work told is the time from hand-out to done, and until then it is unfinished",
+            &["workqueue:PQ-40", "workqueue:MX-10", "workqueue:MX-14"],
+            |history| Known::compare(history, figures::work),
+        ),
+        Invariant::always(
+            "retries_are_told",
+            "every delay of more than zero is told",
+            &["workqueue:PQ-8"],
+            |history| Known::compare(history, |figures| figures.retried),
+        ),
+    ]
+}
+
+fn ends() -> Vec<Invariant<PriorityQueue>> {
+    vec![
+        Invariant::always(
+            "shutdown_is_final",
+            "after shutdown nothing is handed out, and the queue says so",
+            &["workqueue:PQ-31", "workqueue:PQ-32", "workqueue:PQ-33"],
+            shutdown_is_final,
+        ),
+        Invariant::eventually(
+            "no_lost_wakeup",
+            "no consumer sleeps for ever while an item is ready that nobody holds",
+            &["workqueue:PQ-27", "workqueue:LIV-9"],
+            no_lost_wakeup,
+        ),
+        Invariant::eventually(
+            "shutdown_wakes_consumers",
+            "no consumer sleeps for ever after shutdown",
+            &["workqueue:PQ-31", "workqueue:LIV-10"],
+            shutdown_wakes_consumers,
+        ),
+    ]
+}
+
+fn got(event: &Event) -> Option<(u8, i32)> {
+    match event.returned() {
+        Some((_, Ret::Get(Some((_, key, priority))))) => Some((*key, *priority)),
+        _ => None,
+    }
+}
+
+/// Returns the item handed out where the rules have it ready, with its priority by the rules.
+fn got_ready(before: &Ledger, event: &Event) -> Option<(u8, i32)> {
+    let (key, _) = got(event)?;
+    let entry = before.spec.entry(&key)?;
+    entry.until.is_none().then_some((key, entry.priority))
+}
+
+fn highest_first(history: &History) -> Checked {
+    Ledger::at_every_event(history, |before, event| {
+        match (got_ready(before, event), before.spec.first()) {
+            (Some((key, priority)), Some(first)) if priority < first.priority => Err(format!(
+                "item {key} of priority {priority} is handed out, and item {} has {}",
+                first.key, first.priority
+            )),
+            _ => Ok(()),
+        }
+    })
+}
+
+fn equals_in_order(history: &History) -> Checked {
+    Ledger::at_every_event(history, |before, event| {
+        match (got_ready(before, event), before.spec.first()) {
+            (Some((key, priority)), Some(first))
+                if priority == first.priority && key != first.key =>
+            {
+                Err(format!("item {key} is handed out before its equal {}", first.key))
+            }
+            _ => Ok(()),
+        }
+    })
+}
+
+fn keeps_the_highest_priority(history: &History) -> Checked {
+    Ledger::at_every_event(history, |before, event| {
+        let Some((key, says)) = got(event) else { return Ok(()) };
+        match before.spec.entry(&key) {
+            Some(entry) if entry.priority != says => {
+                Err(format!("item {key} comes with priority {says}, not {}", entry.priority))
+            }
+            _ => Ok(()),
+        }
+    })
+}
+
+fn never_early(history: &History) -> Checked {
+    Ledger::at_every_event(history, |before, event| {
+        let Some((key, _)) = got(event) else { return Ok(()) };
+        match before.spec.entry(&key).and_then(|entry| entry.until) {
+            Some(until) => {
+                Err(format!("item {key} is handed out at {:?} of {until:?}", moment(event.at)))
+            }
+            None => Ok(()),
+        }
+    })
+}
+
+/// Judges only histories of virtual time, which are those with a quiet moment: there time passes
+/// when nobody can move, so whoever sleeps past a moment was not woken at it.
+fn nothing_late(history: &History) -> Checked {
+    if !history.events.iter().any(|event| matches!(event.what, What::Quiet)) {
+        return Ok(());
+    }
+    before_time_passes(history, |before, event| {
+        let passed = before.spec.entries.iter().find(|entry| {
+            !before.spec.locked.contains(&entry.key)
+                && entry.until.is_some_and(|until| until < moment(event.at))
+        });
+        match (passed, before.getters.first()) {
+            (Some(entry), Some(_)) if !before.spec.shut_down => {
+                Err(format!("a consumer sleeps through the time of item {}", entry.key))
+            }
+            _ => Ok(()),
+        }
+    })
+}
+
+fn never_concurrent(history: &History) -> Checked {
+    Ledger::at_every_event(history, |before, event| match got(event) {
+        Some((key, _)) if before.is_held(key) => {
+            Err(format!("item {key} is handed out while somebody holds it"))
+        }
+        _ => Ok(()),
+    })
+}
+
+fn nothing_lost(history: &History) -> Checked {
+    Ledger::at_every_event(history, |before, event| {
+        let sleeps =
+            matches!(&event.what, What::Step { op: Call::Get(_), outcome: Step::Wait { .. }, .. });
+        match before.spec.first() {
+            Some(first) if sleeps => {
+                Err(format!("a consumer goes to sleep although item {} is ready", first.key))
+            }
+            _ => Ok(()),
+        }
+    })
+}
+
+fn stingy(history: &History) -> Checked {
+    Ledger::at_every_event(history, |before, event| match got(event) {
+        Some((key, _)) if before.spec.entry(&key).is_none() => {
+            Err(format!("item {key} is handed out, which nobody added again"))
+        }
+        _ => Ok(()),
+    })
+}
+
+fn done_ends_its_own_delivery(history: &History) -> Checked {
+    Ledger::at_every_event(history, |before, event| {
+        let (named, finished) = match event.returned() {
+            Some((Call::Done(Done(token)), Ret::Done(finished)))
+            | Some((Call::Settle(Settle { token, .. }), Ret::Settle(finished))) => {
+                (before.deliveries.contains_key(&numbers(*token)), finished)
+            }
+            Some((Call::DoneKey(DoneKey { key, .. }), Ret::DoneKey(finished))) => {
+                (before.is_held(*key), finished)
+            }
+            _ => return Ok(()),
+        };
+        match (named, *finished != Finished::NotInProcessing) {
+            (true, false) => Err("done did not end its delivery".to_owned()),
+            (false, true) => Err("done ended a delivery that it does not name".to_owned()),
+            _ => Ok(()),
+        }
+    })
+}
+
+fn len_counts_ready(history: &History) -> Checked {
+    Ledger::at_every_event(history, |before, event| match event.returned() {
+        Some((_, Ret::Len(says))) if *says != before.spec.len() => {
+            Err(format!("len says {says}, and {} entries are ready", before.spec.len()))
+        }
+        _ => Ok(()),
+    })
+}
+
+fn failures_are_counted(history: &History) -> Checked {
+    Ledger::at_every_event(history, |before, event| {
+        let Some((Call::NumRequeues(asked), Ret::NumRequeues(says))) = event.returned() else {
+            return Ok(());
+        };
+        let failed = before.spec.failures.get(&asked.key).copied().unwrap_or(0);
+        if *says != failed {
+            return Err(format!("item {} failed {failed} times, not {says}", asked.key));
+        }
+        Ok(())
+    })
+}
+
+fn retries_count_delays(history: &History) -> Checked {
+    Ledger::at_every_event(history, |before, event| match event.returned() {
+        Some((_, Ret::Retries(says))) if *says != before.spec.retries => {
+            Err(format!("retries says {says}, and {} delays were given", before.spec.retries))
+        }
+        _ => Ok(()),
+    })
+}
+
+fn shutdown_is_final(history: &History) -> Checked {
+    Ledger::at_every_event(history, |before, event| match event.returned() {
+        Some((_, Ret::Get(Some((_, key, _))))) if before.spec.shut_down => {
+            Err(format!("item {key} is handed out after shutdown"))
+        }
+        Some((_, Ret::Get(None))) if !before.spec.shut_down => {
+            Err("get reports the end of a queue that is not shut down".to_owned())
+        }
+        Some((_, Ret::ShuttingDown(says))) if *says != before.spec.shut_down => {
+            Err(format!("shutting_down says {says}"))
+        }
+        _ => Ok(()),
+    })
+}
+
+fn no_lost_wakeup(history: &History) -> Checked {
+    Ledger::when_quiet(history, |now| match (now.getters.first(), now.spec.first()) {
+        (Some(_), Some(first)) => Err(format!("a consumer sleeps beside item {}", first.key)),
+        _ => Ok(()),
+    })
+}
+
+fn shutdown_wakes_consumers(history: &History) -> Checked {
+    Ledger::when_quiet(history, |now| {
+        if now.spec.shut_down && !now.getters.is_empty() {
+            return Err("a consumer sleeps after shutdown".to_owned());
+        }
+        Ok(())
+    })
+}

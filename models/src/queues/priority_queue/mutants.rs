@@ -1,0 +1,282 @@
+//! The priority queue's bugs: one changed rule or one changed wake each.
+
+use std::time::Duration;
+
+use seatrial_core::machine::{Passed, Step, Wakes};
+use seatrial_core::priority_queue::{GETTERS, Op};
+use seatrial_core::queue::Finished;
+
+use super::one_list::Mistake::{self, *};
+use super::one_list::OneList;
+use super::op::{Ours, machine};
+use super::{PriorityQueue, Ret};
+use crate::trial::{Edit, Edited, Forgetful, MachineOf, Mutant, Unaware};
+use crate::trial::{Mistold, Telling, Told};
+use crate::trial::{Retell, Retold, at_most, mutants};
+
+pub(super) fn all() -> Vec<Mutant<PriorityQueue>> {
+    let rules = [order(), times(), items(), answers(), counts(), figures()].concat();
+    [rules, wakes(), of_shells(), equivalents()].concat()
+}
+
+/// Tells whether a mutant is the machine that ships with its wakes edited.
+pub(super) fn is_of_waking(mutant: &Mutant<PriorityQueue>) -> bool {
+    [wakes(), of_shells(), equivalents()].concat().iter().any(|edited| edited.name == mutant.name)
+}
+
+/// The rules over the list without any mistake.
+#[cfg(test)]
+pub(super) fn without_mistake() -> OneList {
+    OneList::with(&[])
+}
+
+/// The rules over the plain list, with mistakes.
+fn mistaken(mistakes: &'static [Mistake]) -> MachineOf<PriorityQueue> {
+    Box::new(OneList::with(mistakes))
+}
+
+/// The machine that ships, its wakes edited after each step.
+fn edited(edit: Edit<Ours>) -> MachineOf<PriorityQueue> {
+    Box::new(Edited { machine: machine(), edit })
+}
+
+/// The machine that ships, under a shell that forgets to pass something on.
+fn forgets(what: Passed) -> MachineOf<PriorityQueue> {
+    Box::new(Forgetful { machine: machine(), forgets: what })
+}
+
+/// The machine that ships, under a shell that does not know who was woken.
+fn unaware() -> MachineOf<PriorityQueue> {
+    Box::new(Unaware(machine()))
+}
+
+/// The machine that ships, its answers edited.
+fn retold(retell: Retell<Ours>) -> MachineOf<PriorityQueue> {
+    Box::new(Retold { machine: machine(), retell })
+}
+
+fn answers() -> Vec<Mutant<PriorityQueue>> {
+    mutants! { retold:
+        Seeded "stale_done_says_ended" from "own: done tells what it was asked, not what it did":
+            (|step, _| if let Step::Done(Ret::Done(told @ Finished::NotInProcessing)) = step {
+                *told = Finished::Ended(None);
+            }) breaks ["done_ends_its_own_delivery"];
+        Seeded "done_is_denied" from "own: the answer of another branch":
+            (|step, _| if let Step::Done(Ret::Done(told)) = step {
+                *told = Finished::NotInProcessing;
+            }) breaks ["done_ends_its_own_delivery"];
+        Seeded "done_all_is_denied" from "own: the answers of another branch":
+            (|step, _| if let Step::Done(Ret::DoneAll(told)) = step {
+                told.fill(Finished::NotInProcessing);
+            }) breaks ["done_ends_its_own_delivery"];
+        Seeded "settling_is_denied" from "own: the answer of another branch":
+            (|step, _| if let Step::Done(Ret::Settle(told)) = step {
+                *told = Finished::NotInProcessing;
+            }) breaks ["done_ends_its_own_delivery"];
+        Seeded "shutdown_is_denied" from "own: the flag is asked upside down":
+            (|step, _| if let Step::Done(Ret::ShuttingDown(says)) = step {
+                *says = !*says;
+            }) breaks ["shutdown_is_final"];
+    }
+}
+
+fn order() -> Vec<Mutant<PriorityQueue>> {
+    mutants! { mistaken:
+        Seeded "lowest_first" from "own: the order upside down":
+            (&[LowestFirst]) breaks ["highest_first"];
+        Seeded "batch_lowest_first" from "own: taken one by one and pushed in front":
+            (&[BatchLowestFirst]) breaks ["highest_first"];
+        Seeded "first_in_first_out" from "own: priorities forgotten at hand-out":
+            (&[FirstInFirstOut]) breaks ["highest_first"];
+        Seeded "raise_keeps_place" from "museum P5":
+            (&[RaiseKeepsPlace]) breaks ["equals_in_order"];
+        Seeded "add_moves_back" from "museum P5":
+            (&[AddMovesBack]) breaks ["equals_in_order"];
+        Seeded "due_keeps_place" from "museum H6":
+            (&[DueKeepsPlace]) breaks ["equals_in_order"];
+        Seeded "ready_moves_back" from "museum H6":
+            (&[ReadyMovesBack]) breaks ["equals_in_order"];
+        Seeded "order_of_adds" from "workqueue:PQ-18":
+            (&[OrderOfAdds]) breaks ["equals_in_order"];
+        Seeded "last_priority_counts" from "workqueue:PQ-11":
+            (&[LastPriorityCounts]) breaks ["keeps_the_highest_priority"];
+        Seeded "first_priority_counts" from "workqueue:PQ-11":
+            (&[FirstPriorityCounts]) breaks ["keeps_the_highest_priority"];
+        Seeded "priority_is_not_told" from "workqueue:PQ-30":
+            (&[PriorityIsNotTold]) breaks ["keeps_the_highest_priority"];
+        Seeded "retry_loses_priority" from "workqueue:PQ-42":
+            (&[RetryLosesPriority]) breaks ["keeps_the_highest_priority"];
+        Seeded "requeue_loses_priority" from "workqueue:PQ-42":
+            (&[RequeueLosesPriority]) breaks ["keeps_the_highest_priority"];
+    }
+}
+
+fn times() -> Vec<Mutant<PriorityQueue>> {
+    mutants! { mistaken:
+        Seeded "delay_leaks" from "museum P7":
+            (&[DelayLeaks]) breaks ["never_early"];
+        Seeded "ticks_of_ten" from "own: times are compared with a slack":
+            (&[TicksOfTen]) breaks ["never_early"];
+        Seeded "first_delay_counts" from "workqueue:PQ-10":
+            (&[FirstDelayCounts]) breaks ["nothing_late"];
+        Seeded "last_delay_counts" from "workqueue:PQ-10":
+            (&[LastDelayCounts]) breaks ["nothing_late"];
+        Seeded "sleep_without_time" from "museum P11":
+            (&[SleepWithoutTime]) breaks ["nothing_late"];
+        Seeded "ready_waits_again" from "workqueue:PQ-10":
+            (&[ReadyWaitsAgain]) breaks ["nothing_lost"];
+    }
+}
+
+fn items() -> Vec<Mutant<PriorityQueue>> {
+    mutants! { mistaken:
+        Seeded "held_is_handed_out" from "workqueue:PQ-22":
+            (&[HeldIsHandedOut]) breaks ["never_concurrent"];
+        Seeded "held_blocks" from "workqueue:PQ-25":
+            (&[HeldBlocks]) breaks ["nothing_lost"];
+        Seeded "held_is_not_added" from "workqueue:PQ-15":
+            (&[HeldIsNotAdded]) breaks ["nothing_lost"];
+        Seeded "held_does_not_ripen" from "workqueue:PQ-20":
+            (&[HeldDoesNotRipen]) breaks ["len_counts_ready"];
+        Seeded "one_entry_per_add" from "workqueue:PQ-9":
+            (&[OneEntryPerAdd]) breaks ["stingy"];
+        Seeded "done_by_value" from "own: done finds the delivery by its item":
+            (&[DoneByValue]) breaks ["done_ends_its_own_delivery"];
+        Seeded "done_key_says_ended" from "own: done tells what it was asked, not what it did":
+            (&[DoneKeySaysEnded]) breaks ["done_ends_its_own_delivery"];
+        Seeded "done_key_says_nothing" from "own: the answer of another branch":
+            (&[DoneKeySaysNothing]) breaks ["done_ends_its_own_delivery"];
+        Seeded "empty_is_shut_down" from "own: whoever finds nothing is sent home":
+            (&[EmptyIsShutDown]) breaks ["shutdown_is_final"];
+        Seeded "forget_removes" from "workqueue:RQ-2":
+            (&[ForgetRemoves]) breaks ["nothing_lost"];
+        Exhibit "second_shutdown_panics" from "workqueue:PQ-33, original":
+            (&[SecondShutdownPanics]) breaks ["never_panics"];
+        Seeded "shutdown_drains" from "workqueue:PQ-31":
+            (&[ShutdownDrains]) breaks ["shutdown_is_final"];
+    }
+}
+
+fn counts() -> Vec<Mutant<PriorityQueue>> {
+    mutants! { mistaken:
+        Seeded "len_counts_waiting" from "museum P11":
+            (&[LenCountsWaiting]) breaks ["len_counts_ready"];
+        Seeded "len_skips_held" from "workqueue:PQ-29":
+            (&[LenSkipsHeld]) breaks ["len_counts_ready"];
+        Seeded "queued_does_not_fail" from "workqueue:PQ-7":
+            (&[QueuedDoesNotFail]) breaks ["failures_are_counted"];
+        Seeded "fails_after_shutdown" from "workqueue:PQ-2":
+            (&[FailsAfterShutdown]) breaks ["failures_are_counted"];
+        Seeded "settled_after_shutdown_fails" from "workqueue:PQ-2, of a failure that says when":
+            (&[SettledAfterShutdownFails]) breaks ["failures_are_counted"];
+        Seeded "retry_forgets" from "workqueue:CL-3":
+            (&[RetryForgets]) breaks ["failures_are_counted"];
+        Seeded "requeue_at_once_remembers" from "workqueue:CL-9":
+            (&[RequeueAtOnceRemembers]) breaks ["failures_are_counted"];
+        Seeded "zero_delay_is_counted" from "workqueue:PQ-8":
+            (&[ZeroDelayIsCounted]) breaks ["retries_count_delays"];
+    }
+}
+
+/// The machine that ships, with what it tells a metrics library edited.
+fn mistold(edit: fn(&mut Telling<'_, Ours>)) -> MachineOf<PriorityQueue> {
+    Box::new(Mistold::new(machine(), edit))
+}
+
+/// Tells whether a step adds something.
+fn adds(op: &Op<u8>) -> bool {
+    matches!(op, Op::Add(_) | Op::AddBatch(_) | Op::Settle(_))
+}
+
+fn figures() -> Vec<Mutant<PriorityQueue>> {
+    mutants! { mistold:
+        Seeded "ready_by_add_is_not_told" from "workqueue:PQ-13, the metric forgotten":
+            (|step| {
+                let fewer_wait = step.machine.waiting() < step.notes.count;
+                step.notes.count = step.machine.waiting();
+                if adds(step.op) && fewer_wait {
+                    step.told.retain(|figure| !matches!(figure, Told::Added | Told::Depth(..)));
+                }
+            }) breaks ["depth_is_told"];
+        Seeded "raise_is_not_told" from "workqueue:PQ-38":
+            (|step| if adds(step.op) && !step.told.contains(&Told::Added) {
+                step.told.retain(|figure| !matches!(figure, Told::Depth(..)));
+            }) breaks ["depth_is_told"];
+        Seeded "refresh_moves_nothing" from "own: a refresh tells what is unfinished only":
+            (|step| if matches!(step.op, Op::Refresh(_)) {
+                step.notes.late.append(step.told);
+            } else {
+                step.told.append(&mut step.notes.late);
+            }) breaks ["depth_is_told"];
+        Seeded "due_counts_from_the_next_call" from "own: stamped when somebody looks":
+            (|step| {
+                if step.told.contains(&Told::Added) {
+                    step.notes.moments.insert(0, step.at);
+                }
+                let found = step.notes.moments.get(&0).copied().unwrap_or(step.at);
+                for figure in step.told.iter_mut() {
+                    if let Told::Latency(waited) = figure {
+                        *waited = step.at.since(found);
+                    }
+                }
+            }) breaks ["latency_is_told"];
+        Seeded "retries_are_not_told" from "own: the count is kept, and told to nobody":
+            (|step| step.told.retain(|figure| *figure != Told::Retried))
+            breaks ["retries_are_told"];
+        Seeded "work_counts_from_its_end" from "workqueue:PQ-40":
+            (|step| for figure in step.told.iter_mut() {
+                if let Told::Work(took) = figure {
+                    *took = Duration::ZERO;
+                }
+            }) breaks ["work_is_told"];
+    }
+}
+
+fn wakes() -> Vec<Mutant<PriorityQueue>> {
+    mutants! { edited:
+        Seeded "earlier_time_is_not_told" from "own: the earliest time changes, and nobody is told":
+            (|op, wakes, _| if matches!(op, Op::Add(_)) && wakes.get(GETTERS) == Wakes::ALL {
+                wakes.set(GETTERS, 0);
+            }) breaks ["nothing_late"];
+        Seeded "add_never_wakes" from "museum P11":
+            (at_most!(0, GETTERS, Op::Add(_) | Op::AddBatch(_))) breaks ["no_lost_wakeup"];
+        Seeded "done_never_wakes" from "museum P11":
+            (at_most!(0, GETTERS, Op::Done(_))) breaks ["no_lost_wakeup"];
+        Seeded "batch_wakes_one" from "own: one signal for a whole batch":
+            (at_most!(1, GETTERS, Op::AddBatch(_))) breaks ["no_lost_wakeup"];
+        Seeded "due_wakes_nobody" from "own: who takes one of several that are due tells nobody":
+            (at_most!(0, GETTERS, Op::Get(_))) breaks ["no_lost_wakeup"];
+        Seeded "shutdown_wakes_one" from "own: signalled where all must wake":
+            (at_most!(1, GETTERS, Op::ShutDown(_))) breaks ["shutdown_wakes_consumers"];
+    }
+}
+
+fn of_shells() -> Vec<Mutant<PriorityQueue>> {
+    let mut all = mutants! { forgets:
+        Seeded "dropped_getter_swallows_wake"
+            from "museum P1, a getter that leaves without passing its wake-up on":
+            (Passed::WakeUp) breaks ["no_lost_wakeup"];
+        Seeded "holder_keeps_the_timer"
+            from "own: who holds the timer for all goes off with an item, and nobody holds it":
+            (Passed::Timer) breaks ["nothing_late"];
+    };
+    all.extend(mutants! { unaware:
+        Seeded "woken_takes_for_another"
+            from "own: who was woken and takes what has just become due needs one less awake":
+            () breaks ["nothing_late"];
+    });
+    all
+}
+
+fn equivalents() -> Vec<Mutant<PriorityQueue>> {
+    mutants! { edited:
+        Equivalent("whoever is told holds the timer for the others, and passes it on")
+        "earlier_time_wakes_one" from "own: one consumer is told of the new earliest time":
+            (at_most!(1, GETTERS, Op::Add(_))) breaks [];
+        Equivalent("a woken consumer looks again before it sleeps on")
+        "add_wakes_everybody" from "own: broadcast where one is enough":
+            (|op, wakes, _| if matches!(op, Op::Add(_)) && wakes.any() {
+                wakes.all(GETTERS);
+            }) breaks [];
+    }
+}

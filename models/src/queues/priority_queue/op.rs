@@ -1,0 +1,218 @@
+//! Sequences of calls, and the property that the machine agrees with the sequential object.
+
+use std::collections::BTreeMap;
+use std::iter;
+use std::num::NonZeroUsize;
+use std::time::Duration;
+
+use seatrial_core::limited_queue::{Forget, NumRequeues, Outcome};
+use seatrial_core::limiter::Exponential;
+use seatrial_core::machine::Machine;
+use seatrial_core::priority_queue::{
+    Add, AddBatch, AddOptions, Get, GetBatch, Meter, Op as Call, Prioritized,
+};
+use seatrial_core::priority_queue::{Ret, Retries, Settle, Told};
+use seatrial_core::queue::{Done, DoneKey, Finished, Len, Refresh, ShutDown, ShuttingDown, Token};
+use seatrial_core::runtime::Instant;
+
+use super::{PriorityQueue, Spec};
+use crate::by_hand::{ByHand, hash};
+use crate::items::batches;
+use crate::items::listener::metrics;
+use crate::trial::Alone;
+
+pub(super) const BASE: Duration = Duration::from_millis(3);
+pub(super) const MAX: Duration = Duration::from_millis(40);
+
+/// A call; times are in milliseconds.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[expect(missing_docs, reason = "the variants are the calls of the queue")]
+pub enum Op {
+    Add(u8, AddOptions),
+    /// Adds three items, of which the first may come twice.
+    AddThree([u8; 3], AddOptions),
+    Forget(u8),
+    NumRequeues(u8),
+    Advance(u16),
+    Get,
+    Done(u8),
+    DoneByValue(u8),
+    Settle(u8, Outcome, i32),
+    Len,
+    ShutDown,
+}
+
+/// The machine that is compared.
+pub type Ours = Prioritized<u8, Exponential<u8>, Told>;
+
+/// Makes the machine that ships, with the limiter that [`check`] expects.
+pub fn machine() -> Ours {
+    let told = metrics().sink().map(Meter::new);
+    Prioritized::new(Exponential::new(BASE, MAX), told)
+}
+
+/// Runs calls on the machine that ships and on the sequential object.
+///
+/// # Panics
+/// If the two disagree, or the machine breaks a rule of its own.
+pub fn check(ops: &[Op]) {
+    check_on(ops, machine());
+}
+
+/// As [`check`], on a machine that stands in for the one that ships.
+///
+/// # Panics
+/// As [`check`].
+pub fn check_on(ops: &[Op], machine: impl Machine<Op = Call<u8>, Ret = Ret<u8>>) {
+    let (alone, recorded) = Alone::<PriorityQueue>::with(Box::new(machine));
+    let spec = Spec::new(BASE, MAX);
+    let mut pair =
+        Pair { ours: ByHand::new(recorded), spec, deliveries: BTreeMap::new(), takes: 0 };
+    for op in ops {
+        pair.step(*op);
+    }
+    alone.tells_what_is_so();
+}
+
+/// Reads calls from bytes: one for the call, one for the item, one for time and priority.
+pub fn decode(bytes: &[u8]) -> Vec<Op> {
+    let op = |bytes: &[u8]| {
+        let (key, time, rank) = (bytes[1] % 5, bytes[2] % 16, bytes[2] / 16 % 3);
+        let millis = Duration::from_millis(time.into());
+        let options = AddOptions {
+            after: (bytes[1] & 64 != 0).then_some(millis),
+            rate_limited: bytes[1] & 128 != 0,
+            priority: i32::from(rank) - 1,
+        };
+        let (again, later) = (Outcome::RequeueAfter(millis), Outcome::RetryAfter(millis));
+        let outcomes = [Outcome::Success, Outcome::Retry, Outcome::GiveUp, again, later];
+        match bytes[0] % 20 {
+            0..6 => Op::Add(key, options),
+            6 => Op::AddThree([key, bytes[0] / 20 % 5, time % 5], options),
+            7 => Op::Forget(key),
+            8 => Op::NumRequeues(key),
+            9..12 => Op::Advance(time.into()),
+            12..15 => Op::Get,
+            15 => Op::Done(key),
+            16 => Op::DoneByValue(key),
+            17..19 => Op::Settle(key, outcomes[usize::from(bytes[1] / 52)], options.priority),
+            _ => {
+                if bytes[2] < 32 {
+                    Op::ShutDown
+                } else {
+                    Op::Len
+                }
+            }
+        }
+    };
+    bytes.chunks_exact(3).map(op).collect()
+}
+
+/// The machine and the sequential object, led through the same calls.
+struct Pair {
+    ours: ByHand<Call<u8>, Ret<u8>>,
+    spec: Spec<u8>,
+    /// The newest delivery of every item.
+    deliveries: BTreeMap<u8, Token>,
+    /// How often items were taken: one, a batch of one, or two together, in turn.
+    takes: usize,
+}
+
+impl Pair {
+    fn call(&mut self, call: Call<u8>) -> Ret<u8> {
+        self.ours.call(call).unwrap_or_else(|waits| panic!("{waits}"))
+    }
+
+    fn step(&mut self, op: Op) {
+        match op {
+            Op::Add(key, options) => {
+                let called = key.is_multiple_of(2).then(|| self.ours.now()); // both ways to tell the time
+                self.call(Call::Add(Add { key: Some(key), hash: hash(&key), options, called }));
+                self.spec.add(&key, options);
+            }
+            Op::AddThree(keys, options) => {
+                let items = keys.iter().map(|key| (Some(*key), hash(key))).collect();
+                self.call(Call::AddBatch(AddBatch { items, options, called: None }));
+                keys.iter().for_each(|key| self.spec.add(key, options));
+            }
+            Op::Forget(key) => {
+                self.call(Call::Forget(Forget::new(key, hash(&key))));
+                self.spec.failures.remove(&key);
+            }
+            Op::NumRequeues(key) => {
+                let ret = self.call(Call::NumRequeues(NumRequeues { key, hash: hash(&key) }));
+                let expected = self.spec.failures.get(&key).copied().unwrap_or(0);
+                assert!(matches!(ret, Ret::NumRequeues(n) if n == expected), "{ret:?}");
+            }
+            Op::Advance(by) => {
+                let by = Duration::from_millis(by.into());
+                self.ours.advance(by);
+                self.spec.advance(by);
+            }
+            Op::Get => self.get(),
+            Op::Done(_) | Op::DoneByValue(_) | Op::Settle(..) => self.done(op),
+            Op::Len => {
+                // It ticks at once.
+                let (every, next) = (Duration::from_millis(1), Some(Instant::ZERO));
+                let _waits = self.ours.step(Call::Refresh(Refresh { every, next }));
+                let ret = self.call(Call::Len(Len));
+                assert!(matches!(ret, Ret::Len(n) if n == self.spec.len()), "{ret:?}");
+            }
+            Op::ShutDown => {
+                self.call(Call::ShutDown(ShutDown));
+                self.spec.shut_down = true;
+            }
+        }
+        let retries = self.call(Call::Retries(Retries));
+        assert!(matches!(retries, Ret::Retries(n) if n == self.spec.retries), "{retries:?}");
+        let says = self.call(Call::ShuttingDown(ShuttingDown));
+        assert!(matches!(says, Ret::ShuttingDown(says) if says == self.spec.shut_down));
+    }
+
+    fn get(&mut self) {
+        self.takes += 1;
+        let asked = batches::asked(self.takes);
+        let call = match asked {
+            None => Call::Get(Get),
+            Some(most) => Call::GetBatch(GetBatch { most, call: Get }),
+        };
+        // The item and its priority are what is compared.
+        let apart = |(token, key, priority)| (token, (key, priority));
+        let step = self.ours.step(call).map(|ret| match ret {
+            Ret::Get(taken) => taken.into_iter().map(apart).collect(),
+            Ret::GetBatch(taken) => taken.into_iter().map(apart).collect(),
+            other => panic!("get gave {other:?}"),
+        });
+        let all = iter::from_fn(|| self.spec.get());
+        let expected: Vec<_> = all.take(asked.map_or(1, NonZeroUsize::get)).collect();
+        let (over, earliest) = (self.spec.shut_down, self.spec.earliest());
+        let tokens = batches::given(step, &expected, over, earliest);
+        self.deliveries.extend(iter::zip(expected.into_iter().map(|(key, _)| key), tokens));
+    }
+
+    fn done(&mut self, op: Op) {
+        let (key, outcome) = match op {
+            Op::Settle(key, outcome, priority) => (key, Some((outcome, priority))),
+            Op::Done(key) | Op::DoneByValue(key) => (key, None),
+            other => unreachable!("{other:?} ends no delivery"),
+        };
+        let token = self.deliveries.get(&key).copied();
+        let call = match (op, outcome, token) {
+            (Op::DoneByValue(_), ..) => Call::DoneKey(DoneKey { key, hash: hash(&key) }),
+            (_, Some((outcome, priority)), Some(token)) => {
+                Call::Settle(Settle::new(token, outcome, priority))
+            }
+            (_, None, Some(token)) => Call::Done(Done(token)),
+            (_, _, None) => return,
+        };
+        let ret = self.call(call);
+        let (Ret::Done(finished) | Ret::DoneKey(finished) | Ret::Settle(finished)) = &ret else {
+            panic!("done returned {ret:?}")
+        };
+        let expected = match outcome {
+            Some((outcome, priority)) => self.spec.settle(&key, outcome, priority),
+            None => self.spec.done(&key),
+        };
+        assert_eq!(*finished != Finished::NotInProcessing, expected);
+    }
+}

@@ -1,0 +1,95 @@
+//! Shutdown.
+
+use std::time::Duration;
+
+use seatrial_core::limited_queue::Outcome;
+use seatrial_core::runtime::Runtime;
+
+use super::{Call, caller, calls, failed, millis, queue, some, worker};
+use crate::priority_queue::{History, PriorityQueue};
+use crate::trial::{Scenario, World};
+
+/// The queue is shut down while consumers sleep or an item is ready (`workqueue:SC-14`).
+pub(super) struct ShutDownWhileReady;
+
+impl Scenario<PriorityQueue> for ShutDownWhileReady {
+    const NAME: &'static str = "shut_down_while_ready";
+    const SAYS: &'static str = "two consumers and a producer meet a shutdown";
+
+    fn run<R: Runtime>(&self, world: &World<R, PriorityQueue>) {
+        let queue = queue(world);
+        queue.add_after(2, Duration::MAX);
+        queue.add(4);
+        let first = worker(world, "first", &queue, Duration::ZERO);
+        let second = worker(world, "second", &queue, Duration::ZERO);
+        let producer = caller(world, "producer", &queue, |queue| {
+            queue.add_with(3, failed(0));
+            let _failures = queue.num_requeues(&3);
+        });
+        queue.shut_down();
+        let _says = queue.is_shutting_down();
+        world.quiesce();
+        world.join(producer);
+        world.join(first);
+        world.join(second);
+    }
+
+    /// Both consumers sleep when the queue is shut down.
+    fn reaches(history: &History) -> bool {
+        some(history, |before, event| {
+            matches!(calls(event), Some(Call::ShutDown(_))) && before.getters.len() == 2
+        })
+    }
+}
+
+/// Two callers shut the queue down, in either order and one of them twice (`workqueue:PQ-33`).
+pub(super) struct ShutDownTwice;
+
+impl Scenario<PriorityQueue> for ShutDownTwice {
+    const NAME: &'static str = "shut_down_twice";
+    const SAYS: &'static str = "two callers shut the queue down while a consumer sleeps";
+
+    fn run<R: Runtime>(&self, world: &World<R, PriorityQueue>) {
+        let queue = queue(world);
+        queue.add_after(1, Duration::MAX);
+        let consumer = worker(world, "consumer", &queue, Duration::ZERO);
+        let other = caller(world, "other", &queue, |queue| queue.shut_down());
+        queue.shut_down();
+        queue.shut_down();
+        world.join(other);
+        world.join(consumer);
+    }
+
+    /// The consumer sleeps when the first of them comes.
+    fn reaches(history: &History) -> bool {
+        some(history, |before, event| {
+            matches!(calls(event), Some(Call::ShutDown(_))) && before.getters.len() == 1
+        })
+    }
+}
+
+/// A delivery ends with a failure that says when it is tried again, around a shutdown
+/// (`workqueue:PQ-2`).
+pub(super) struct FailedAtTheEnd;
+
+impl Scenario<PriorityQueue> for FailedAtTheEnd {
+    const NAME: &'static str = "failed_at_the_end";
+    const SAYS: &'static str = "an item fails, and is to be tried again later, around a shutdown";
+
+    fn run<R: Runtime>(&self, world: &World<R, PriorityQueue>) {
+        let queue = queue(world);
+        queue.add(1);
+        let (token, ..) = queue.take_with_priority().expect("one item is ready");
+        let other = caller(world, "other", &queue, |queue| queue.shut_down());
+        queue.settle(token, Outcome::RetryAfter(millis(3)), 0);
+        let _failures = queue.num_requeues(&1);
+        world.join(other);
+    }
+
+    /// The item fails after the shutdown.
+    fn reaches(history: &History) -> bool {
+        some(history, |before, event| {
+            matches!(calls(event), Some(Call::Settle(_))) && before.spec.shut_down
+        })
+    }
+}

@@ -1,0 +1,103 @@
+//! Small concurrent programs on the priority queue, each named by the case that it must reach.
+
+mod delivery;
+mod ends;
+mod order;
+mod tasks;
+mod times;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use seatrial_core::limiter::Exponential;
+use seatrial_core::machine::Boxed;
+use seatrial_core::priority_queue::{AddOptions, PriorityQueue as Queue, Told};
+use seatrial_core::runtime::Runtime;
+
+use super::ledger::Ledger;
+use super::op::Ours;
+use super::{Call, Event, History, PriorityQueue};
+use crate::items::{
+    Delayed, FixedHasher, Worked, caller, earlier_time, end, millis, once, sleep, three_due, worker,
+};
+use crate::trial::{DynScenario, Ledger as _, What, World};
+
+pub(super) fn all() -> Vec<Box<dyn DynScenario<PriorityQueue>>> {
+    vec![
+        Box::new(order::RaiseAmongEquals),
+        Box::new(order::AddWhileHeld),
+        Box::new(order::BatchForTwo),
+        Box::new(order::TakenTogether),
+        Box::new(times::EarlierTime),
+        Box::new(times::BroughtForward),
+        Box::new(times::DueTogether),
+        Box::new(times::DueWhileHeld),
+        Box::new(times::RefreshedWhileDue),
+        Box::new(delivery::FailedBatch),
+        Box::new(delivery::TriedAgain),
+        Box::new(delivery::RequeuedAfter),
+        Box::new(delivery::StaleToken),
+        Box::new(delivery::DoneByName),
+        Box::new(ends::ShutDownWhileReady),
+        Box::new(ends::ShutDownTwice),
+        Box::new(ends::FailedAtTheEnd),
+        Box::new(tasks::TaskAndThread),
+        Box::new(tasks::DroppedGetter),
+        Box::new(tasks::BusyExecutor),
+        Box::new(times::ThreeDue),
+    ]
+}
+
+type Queued<R> = Queue<u8, R, Exponential<u8>, Told, FixedHasher, Boxed<Ours>>;
+type Tried<R> = Arc<Queued<R>>;
+
+const fn priority(priority: i32) -> AddOptions {
+    AddOptions { after: None, rate_limited: false, priority }
+}
+
+const fn later(priority: i32, after: Duration) -> AddOptions {
+    AddOptions { after: Some(after), rate_limited: false, priority }
+}
+
+const fn failed(priority: i32) -> AddOptions {
+    AddOptions { after: None, rate_limited: true, priority }
+}
+
+fn queue<R: Runtime>(world: &World<R, PriorityQueue>) -> Tried<R> {
+    Arc::new(Queue::with_host(world.runtime(), FixedHasher::default(), world.machine()))
+}
+
+impl<R: Runtime> Worked for Queued<R> {
+    fn work_once(&self, work: impl FnOnce()) -> bool {
+        let Some((token, ..)) = self.take_with_priority() else { return false };
+        work();
+        self.done(token);
+        true
+    }
+
+    fn shut_down(&self) {
+        self.shut_down();
+    }
+}
+
+impl<R: Runtime> Delayed for Queued<R> {
+    fn add_after(&self, item: u8, delay: Duration) {
+        self.add_after(item, delay);
+    }
+}
+
+/// Tells whether some event meets a condition that knows what happened before it.
+fn some(history: &History, wanted: impl Fn(&Ledger, &Event) -> bool) -> bool {
+    Ledger::some(history, wanted)
+}
+
+fn calls(event: &Event) -> Option<&Call<u8>> {
+    match &event.what {
+        What::Step { op, .. } => Some(op),
+        _ => None,
+    }
+}
+
+fn adds(event: &Event, key: u8) -> bool {
+    matches!(calls(event), Some(Call::Add(add)) if add.key == Some(key))
+}

@@ -1,0 +1,109 @@
+//! Consumers that are tasks, beside consumers that are threads.
+
+use std::pin::pin;
+use std::time::Duration;
+
+use seatrial_core::runtime::Runtime;
+
+use super::{adds, caller, end, millis, once, queue, sleep, some, worker};
+use crate::priority_queue::{History, PriorityQueue};
+use crate::trial::{Scenario, What, World};
+
+/// A consumer that is a task, and one that is a thread, wait for two items.
+pub(super) struct TaskAndThread;
+
+impl Scenario<PriorityQueue> for TaskAndThread {
+    const NAME: &'static str = "task_and_thread";
+    const SAYS: &'static str = "a task and a thread wait while two items are added";
+
+    fn run<R: Runtime>(&self, world: &World<R, PriorityQueue>) {
+        let queue = queue(world);
+        let thread = worker(world, "thread", &queue, Duration::ZERO);
+        let runtime = world.runtime().clone();
+        let task = caller(world, "task", &queue, move |queue| {
+            runtime.block_on(async {
+                while let Some((token, ..)) = queue.take_async().await {
+                    queue.done(token);
+                }
+            });
+        });
+        queue.add(1);
+        queue.add(2);
+        end(world, &queue, [thread, task]);
+    }
+
+    /// Both sleep when an item comes.
+    fn reaches(history: &History) -> bool {
+        some(history, |before, event| adds(event, 1) && before.getters.len() == 2)
+    }
+}
+
+/// A task gives up while an item comes: its wake-up goes to the thread that sleeps beside it.
+pub(super) struct DroppedGetter;
+
+impl Scenario<PriorityQueue> for DroppedGetter {
+    const NAME: &'static str = "dropped_getter";
+    const SAYS: &'static str = "a task gives up its get while an item comes and a thread waits";
+
+    fn run<R: Runtime>(&self, world: &World<R, PriorityQueue>) {
+        let queue = queue(world);
+        let giving_up = world.clone();
+        let task = caller(world, "task", &queue, move |queue| {
+            if let Some((token, ..)) = giving_up.at_once(queue.take_async()).flatten() {
+                queue.done(token);
+            }
+        });
+        let thread = worker(world, "thread", &queue, Duration::ZERO);
+        let producer = caller(world, "producer", &queue, |queue| queue.add(1));
+        world.join(producer);
+        world.join(task);
+        end(world, &queue, [thread]);
+    }
+
+    /// The getter is given up after an item came, and nobody has taken it.
+    fn reaches(history: &History) -> bool {
+        let adds = history.events.iter().position(|event| adds(event, 1));
+        let gives_up =
+            history.events.iter().position(|event| matches!(event.what, What::Cancel { .. }));
+        adds.zip(gives_up).is_some_and(|(adds, gives_up)| adds < gives_up)
+    }
+}
+
+/// The executor of a task is busy when the task is woken, and comes back as an item is ready.
+pub(super) struct BusyExecutor;
+
+impl Scenario<PriorityQueue> for BusyExecutor {
+    const NAME: &'static str = "busy_executor";
+    const SAYS: &'static str =
+        "a task is woken for an earlier time, its executor runs it late, and a thread sleeps on";
+
+    fn run<R: Runtime>(&self, world: &World<R, PriorityQueue>) {
+        let queue = queue(world);
+        let busy = world.clone();
+        let task = caller(world, "task", &queue, move |queue| {
+            let mut call = pin!(queue.take_async());
+            let taken = match busy.at_once(call.as_mut()) {
+                Some(taken) => taken,
+                None => {
+                    sleep(&busy, millis(5));
+                    busy.runtime().block_on(call)
+                }
+            };
+            if let Some((token, ..)) = taken {
+                queue.done(token);
+            }
+        });
+        let thread = once(world, "thread", &queue);
+        sleep(world, millis(1));
+        queue.add_after(1, millis(4));
+        queue.add_after(2, millis(9));
+        end(world, &queue, [task, thread]);
+    }
+
+    /// The task is the longest sleeper when it is woken.
+    fn reaches(history: &History) -> bool {
+        some(history, |before, event| {
+            adds(event, 1) && matches!(before.getters[..], [task, thread] if task < thread)
+        })
+    }
+}

@@ -1,0 +1,179 @@
+//! Items on their way to the time at which they become ready.
+
+use std::time::Duration;
+
+use seatrial_core::priority_queue::Ret;
+use seatrial_core::runtime::Runtime;
+
+use super::{
+    Call, adds, caller, calls, earlier_time, end, later, millis, priority, queue, sleep, some,
+    three_due, worker,
+};
+use crate::priority_queue::{History, PriorityQueue};
+use crate::trial::{Scenario, World};
+
+/// Two consumers sleep until a time, and two earlier ones are given (`workqueue:PQ-21`).
+pub(super) struct EarlierTime;
+
+impl Scenario<PriorityQueue> for EarlierTime {
+    const NAME: &'static str = "earlier_time";
+    const SAYS: &'static str = "two slow consumers sleep until a time, and two earlier ones come";
+
+    fn run<R: Runtime>(&self, world: &World<R, PriorityQueue>) {
+        earlier_time(world, &queue(world));
+    }
+
+    /// Both consumers sleep until the late time when the early one is given.
+    fn reaches(history: &History) -> bool {
+        some(history, |before, event| adds(event, 2) && before.getters.len() == 2)
+    }
+}
+
+/// A waiting item is given other times and priorities (`workqueue:PQ-10`, `PQ-11`).
+pub(super) struct BroughtForward;
+
+impl Scenario<PriorityQueue> for BroughtForward {
+    const NAME: &'static str = "brought_forward";
+    const SAYS: &'static str = "a waiting item is given an earlier and a later time, and no delay";
+
+    fn run<R: Runtime>(&self, world: &World<R, PriorityQueue>) {
+        let queue = queue(world);
+        queue.add_with(1, later(0, millis(5)));
+        let consumer = worker(world, "consumer", &queue, Duration::ZERO);
+        let producer = caller(world, "producer", &queue, |queue| {
+            queue.add_with(1, later(1, millis(7)));
+        });
+        queue.add_with(1, later(0, millis(3)));
+        queue.add_with(2, later(0, Duration::ZERO));
+        let _given = queue.retries();
+        world.join(producer);
+        end(world, &queue, [consumer]);
+    }
+
+    fn reaches(history: &History) -> bool {
+        some(history, |before, event| adds(event, 1) && before.spec.retries == 2)
+    }
+}
+
+/// Several times have come when a consumer looks (`workqueue:PQ-13`, `PQ-18`).
+pub(super) struct DueTogether;
+
+impl Scenario<PriorityQueue> for DueTogether {
+    const NAME: &'static str = "due_together";
+    const SAYS: &'static str =
+        "times have come when a consumer looks, and one item is added at once";
+
+    fn run<R: Runtime>(&self, world: &World<R, PriorityQueue>) {
+        let queue = queue(world);
+        queue.add_with(1, later(0, millis(4)));
+        queue.add_with(2, later(0, millis(2)));
+        queue.add_with(3, later(0, millis(90)));
+        queue.add_with(4, priority(0));
+        sleep(world, millis(5));
+        let producer = caller(world, "producer", &queue, |queue| {
+            queue.add_with(3, priority(0)); // keeps its place, before 4
+            queue.add_with(4, later(0, millis(1))); // is ready and stays so
+            let _ready = queue.len();
+        });
+        world.join(producer);
+        let consumer = worker(world, "consumer", &queue, Duration::ZERO);
+        let second = worker(world, "second", &queue, Duration::ZERO);
+        end(world, &queue, [consumer, second]);
+    }
+
+    /// All four are ready.
+    fn reaches(history: &History) -> bool {
+        some(history, |before, event| {
+            matches!(calls(event), Some(Call::Get(_))) && before.spec.len() == 4
+        })
+    }
+}
+
+/// Three consumers sleep until the time of three items.
+pub(super) struct ThreeDue;
+
+impl Scenario<PriorityQueue> for ThreeDue {
+    const NAME: &'static str = "three_due";
+    const SAYS: &'static str =
+        "three consumers sleep until the time of three items, and take one each";
+
+    fn run<R: Runtime>(&self, world: &World<R, PriorityQueue>) {
+        three_due(world, &queue(world));
+    }
+
+    /// The first finds one of them while the others sleep.
+    fn reaches(history: &History) -> bool {
+        some(history, |before, event| {
+            let finds = matches!(event.returned(), Some((Call::Get(_), Ret::Get(Some(_)))));
+            finds && before.getters.len() == 3
+        })
+    }
+}
+
+/// The time of an item comes while it is held (`workqueue:PQ-20`).
+pub(super) struct DueWhileHeld;
+
+impl Scenario<PriorityQueue> for DueWhileHeld {
+    const NAME: &'static str = "due_while_held";
+    const SAYS: &'static str = "the time of an item comes while one consumer holds it";
+
+    fn run<R: Runtime>(&self, world: &World<R, PriorityQueue>) {
+        let queue = queue(world);
+        queue.add(1);
+        let (token, ..) = queue.take_with_priority().expect("one item is ready");
+        queue.add_after(1, millis(2));
+        let consumer = worker(world, "consumer", &queue, Duration::ZERO);
+        let producer = caller(world, "producer", &queue, |queue| queue.add_after(2, millis(9)));
+        sleep(world, millis(4));
+        let _ready = queue.len();
+        queue.done(token);
+        world.join(producer);
+        end(world, &queue, [consumer]);
+    }
+
+    fn reaches(history: &History) -> bool {
+        some(history, |before, event| {
+            let ready = before.spec.entry(&1).is_some_and(|entry| entry.until.is_none());
+            matches!(calls(event), Some(Call::Done(_))) && before.is_held(1) && ready
+        })
+    }
+}
+
+/// Times come while everybody is busy, and only the figures are refreshed (`workqueue:PQ-19`).
+pub(super) struct RefreshedWhileDue;
+
+impl Scenario<PriorityQueue> for RefreshedWhileDue {
+    const NAME: &'static str = "refreshed_while_due";
+    const SAYS: &'static str = "times come while the only consumer is busy and figures are told";
+
+    fn run<R: Runtime>(&self, world: &World<R, PriorityQueue>) {
+        let queue = queue(world);
+        queue.add(1);
+        let (token, ..) = queue.take_with_priority().expect("one item is ready");
+        queue.add_with(1, later(0, millis(2)));
+        queue.add_with(2, later(1, millis(4)));
+        queue.add_with(3, later(1, millis(90)));
+        let refresher = caller(world, "refresher", &queue, |queue| {
+            queue.refresh_metrics(millis(5));
+        });
+        sleep(world, millis(7));
+        queue.add_with(3, priority(2)); // waits no more
+        queue.add_with(3, priority(3));
+        sleep(world, millis(1));
+        queue.done(token);
+        for _ in 1..=3 {
+            let (token, ..) = queue.take_with_priority().expect("all are ready");
+            sleep(world, millis(1));
+            queue.done(token);
+        }
+        queue.shut_down();
+        world.join(refresher);
+    }
+
+    /// Both times have come when the figures are told.
+    fn reaches(history: &History) -> bool {
+        some(history, |before, event| {
+            matches!(calls(event), Some(Call::Refresh(_))) && before.spec.len() == 2
+        })
+    }
+}

@@ -1,0 +1,205 @@
+//! The reference's recorded traces of the work queue, replayed.
+
+use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
+
+use seatrial_core::machine::{Cx, Machine, Step as Stepped};
+use seatrial_core::queue::{Add, DoneKey, Drain, DrainUntil, Get, Len, Op, Queue as Rules, Ret};
+use seatrial_core::queue::{ShutDown, ShuttingDown};
+use seatrial_core::runtime::System;
+use serde_json::{Value, json};
+
+use super::Spec;
+use super::three_sets::{Mistake, ThreeSets};
+use crate::conformance::{Conformance, Gives, Replayed, Step, TRACES, Trace, TraceError};
+
+pub(super) fn all() -> Vec<Conformance> {
+    vec![Conformance {
+        traces_of: "workqueue",
+        carried: TRACES,
+        replay: replay_ours,
+        faithful: Some(replay_faithful),
+    }]
+}
+
+/// What the reference does to this day, which ours does better.
+const REFERENCE: &[Mistake] = &[Mistake::OneCondition, Mistake::DrainFlag, Mistake::DoneUnchecked];
+
+/// Replays on the machine that ships, predicting what the reference does against WQ-21.
+fn replay_ours(trace: &Trace) -> Result<Replayed, TraceError> {
+    let mut spec = Spec::new();
+    let mut machine = Driven::new(Rules::<String>::default());
+    trace.replay(|step| {
+        let waits_unprocessed = match step.op.as_str() {
+            "done" => {
+                let key = step.args.text("item")?.to_owned();
+                spec.dirty.contains(&key) && !spec.processing.contains(&key)
+            }
+            _ => false,
+        };
+        let gives = machine.step(step)?;
+        follow(&mut spec, step)?;
+        if waits_unprocessed {
+            // The reference pushes the waiting item a second time: its storage grows by one.
+            let grown = json!({ "len": spec.waiting.len() + 1 });
+            return Ok(Gives::Departs { rule: "workqueue:WQ-21", reference: grown });
+        }
+        Ok(Gives::Same(gives))
+    })
+}
+
+fn replay_faithful(trace: &Trace) -> Result<Replayed, TraceError> {
+    let mut machine = Driven::new(ThreeSets::<String>::with(REFERENCE));
+    trace.replay(|step| machine.step(step).map(Gives::Same))
+}
+
+/// Leads the sequential object through a step.
+fn follow(spec: &mut Spec<String>, step: &Step) -> Result<(), String> {
+    match step.op.as_str() {
+        "add" => drop(spec.add(&step.args.text("item")?.to_owned())),
+        "get" => drop(spec.get()),
+        "done" => drop(spec.done(&step.args.text("item")?.to_owned())),
+        "shutdown" | "shutdown_with_drain" => spec.shutting_down = true,
+        _ => {}
+    }
+    Ok(())
+}
+
+/// A machine driven by the words of a trace.
+struct Driven<M> {
+    machine: M,
+    system: System,
+}
+
+impl<M: Machine<Op = Op<String>, Ret = Ret<String>>> Driven<M> {
+    fn new(machine: M) -> Self {
+        Self { machine, system: System::new() }
+    }
+
+    fn call(&mut self, mut op: Op<String>) -> Result<Ret<String>, String> {
+        let step = self.machine.step(&mut op, &mut Cx::new(&self.system));
+        self.machine.assert_valid();
+        match step {
+            Stepped::Done(ret) => Ok(ret),
+            Stepped::Held(_) | Stepped::Wait { .. } => {
+                Err("the call would block, and no recorded call does".to_owned())
+            }
+        }
+    }
+
+    fn len(&mut self) -> Result<usize, String> {
+        match self.call(Op::Len(Len))? {
+            Ret::Len(len) => Ok(len),
+            other => Err(format!("len returned {other:?}")),
+        }
+    }
+
+    fn step(&mut self, step: &Step) -> Result<Value, String> {
+        let hashed = |key: &str| BuildHasherDefault::<DefaultHasher>::default().hash_one(key);
+        match step.op.as_str() {
+            "add" => {
+                let key = step.args.text("item")?.to_owned();
+                let hash = hashed(&key);
+                self.call(Op::Add(Add { key: Some(key), hash }))?;
+                Ok(json!({ "len": self.len()? }))
+            }
+            "get" => match self.call(Op::Get(Get))? {
+                Ret::Get(Some((_, item))) => Ok(json!({ "item": item, "shutdown": false })),
+                _ => Ok(json!({ "shutdown": true })),
+            },
+            "done" => {
+                let key = step.args.text("item")?.to_owned();
+                let hash = hashed(&key);
+                self.call(Op::DoneKey(DoneKey { key, hash }))?;
+                Ok(json!({ "len": self.len()? }))
+            }
+            "len" => Ok(json!(self.len()?)),
+            "shutting_down" => match self.call(Op::ShuttingDown(ShuttingDown))? {
+                Ret::ShuttingDown(says) => Ok(json!(says)),
+                other => Err(format!("shutting_down returned {other:?}")),
+            },
+            "shutdown" => self.call(Op::ShutDown(ShutDown)).map(|_| Value::Null),
+            "shutdown_with_drain" => {
+                let until = DrainUntil::NothingInFlight;
+                self.call(Op::Drain(Drain { until, began: None })).map(|_| Value::Null)
+            }
+            other => Err(format!("a work queue has no call '{other}'")),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::{BTreeSet, VecDeque};
+
+    use super::*;
+    use crate::random::random_bytes;
+
+    /// What the reference does, misused or not: a list and two sets, and nothing that counts.
+    #[derive(Default)]
+    struct Containers {
+        queue: VecDeque<String>,
+        dirty: BTreeSet<String>,
+        processing: BTreeSet<String>,
+    }
+
+    impl Containers {
+        fn add(&mut self, key: String) {
+            if self.dirty.insert(key.clone()) && !self.processing.contains(&key) {
+                self.queue.push_back(key);
+            }
+        }
+
+        fn get(&mut self) -> Option<String> {
+            let key = self.queue.pop_front()?;
+            self.processing.insert(key.clone());
+            self.dirty.remove(&key);
+            Some(key)
+        }
+
+        fn done(&mut self, key: String) {
+            self.processing.remove(&key);
+            if self.dirty.contains(&key) {
+                self.queue.push_back(key);
+            }
+        }
+    }
+
+    /// Runs calls, a byte each, on the faithful variant and on the containers. Done names any item,
+    /// waiting, in processing twice, or neither.
+    fn agree(bytes: &[u8]) {
+        let mut ours = Driven::new(ThreeSets::<String>::with(REFERENCE));
+        let mut theirs = Containers::default();
+        for byte in bytes {
+            let key = (byte % 3).to_string();
+            match byte / 3 % 3 {
+                0 => {
+                    ours.call(Op::Add(Add { key: Some(key.clone()), hash: 0 })).unwrap();
+                    theirs.add(key);
+                }
+                1 if !theirs.queue.is_empty() => {
+                    let Ok(Ret::Get(taken)) = ours.call(Op::Get(Get)) else { panic!("it waits") };
+                    assert_eq!(taken.map(|(_, key)| key), theirs.get());
+                }
+                1 => {}
+                _ => {
+                    ours.call(Op::DoneKey(DoneKey { key: key.clone(), hash: 0 })).unwrap();
+                    theirs.done(key);
+                }
+            }
+            assert_eq!(ours.len(), Ok(theirs.queue.len()), "{bytes:?} at {byte}");
+        }
+    }
+
+    #[test]
+    fn the_faithful_variant_is_misused_as_the_reference_is() {
+        (0..2_000).for_each(|seed| agree(&random_bytes(seed, 60)));
+    }
+
+    #[test]
+    fn one_done_ends_all_deliveries_of_an_item_that_was_queued_twice() {
+        const ADD: u8 = 0;
+        const GET: u8 = 3;
+        const DONE: u8 = 6;
+        agree(&[ADD, DONE, DONE, GET, GET, DONE, ADD]); // two wait, not one
+    }
+}

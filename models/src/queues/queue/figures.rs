@@ -1,0 +1,98 @@
+//! What a queue should tell a metrics library, by what happened.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use seatrial_core::queue::{Done, DoneKey, Finished, Op, Ret};
+use seatrial_core::runtime::Instant;
+
+use super::ledger::{Ledger, token_number};
+use super::{Event, Queue};
+use crate::trial::figures::{Books, Figures, unfinished};
+use crate::trial::{self, Told, What};
+
+/// How many items whose time has come one step of a queue with times adds.
+pub(in crate::queues) const AT_ONCE: usize = 64;
+
+/// When items were added and handed out, and what follows from it.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Known {
+    ledger: Ledger,
+    /// When what is dirty became so (`workqueue:MX-5`, `MX-9`).
+    added: BTreeMap<u8, Instant>,
+    /// When what is in processing was handed out.
+    taken: BTreeMap<(u8, u64), Instant>,
+    figures: Figures,
+}
+
+impl Known {
+    fn took(&mut self, delivery: (u8, u64), at: Instant) {
+        if let Some(taken) = self.taken.remove(&delivery) {
+            self.figures.work.push(at.since(taken));
+        }
+    }
+
+    /// Tells times, if this step ends or begins a delivery.
+    fn times(&mut self, event: &Event) {
+        let (object, at) = (event.object, event.at);
+        match event.returned() {
+            Some((_, Ret::Get(Some((token, key))))) => {
+                let added = self.added.remove(key);
+                self.figures.latency.extend(added.map(|added| at.since(added)));
+                self.taken.insert((object, token_number(*token)), at);
+            }
+            Some((Op::Done(Done(token)), Ret::Done(Finished::Ended(_)))) => {
+                self.took((object, token_number(*token)), at);
+            }
+            Some((Op::DoneKey(DoneKey { key, .. }), Ret::DoneKey(Finished::Ended(_)))) => {
+                let all = &self.ledger.deliveries;
+                let found = all.iter().find(|(_, delivered)| *delivered == key);
+                if let Some(delivery) = found.map(|(delivery, _)| *delivery) {
+                    self.took(delivery, at);
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+impl trial::Ledger<Queue> for Known {
+    fn apply(&mut self, event: &Event) {
+        self.times(event);
+        trial::Ledger::apply(&mut self.ledger, event);
+        for key in &self.ledger.spec.dirty {
+            if !self.added.contains_key(key) {
+                self.added.insert(*key, event.at);
+                self.figures.added += 1;
+            }
+        }
+        let ticks = |told: &Told| matches!(told, Told::Unfinished(..));
+        if event.told.iter().flatten().any(ticks) {
+            let took = self.taken.values().map(|taken| event.at.since(*taken));
+            self.figures.unfinished = Some(unfinished(took));
+        }
+    }
+
+    fn parts(event: &Event) -> Cow<'_, [Event]> {
+        <Ledger as trial::Ledger<Queue>>::parts(event)
+    }
+}
+
+impl Books<Queue> for Known {
+    /// Of queues with times: here nothing adds so many together.
+    const AT_ONCE: usize = AT_ONCE;
+
+    fn begin(&mut self) {
+        self.figures.forget_times();
+    }
+
+    fn due(&self) -> Figures {
+        let dirty = self.ledger.spec.dirty.len();
+        let depth = (dirty > 0).then_some((None, dirty as i64));
+        Figures { depth: depth.into_iter().collect(), ..self.figures.clone() }
+    }
+
+    fn is_judged(event: &Event) -> bool {
+        !matches!(&event.what, What::Step { op: Op::ShuttingDown(_), .. })
+    }
+}

@@ -1,0 +1,181 @@
+//! The work queue's page.
+//!
+//! | promise | invariant | scenario | a mutant that breaks it |
+//! |---|---|---|---|
+//! | an item is never processed by two consumers at a time | `never_concurrent` | `add_while_processing` | `queue_while_processing` |
+//! | an item added while processed is delivered once more | `dirty_is_requeued` | `add_while_processing`, `drain_with_reprocess` | `lost_requeue`, `no_requeue_in_shutdown` |
+//! | nobody sleeps or leaves while an item waits | `nothing_lost` | `shut_down_while_waiting` | `shutdown_ends_consumers`, `discard_at_shutdown` |
+//! | a batch is its calls in a row | all of these | `batch_for_waiters`, `batch_while_processing` | `add_all_wakes_one`, `done_all_forgets_dirty` |
+//! | no more deliveries than needs | `stingy` | `two_producers_one_item`, `misuse` | `no_deduplication`, `done_queues_twice` |
+//! | first in, first out | `fair` | `two_workers` | `last_in_first_out`, `requeue_in_front` |
+//! | len counts what waits | `len_counts_waiting` | `drain_released_by_shutdown` | `len_counts_processing` |
+//! | shutdown is final | `shutdown_is_final` | `shut_down_while_waiting` | `accept_after_shutdown`, `empty_is_shut_down` |
+//! | done ends its own delivery | `done_ends_its_own_delivery` | `stale_token` | `done_by_value` |
+//! | a drain waits for what it says | `drain_waits` | `strict_drain`, `two_drains` | `drain_looks_at_waiting_only` |
+//! | the depth told is what waits | `depth_is_told` | `timed` | `duplicate_is_counted` |
+//! | latency counts from the add | `latency_is_told` | `timed` | `time_is_not_renewed` |
+//! | work counts from the hand-out | `work_is_told` | `timed` | `work_counts_from_the_add` |
+//! | no wake-up is lost | `no_lost_wakeup` | `two_workers`, `workers_go_on`, `dropped_getter` | `add_never_wakes`, `dropped_getter_swallows_wake` |
+//! | shutdown wakes every consumer | `shutdown_wakes_consumers` | `shut_down_while_waiting` | `shutdown_wakes_one` |
+//! | every drain returns | `drains_return` | `two_drains` | `single_waiter_signal` |
+//! | shutdown releases every earlier drain | `shutdown_releases_drains` | `drain_after_shutdown` | `new_drain_undoes_release` |
+
+mod conformance;
+mod figures;
+mod invariants;
+#[cfg(test)]
+mod laws;
+mod ledger;
+mod mutants;
+pub mod op;
+mod pair;
+#[cfg(test)]
+mod proptest;
+mod scenarios;
+mod spec;
+pub mod states;
+mod three_sets;
+
+use seatrial_core::machine::Step;
+use seatrial_core::queue::{Drain, DrainUntil, Fifo, Finished, Op, Queue as Rules, Ret};
+
+use crate::conformance::Conformance;
+use crate::items::listener::metrics;
+use crate::trial::{
+    Component, DynScenario, EventOf, HistoryOf, Invariant, MachineOf, Mutant, OpOf, Property,
+    RetOf, Simulation, component_tests,
+};
+
+pub(in crate::queues) use figures::AT_ONCE;
+pub use spec::Spec;
+
+/// The work queue, as a component under trial.
+#[derive(Clone, Copy, Debug)]
+pub struct Queue;
+
+type Event = EventOf<Queue>;
+type History = HistoryOf<Queue>;
+
+impl Component for Queue {
+    type Machine = Rules<u8>;
+
+    const NAME: &'static str = "queue";
+    const SAYS: &'static str = "the de-duplicating work queue";
+
+    fn machine() -> MachineOf<Self> {
+        Box::new(Rules::<u8>::measured(Fifo::default(), &metrics()))
+    }
+
+    fn scenarios() -> Vec<Box<dyn DynScenario<Self>>> {
+        scenarios::all()
+    }
+
+    fn simulations() -> Vec<Box<dyn Simulation<Self>>> {
+        states::all()
+    }
+
+    fn invariants() -> Vec<Invariant<Self>> {
+        invariants::all()
+    }
+
+    fn mutants() -> Vec<Mutant<Self>> {
+        mutants::all()
+    }
+
+    fn never_alone() -> &'static [(&'static str, &'static str)] {
+        &[
+            (
+                "never_concurrent",
+                "a delivery too many leaves the books wrong, so `stingy` breaks where nobody had added \
+                 the item again, and `nothing_lost` later where somebody had; this names the cause",
+            ),
+            (
+                "dirty_is_requeued",
+                "`nothing_lost` looks at the same moments and at more items; this names the requeue",
+            ),
+        ]
+    }
+
+    fn describe(op: &OpOf<Self>, outcome: &Step<RetOf<Self>>) -> String {
+        let waits = matches!(outcome, Step::Wait { .. });
+        match (op, outcome) {
+            (Op::Add(add), _) => {
+                format!("add {}", add.key.map_or("nothing".to_owned(), |key| key.to_string()))
+            }
+            (Op::Get(_), Step::Done(Ret::Get(Some((_, key))))) => format!("get -> {key}"),
+            (Op::Get(_), Step::Done(_)) => "get -> shut down".to_owned(),
+            (Op::Get(_), _) => "get sleeps".to_owned(),
+            (_, Step::Done(Ret::Done(Finished::NotInProcessing))) => "done: no effect".to_owned(),
+            (Op::AddAll(all), _) => {
+                let keys: Vec<_> = all.0.iter().filter_map(|add| add.key).collect();
+                format!("add all of {keys:?}")
+            }
+            (Op::GetBatch(_), Step::Done(Ret::GetBatch(taken))) if !taken.is_empty() => {
+                let keys: Vec<_> = taken.iter().map(|(_, key)| key).collect();
+                format!("get a batch -> {keys:?}")
+            }
+            (Op::GetBatch(_), Step::Done(_)) => "get a batch -> shut down".to_owned(),
+            (Op::GetBatch(_), _) => "get a batch sleeps".to_owned(),
+            (Op::DoneAll(all), _) => {
+                let deliveries: Vec<_> = all.0.iter().map(|done| done.0.delivery()).collect();
+                format!("done, deliveries {deliveries:?}")
+            }
+            (Op::Done(done), _) => format!("done, delivery {}", done.0.delivery()),
+            (Op::DoneKey(done), _) => format!("done {}", done.key),
+            (Op::ShutDown(_), _) => "shut down".to_owned(),
+            (Op::Drain(Drain { until, .. }), _) => {
+                let strict = *until == DrainUntil::AllWorkDone;
+                let kind = if strict { "strict drain" } else { "drain" };
+                format!("{kind} {}", if waits { "sleeps" } else { "returns" })
+            }
+            (Op::Len(_), Step::Done(Ret::Len(len))) => format!("len -> {len}"),
+            (Op::ShuttingDown(_), Step::Done(Ret::ShuttingDown(says))) => {
+                format!("shutting down -> {says}")
+            }
+            (op, outcome) => format!("{op:?} -> {outcome:?}"),
+        }
+    }
+
+    fn conformance() -> Vec<Conformance> {
+        conformance::all()
+    }
+
+    fn fuzz() -> Option<fn(&[u8])> {
+        Some(op::check_bytes)
+    }
+
+    fn fuzz_mutant(mutant: &Mutant<Self>) -> Option<Property> {
+        let make = mutant.make;
+        Some(Box::new(move |bytes| op::check_on(&op::decode(bytes), make())))
+    }
+
+    fn is_of_waking(mutant: &Mutant<Self>) -> bool {
+        mutants::is_of_waking(mutant)
+    }
+}
+
+component_tests! {
+    Queue;
+    scenarios:
+        two_producers_one_item,
+        add_while_processing,
+        two_getters,
+        two_workers,
+        workers_go_on,
+        shut_down_while_waiting,
+        drain_released_by_shutdown,
+        two_drains,
+        drain_after_shutdown,
+        drain_with_reprocess,
+        strict_drain,
+        stale_token,
+        misuse,
+        panicking_worker,
+        task_and_thread,
+        dropped_getter,
+        dropped_drain,
+        batch_for_waiters,
+        batch_while_processing,
+        timed;
+    also: mutants, conformance, fuzz
+}

@@ -1,0 +1,236 @@
+//! The queue's bugs: one changed rule or one changed wake each.
+
+use seatrial_core::machine::{Passed, Step};
+use seatrial_core::queue::{DRAINS, Fifo, Finished, GETTERS, Op, Queue as Rules, Ret};
+
+use super::Queue;
+use super::three_sets::Mistake::{self, *};
+use super::three_sets::ThreeSets;
+use crate::items::listener::metrics;
+use crate::trial::{Edit, Edited, Forgetful, MachineOf, Mutant, Retell, Retold, at_most, mutants};
+use crate::trial::{Mistold, Telling, Told};
+
+pub(super) fn all() -> Vec<Mutant<Queue>> {
+    [exhibits(), rules(), answers(), figures(), wakes(), of_shells(), equivalents()].concat()
+}
+
+/// Tells whether a mutant is the machine that ships with its wakes edited.
+pub(super) fn is_of_waking(mutant: &Mutant<Queue>) -> bool {
+    [wakes(), of_shells(), equivalents()].concat().iter().any(|edited| edited.name == mutant.name)
+}
+
+/// The algorithm of the reference without any mistake.
+#[cfg(test)]
+pub(super) fn without_mistake() -> MachineOf<Queue> {
+    mistaken(&[])
+}
+
+/// The algorithm of the reference with mistakes.
+fn mistaken(mistakes: &'static [Mistake]) -> MachineOf<Queue> {
+    Box::new(ThreeSets::<u8>::with(mistakes))
+}
+
+/// The machine that ships, its wakes edited after each step.
+fn edited(edit: Edit<Rules<u8>>) -> MachineOf<Queue> {
+    Box::new(Edited { machine: Rules::default(), edit })
+}
+
+/// The machine that ships, under a shell that forgets to pass something on.
+fn forgets(what: Passed) -> MachineOf<Queue> {
+    Box::new(Forgetful { machine: Rules::<u8>::default(), forgets: what })
+}
+
+/// The machine that ships, its answers edited.
+fn retold(retell: Retell<Rules<u8>>) -> MachineOf<Queue> {
+    Box::new(Retold { machine: Rules::default(), retell })
+}
+
+/// The machine that ships, with what it tells a metrics library edited.
+fn mistold(edit: fn(&mut Telling<'_, Rules<u8>>)) -> MachineOf<Queue> {
+    Box::new(Mistold::new(Rules::measured(Fifo::default(), &metrics()), edit))
+}
+
+fn exhibits() -> Vec<Mutant<Queue>> {
+    mutants! { mistaken:
+        Exhibit "single_waiter_signal" from "museum O1":
+            (&[OneCondition]) breaks ["drains_return"];
+        Exhibit "new_drain_undoes_release" from "museum O4":
+            (&[DrainFlag]) breaks ["shutdown_releases_drains"];
+        Exhibit "lost_retake" from "museum W1":
+            (&[DrainFlag, DrainTestsThenSleeps]) breaks ["shutdown_releases_drains"];
+        Exhibit "done_queues_twice" from "workqueue:WQ-21, original":
+            (&[DoneUnchecked]) breaks ["stingy", "never_concurrent"];
+    }
+}
+
+fn rules() -> Vec<Mutant<Queue>> {
+    mutants! { mistaken:
+        Seeded "shutdown_ends_consumers" from "museum W14":
+            (&[ShutdownEndsConsumers]) breaks ["nothing_lost"];
+        Seeded "queue_while_processing" from "own: the processing test forgotten in add":
+            (&[QueueWhileProcessing]) breaks ["never_concurrent"];
+        Seeded "lost_requeue" from "own: the dirty test forgotten in done":
+            (&[ForgetDirtyAtDone]) breaks ["dirty_is_requeued"];
+        Seeded "clean_at_done" from "workqueue:SE-3":
+            (&[CleanAtDone]) breaks ["stingy"];
+        Seeded "no_deduplication" from "own: the dirty test forgotten in add":
+            (&[NoDeduplication]) breaks ["stingy"];
+        Seeded "no_requeue_in_shutdown" from "own: the push in done gated by shutdown":
+            (&[NoRequeueInShutdown]) breaks ["dirty_is_requeued"];
+        Seeded "discard_at_shutdown" from "own: shutdown clears the queue":
+            (&[DiscardAtShutdown]) breaks ["nothing_lost"];
+        Seeded "accept_after_shutdown" from "own: the first test forgotten in add":
+            (&[AcceptAfterShutdown]) breaks ["shutdown_is_final"];
+        Seeded "empty_is_shut_down" from "own: whoever finds nothing is sent home":
+            (&[EmptyIsShutDown]) breaks ["shutdown_is_final"];
+        Seeded "last_in_first_out" from "own: popped at the wrong end":
+            (&[LastInFirstOut]) breaks ["fair"];
+        Seeded "requeue_in_front" from "own: done pushes at the wrong end":
+            (&[RequeueInFront]) breaks ["fair"];
+        Seeded "len_counts_processing" from "own: len of the dirty set's kind":
+            (&[LenCountsProcessing]) breaks ["len_counts_waiting"];
+        Seeded "drain_looks_at_waiting_only" from "workqueue:SE-7":
+            (&[DrainLooksAtWaitingOnly]) breaks ["drain_waits"];
+        Seeded "strict_drain_ignores_waiting" from "museum O2":
+            (&[StrictDrainIgnoresWaiting]) breaks ["drain_waits"];
+        Seeded "strict_drain_misses_returning" from "museum O2":
+            (&[StrictDrainMissesReturning]) breaks ["drain_waits"];
+        Seeded "drain_hides_shutdown" from "own: the flag set after the wait":
+            (&[DrainHidesShutdown]) breaks ["shutdown_is_final", "shutdown_wakes_consumers"];
+        Seeded "shutdown_waits_for_items" from "workqueue:SE-6":
+            (&[ShutdownWaitsForItems]) breaks ["terminates"];
+        Seeded "done_by_value" from "workqueue:WQ-22":
+            (&[DoneByValue]) breaks ["done_ends_its_own_delivery"];
+        Seeded "add_all_stops_at_known"
+            from "own: the return of add copied into the loop of a batch":
+            (&[AddAllStopsAtKnown]) breaks ["nothing_lost"];
+        Seeded "done_all_forgets_dirty"
+            from "own: the dirty test forgotten in the loop of a batch":
+            (&[DoneAllForgetsDirty]) breaks ["dirty_is_requeued"];
+        Seeded "batch_takes_all"
+            from "own: a batch empties the storage, and returns what was asked":
+            (&[BatchTakesAll]) breaks ["nothing_lost"];
+    }
+}
+
+fn answers() -> Vec<Mutant<Queue>> {
+    mutants! { retold:
+        Seeded "stale_done_says_ended" from "own: done tells what it was asked, not what it did":
+            (|step, _| if let Step::Done(Ret::Done(told @ Finished::NotInProcessing)) = step {
+                *told = Finished::Ended(None);
+            }) breaks ["done_ends_its_own_delivery"];
+        Seeded "stale_name_says_ended" from "own: the same of done by name":
+            (|step, _| if let Step::Done(Ret::DoneKey(told @ Finished::NotInProcessing)) = step {
+                *told = Finished::Ended(None);
+            }) breaks ["done_ends_its_own_delivery"];
+        Seeded "done_is_denied" from "own: the answer of another branch":
+            (|step, _| if let Step::Done(Ret::Done(told)) = step {
+                *told = Finished::NotInProcessing;
+            }) breaks ["done_ends_its_own_delivery"];
+    }
+}
+
+fn figures() -> Vec<Mutant<Queue>> {
+    mutants! { mistold:
+        Seeded "duplicate_is_counted" from "workqueue:SE-1":
+            (|step| if matches!(step.op, Op::Add(_)) && step.told.is_empty()
+                && !step.machine.is_shutting_down() {
+                step.told.extend([Told::Added, Told::Depth(None, 1)]);
+            }) breaks ["depth_is_told"];
+        Seeded "dirty_is_not_counted" from "workqueue:MX-8, counted where it is queued":
+            (|step| if matches!(step.op, Op::Add(_)) && step.machine.is_empty() {
+                step.told.clear();
+            }) breaks ["depth_is_told"];
+        Seeded "time_is_not_renewed" from "own: a time is put down once and for all":
+            (|step| match (step.op, step.outcome) {
+                (Op::Add(add), _) if !step.told.is_empty() => {
+                    let key = add.key.expect("a call to add carries its item");
+                    step.notes.moments.entry(key).or_insert(step.at);
+                }
+                (_, Step::Done(Ret::Get(Some((_, key))))) => retime(step, *key),
+                _ => {}
+            }) breaks ["latency_is_told"];
+        Seeded "done_renews_the_time" from "workqueue:MX-9, timed from the push":
+            (|step| {
+                let waits = step.machine.waiting().last().copied();
+                let more = step.machine.len() > step.notes.count;
+                step.notes.count = step.machine.len();
+                match (waits, step.outcome) {
+                    (Some(key), _) if more => _ = step.notes.moments.insert(key, step.at),
+                    (_, Step::Done(Ret::Get(Some((_, key))))) => retime(step, *key),
+                    _ => {}
+                }
+            }) breaks ["latency_is_told"];
+        Seeded "work_counts_from_the_add" from "workqueue:MX-7":
+            (|step| for figure in step.told.iter_mut() {
+                match figure {
+                    Told::Latency(waited) => {
+                        step.notes.count = waited.as_nanos() as usize;
+                    }
+                    Told::Work(took) => {
+                        *took += std::time::Duration::from_nanos(step.notes.count as u64);
+                    }
+                    _ => {}
+                }
+            }) breaks ["work_is_told"];
+    }
+}
+
+/// Tells that an item has waited since a moment that was put down.
+fn retime(step: &mut Telling<'_, Rules<u8>>, key: u8) {
+    let Some(since) = step.notes.moments.get(&key) else { return };
+    for figure in step.told.iter_mut() {
+        if let Told::Latency(waited) = figure {
+            *waited = step.at.since(*since);
+        }
+    }
+}
+
+fn wakes() -> Vec<Mutant<Queue>> {
+    mutants! { edited:
+        Seeded "add_never_wakes" from "own: the signal forgotten in add":
+            (at_most!(0, GETTERS, Op::Add(_))) breaks ["no_lost_wakeup"];
+        Seeded "add_wakes_if_it_was_empty" from "own: signalled on the first item only":
+            (|op, wakes, rules| if matches!(op, Op::Add(_)) && rules.len() > 1 {
+                wakes.set(GETTERS, 0);
+            }) breaks ["no_lost_wakeup"];
+        Seeded "requeue_without_waking" from "own: the signal forgotten in done":
+            (at_most!(0, GETTERS, Op::Done(_))) breaks ["no_lost_wakeup"];
+        Seeded "shutdown_wakes_one" from "own: signalled where all must wake":
+            (at_most!(1, GETTERS, Op::ShutDown(_))) breaks ["shutdown_wakes_consumers"];
+        Seeded "drain_wakes_no_consumer" from "own: the broadcast forgotten in drain":
+            (at_most!(0, GETTERS, Op::Drain(_))) breaks ["shutdown_wakes_consumers"];
+        Seeded "shutdown_wakes_no_drain" from "own: drains have a channel of their own":
+            (at_most!(0, DRAINS, Op::ShutDown(_))) breaks ["shutdown_releases_drains"];
+        Seeded "done_wakes_one_drain" from "workqueue:SE-4":
+            (at_most!(1, DRAINS, Op::Done(_))) breaks ["drains_return"];
+        Seeded "done_wakes_no_drain" from "own: the broadcast forgotten in done":
+            (at_most!(0, DRAINS, Op::Done(_))) breaks ["drains_return"];
+        Seeded "add_all_wakes_one" from "own: a batch signals as a single add does":
+            (at_most!(1, GETTERS, Op::AddAll(_))) breaks ["no_lost_wakeup"];
+        Seeded "done_all_wakes_nobody" from "own: the signal forgotten in the loop of a batch":
+            (at_most!(0, GETTERS, Op::DoneAll(_))) breaks ["no_lost_wakeup"];
+    }
+}
+
+/// The machine that ships, under a shell that forgets something.
+pub(super) fn of_shells() -> Vec<Mutant<Queue>> {
+    mutants! { forgets:
+        Seeded "dropped_getter_swallows_wake"
+            from "museum P1, a getter that leaves without passing its wake-up on":
+            (Passed::WakeUp) breaks ["no_lost_wakeup"];
+    }
+}
+
+fn equivalents() -> Vec<Mutant<Queue>> {
+    mutants! { edited:
+        Equivalent("a woken consumer looks again before it returns: it costs, it breaks nothing")
+        "add_wakes_everybody" from "own: broadcast where one is enough":
+            (|op, wakes, _| if matches!(op, Op::Add(_)) && wakes.get(GETTERS) > 0 {
+                wakes.all(GETTERS);
+            }) breaks [];
+        Equivalent("a woken drain looks again before it returns")
+        "every_done_wakes_drains" from "own: no test for an empty processing set":
+            (|op, wakes, _| if matches!(op, Op::Done(_)) { wakes.all(DRAINS) }) breaks [];
+    }
+}

@@ -1,0 +1,129 @@
+//! Random calls on one thread: the machine agrees with the sequential object, broken ones do not.
+
+use std::sync::Arc;
+
+use ::proptest::collection::vec;
+use ::proptest::prelude::*;
+use seatrial_core::queue::{Queue as Rules, Slot, Storage, WorkQueue};
+use seatrial_core::runtime::System;
+
+use super::op::{Op, check, check_bytes, check_on, decode};
+use super::{Queue, mutants};
+use crate::by_hand::doubt::notices;
+use crate::regressions::regressions;
+use crate::trial::{Component, MachineOf, MutantKind};
+
+fn op() -> impl Strategy<Value = Op> {
+    let key = 0..5_u8;
+    prop_oneof![
+        8 => key.clone().prop_map(Op::Add),
+        2 => (0..5_u8, 1..4_u8).prop_map(|(first, more)| Op::AddAll(first, more)),
+        6 => Just(Op::Get),
+        2 => (0..4_u8).prop_map(Op::GetBatch),
+        2 => (0..4_u8).prop_map(Op::DoneAll),
+        6 => any::<u8>().prop_map(Op::Done),
+        2 => any::<u8>().prop_map(Op::DoneAgain),
+        2 => (0..6_u8, 0..6_u8).prop_map(|(slot, delivery)| Op::DoneForeign(slot, delivery)),
+        2 => key.prop_map(Op::DoneKey),
+        1 => Just(Op::ShutDown),
+        1 => Just(Op::Drain),
+        1 => Just(Op::StrictDrain),
+        6 => any::<u8>().prop_map(Op::Resume),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig {
+        cases: 512,
+        failure_persistence: regressions!("queue"),
+        ..ProptestConfig::default()
+    })]
+
+    #[test]
+    fn the_machine_agrees_with_the_sequential_object(ops in vec(op(), 0..80)) {
+        check(&ops);
+    }
+
+    #[test]
+    fn the_machine_agrees_with_it_whatever_bytes_say(bytes in vec(any::<u8>(), 0..300)) {
+        check_bytes(&bytes);
+    }
+
+    #[test]
+    fn storage_is_called_within_its_contract(ops in vec(op(), 0..80)) {
+        check_on(&ops, Box::new(Rules::<u8, Strict>::new(Strict::default())));
+    }
+}
+
+/// First in, first out, and strict about the contract of a storage.
+#[derive(Default)]
+struct Strict(Vec<(Slot, u8)>);
+
+impl Strict {
+    fn holds(&self, slot: Slot) -> bool {
+        self.0.iter().any(|(held, _)| *held == slot)
+    }
+}
+
+impl Storage<u8> for Strict {
+    fn push(&mut self, slot: Slot, key: &u8) {
+        assert!(!self.holds(slot) && self.0.iter().all(|(_, held)| held != key), "pushed twice");
+        self.0.push((slot, *key));
+    }
+
+    fn pop(&mut self) -> Option<Slot> {
+        assert!(!self.0.is_empty(), "popped when empty");
+        Some(self.0.remove(0).0)
+    }
+
+    fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    fn touch(&mut self, slot: Slot, key: &u8) {
+        assert!(self.0.contains(&(slot, *key)), "touched though it is not stored");
+    }
+}
+
+#[test]
+fn a_done_item_is_kept_alive_by_nothing() {
+    let queue = WorkQueue::new(&System::new());
+    let key: Arc<str> = "default/web".into();
+    for _ in 0..3 {
+        queue.add(Arc::clone(&key));
+        let (token, delivered) = queue.take().expect("it waits");
+        queue.add(delivered);
+        queue.done(token);
+        let (token, delivered) = queue.take().expect("it was added while it was processed");
+        queue.done(token);
+        drop(delivered);
+        assert_eq!(Arc::strong_count(&key), 1);
+    }
+}
+
+fn is_noticed(make: fn() -> MachineOf<Queue>) -> bool {
+    notices(|bytes| check_on(&decode(bytes), make()))
+}
+
+#[test]
+fn random_bytes_notice_every_mutant() {
+    let guilty = |kind| !matches!(kind, MutantKind::Equivalent(_));
+    let mutants = mutants::all();
+    // A call that is given up is none of bytes, and a shell that forgets is seen by nobody else.
+    let of_shells = mutants::of_shells();
+    let is_of_a_shell = |name: &str| of_shells.iter().any(|mutant| mutant.name == name);
+    let guilty = mutants.iter().filter(|it| guilty(it.kind) && !is_of_a_shell(it.name));
+    let unnoticed = guilty.filter(|mutant| !is_noticed(mutant.make)).map(|mutant| mutant.name);
+    assert_eq!(unnoticed.collect::<Vec<_>>(), [""; 0]);
+}
+
+#[test]
+fn random_bytes_acquit_equivalent_mutants_and_the_algorithm_of_the_reference() {
+    for mutant in mutants::all() {
+        if matches!(mutant.kind, MutantKind::Equivalent(_)) {
+            assert!(!is_noticed(mutant.make), "{}", mutant.name);
+        }
+    }
+    assert!(!is_noticed(mutants::without_mistake));
+    assert!(!is_noticed(Queue::machine));
+}

@@ -1,0 +1,93 @@
+//! Small concurrent programs on the queue, each named by the case that it must reach.
+
+mod batches;
+mod delivery;
+mod shutdown;
+mod tasks;
+mod trouble;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use seatrial_core::machine::{Boxed, Step};
+use seatrial_core::queue::{Fifo, Op, Queue as Rules, WorkQueue};
+use seatrial_core::runtime::Runtime;
+
+use super::ledger::Ledger;
+use super::{Event, History, Queue};
+use crate::items::{self, FixedHasher, Worked, caller};
+use crate::trial::{DynScenario, Ledger as _, What, World};
+
+pub(super) fn all() -> Vec<Box<dyn DynScenario<Queue>>> {
+    vec![
+        Box::new(delivery::TwoProducersOneItem),
+        Box::new(delivery::AddWhileProcessing),
+        Box::new(delivery::TwoGetters),
+        Box::new(delivery::TwoWorkers),
+        Box::new(delivery::WorkersGoOn),
+        Box::new(shutdown::ShutDownWhileWaiting),
+        Box::new(shutdown::DrainReleasedByShutdown),
+        Box::new(shutdown::TwoDrains),
+        Box::new(shutdown::DrainAfterShutdown),
+        Box::new(shutdown::DrainWithReprocess),
+        Box::new(shutdown::StrictDrain),
+        Box::new(trouble::StaleToken),
+        Box::new(trouble::Misuse),
+        Box::new(trouble::PanickingWorker),
+        Box::new(tasks::TaskAndThread),
+        Box::new(tasks::DroppedGetter),
+        Box::new(tasks::DroppedDrain),
+        Box::new(batches::BatchForWaiters),
+        Box::new(batches::BatchWhileProcessing),
+        Box::new(delivery::Timed),
+    ]
+}
+
+type Queued<R> = WorkQueue<u8, R, Fifo, FixedHasher, Boxed<Rules<u8>>>;
+type Tried<R> = Arc<Queued<R>>;
+
+fn queue<R: Runtime>(world: &World<R, Queue>) -> Tried<R> {
+    Arc::new(WorkQueue::with_host(world.runtime(), FixedHasher::default(), world.machine()))
+}
+
+impl<R: Runtime> Worked for Queued<R> {
+    fn work_once(&self, work: impl FnOnce()) -> bool {
+        let Some((token, _)) = self.take() else { return false };
+        work();
+        self.done(token);
+        true
+    }
+
+    fn shut_down(&self) {
+        self.shut_down();
+    }
+}
+
+/// A consumer that works until the queue is shut down and empty, in no time.
+fn worker<R: Runtime>(world: &World<R, Queue>, name: &str, queue: &Tried<R>) -> R::Join<()> {
+    items::worker(world, name, queue, Duration::ZERO)
+}
+
+/// Tells whether some event meets a condition that knows what happened before it.
+fn some(history: &History, wanted: impl Fn(&Ledger, &Event) -> bool) -> bool {
+    Ledger::some(history, wanted)
+}
+
+fn adds(event: &Event) -> Option<u8> {
+    match &event.what {
+        What::Step { op: Op::Add(add), .. } => add.key,
+        _ => None,
+    }
+}
+
+fn ends(event: &Event) -> bool {
+    matches!(&event.what, What::Step { op: Op::Done(_), .. })
+}
+
+fn drain_waits(event: &Event) -> bool {
+    matches!(&event.what, What::Step { op: Op::Drain(_), outcome: Step::Wait { .. }, .. })
+}
+
+fn drain_returns(event: &Event) -> bool {
+    matches!(event.returned(), Some((Op::Drain(_), _)))
+}

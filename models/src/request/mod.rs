@@ -1,0 +1,140 @@
+//! The REST request: recorded URLs of the reference, replayed on the builder, and the page of calls.
+//!
+//! The rules of a call are a machine without IO. A scenario gives a client a server that does as it
+//! is told, and notes what it sees; so a bug of the client shows as well as one of the rules. The
+//! rules are held against themselves, said once more, on calls that are made up (`op.rs`), and in
+//! every state that a few calls, their limiter and their servers can reach (`states`).
+//!
+//! | promise | invariant | scenario | a mutant that breaks it |
+//! |---|---|---|---|
+//! | no more attempts than allowed | `attempts_are_bounded` | `every_answer`, `fails_until_the_last` | `retries_once_more`, `counts_nothing` |
+//! | all of them are alike | `attempts_are_equal` | `every_answer`, `two_of_one_request` | |
+//! | a write is not sent again in doubt | `writes_are_sent_once` | `every_failure` | `writes_are_repeated` |
+//! | what may help is tried again | `repeats_what_may_help` | `every_answer`, `host_is_left_alone`, `states_of_failures` | `lost_is_final`, `date_is_now` |
+//! | servers are left alone for as long as they say | `pauses_are_kept` | `host_is_left_alone` | `adds_delays`, `ignores_delay` |
+//! | calls take turns | `turns_are_taken` | `two_take_turns` | `no_turn_again` |
+//! | no more often than the limiter says | `the_limiter_keeps_its_rate` | `two_take_turns`, `cancelled_before_its_turn`, `states_of_turns` | |
+//! | the last attempt counts | `the_last_counts` | `one_after_another` | `forgets_previous`, `watch_fails` |
+//! | retries say why | `retries_say_why` | `one_after_another` | `first_cause`, `says_nothing` |
+//! | a call ends with its token | `nothing_after_the_end` | `cancelled_in_a_pause`, `cancelled_before_its_turn`, `cancelled_without_an_answer`, `time_is_over`, `states_of_silence` | |
+//! | and returns | `calls_return` | `two_take_turns` | `days` |
+//! | answers are closed | `answers_are_closed` | `every_answer` | `sends_at_once` |
+
+mod calls;
+mod conformance;
+mod invariants;
+mod mistaken;
+mod mutants;
+mod op;
+mod rule;
+mod scenarios;
+mod states;
+#[cfg(test)]
+mod tests;
+pub mod text;
+
+use seatrial_core::machine::{Boxed, Step};
+use seatrial_core::request::steps::{Op as Call, Ret};
+use seatrial_core::request::{Execution, Mode};
+
+use crate::trial::{
+    Component, DynScenario, EventOf, HistoryOf, Invariant, MachineOf, Mutant, OpOf, Property,
+    RetOf, Simulation, component_tests,
+};
+
+pub use conformance::conformance;
+pub use op::{Op, check, check_on, decode};
+pub use rule::{After, FAILURES, Failed, Outcome, Verdict, Way, verdict};
+
+/// Calls of a client, as a component under trial.
+#[derive(Clone, Copy, Debug)]
+pub struct Request;
+
+type Event = EventOf<Request>;
+type History = HistoryOf<Request>;
+
+/// Why an invariant convicts nothing of its own.
+const OF_THE_CLIENT: &str = "it is of the client, which has no mutants: the rules know no attempt, \
+                             no answer and no token";
+
+impl Component for Request {
+    type Machine = Execution;
+
+    const NAME: &'static str = "request";
+    const SAYS: &'static str = "calls to a server: throttled, repeated where that may help, ended";
+
+    fn machine() -> MachineOf<Self> {
+        Box::new(Execution::new(Mode::Whole, true, 0))
+    }
+
+    fn scenarios() -> Vec<Box<dyn DynScenario<Self>>> {
+        scenarios::all()
+    }
+
+    fn simulations() -> Vec<Box<dyn Simulation<Self>>> {
+        states::all()
+    }
+
+    fn invariants() -> Vec<Invariant<Self>> {
+        invariants::all()
+    }
+
+    fn mutants() -> Vec<Mutant<Self>> {
+        mutants::all()
+    }
+
+    fn never_alone() -> &'static [(&'static str, &'static str)] {
+        &[
+            ("attempts_are_equal", OF_THE_CLIENT),
+            ("the_limiter_keeps_its_rate", OF_THE_CLIENT),
+            ("nothing_after_the_end", OF_THE_CLIENT),
+        ]
+    }
+
+    fn describe(op: &OpOf<Self>, outcome: &Step<RetOf<Self>>) -> String {
+        let ret = match outcome {
+            Step::Done(ret) | Step::Held(ret) => ret,
+            Step::Wait { .. } => return format!("{op:?} waits"),
+        };
+        let want = match ret {
+            Ret::Begin(want)
+            | Ret::Throttled(want)
+            | Ret::Paused(want)
+            | Ret::Answered(want)
+            | Ret::Failed(want) => format!("{want:?}"),
+            Ret::Failures(told) => format!("{told:?}"),
+        };
+        match op {
+            Call::Begin(begin) => format!("{:?} begins -> {want}", begin.mode),
+            Call::Answered(answered) => format!("status {} -> {want}", answered.status),
+            Call::Failed(failed) => format!("{:?} -> {want}", failed.0.kind()),
+            op => format!("{op:?} -> {want}"),
+        }
+    }
+
+    fn fuzz() -> Option<fn(&[u8])> {
+        Some(|bytes| check(&decode(bytes)))
+    }
+
+    fn fuzz_mutant(mutant: &Mutant<Self>) -> Option<Property> {
+        let make = mutant.make;
+        Some(Box::new(move |bytes| check_on(&decode(bytes), Boxed(make()))))
+    }
+}
+
+component_tests! {
+    Request;
+    scenarios:
+        every_answer,
+        every_failure,
+        fails_until_the_last,
+        one_after_another,
+        host_is_left_alone,
+        time_is_over,
+        cancelled_in_a_pause,
+        cancelled_before_its_turn,
+        cancelled_without_an_answer,
+        two_take_turns,
+        two_of_one_request;
+    also: mutants, fuzz
+}

@@ -1,0 +1,52 @@
+//! The models hold, and notice what a client may do wrong.
+
+use super::*;
+use crate::engine::Engine;
+use crate::engine::state::{Callers, Limits, search};
+use crate::trial::component_tests::comes_out_as_expected;
+
+#[test]
+fn every_model_of_the_catalogue_comes_out_as_expected() {
+    for (name, ..) in MODELS {
+        comes_out_as_expected::<Request>(Engine::State, name);
+    }
+}
+
+/// Returns the invariants that some model finds broken.
+fn broken(mistake: Option<Mistake>, slip: Option<Slip>) -> Vec<&'static str> {
+    let mut broken = Vec::new();
+    for (.., make) in MODELS {
+        let world = AtServers { mistake, slip, ..make() };
+        let space = search(&Callers { world, rules: RULES }, Limits::default());
+        broken.extend(space.wrong.iter().map(|found| found.wrong.invariant));
+    }
+    broken.sort_unstable();
+    broken.dedup();
+    broken
+}
+
+#[test]
+fn every_mistake_in_the_rules_is_noticed_in_some_state() {
+    let blind: Vec<_> =
+        Mistake::ALL.iter().filter(|mistake| broken(Some(**mistake), None).is_empty()).collect();
+    // No host is left alone in these models, so there is no pause before the first attempt.
+    assert_eq!(blind, [&Mistake::NoFirstPause, &Mistake::Nothing]);
+}
+
+#[test]
+fn every_slip_of_a_client_breaks_its_invariant() {
+    let slips = [
+        (Slip::KeepsTheTurn, "the_limiter_keeps_its_rate"),
+        (Slip::GivesBackTwice, "the_limiter_keeps_its_rate"),
+        (Slip::TakesNoReservation, "the_limiter_keeps_its_rate"),
+        (Slip::SendsAfterTheEnd, "nothing_after_the_end"),
+        (Slip::SleepsOn, "nothing_after_the_end"),
+        (Slip::WaitsForTheAnswer, crate::engine::TERMINATES),
+        (Slip::SharesItsRules, "repeats_what_may_help"),
+        (Slip::LeavesAnswersOpen, "answers_are_closed"),
+    ];
+    for (slip, invariant) in slips {
+        let broken = broken(None, Some(slip));
+        assert!(broken.contains(&invariant), "{slip:?} breaks {broken:?}");
+    }
+}

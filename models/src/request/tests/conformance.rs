@@ -1,0 +1,23 @@
+//! The recorded traces of the reference.
+
+use crate::conformance::carried;
+use crate::request::conformance;
+
+#[test]
+fn every_recorded_trace_replays() {
+    let traces = carried("request_url").unwrap();
+    let outcome = conformance().replay_lines(traces.lines());
+    assert_eq!(outcome.failures.first(), None);
+    assert_eq!((outcome.traces, outcome.replayed), (400, 400));
+    assert!(outcome.departures.is_empty());
+}
+
+#[test]
+fn a_changed_answer_is_noticed() {
+    let traces = carried("request_url").unwrap();
+    for line in traces.lines().take(20) {
+        let changed = line.replacen(r#""url":"http"#, r#""url":"HTTP"#, 1);
+        let changed = changed.replacen(r#""err":""#, r#""err":"x"#, 1);
+        assert_eq!(conformance().replay_lines([changed.as_str()]).failures.len(), 1, "{changed}");
+    }
+}

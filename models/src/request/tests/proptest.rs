@@ -1,0 +1,33 @@
+//! Calls that are made up: the rules that ship agree with those that are said once more, and every
+//! mistake is noticed.
+
+use ::proptest::collection::vec;
+use ::proptest::prelude::*;
+use ::proptest::test_runner::FileFailurePersistence;
+
+use crate::by_hand::doubt::notices;
+use crate::request::{Request, check, decode};
+use crate::trial::Component as _;
+
+const SEEDS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../proptest-regressions/request.txt");
+
+proptest! {
+    #![proptest_config(ProptestConfig {
+        cases: 1024,
+        failure_persistence: Some(Box::new(FileFailurePersistence::Direct(SEEDS))),
+        ..ProptestConfig::default()
+    })]
+
+    #[test]
+    fn whatever_bytes_say_the_two_agree(bytes in vec(any::<u8>(), 0..150)) {
+        check(&decode(&bytes));
+    }
+}
+
+#[test]
+fn calls_that_are_made_up_notice_every_mistake() {
+    for mutant in Request::mutants() {
+        let property = Request::fuzz_mutant(&mutant).expect("every mutant has one");
+        assert_eq!(notices(property), mutant.name != "written_down_again", "{}", mutant.name);
+    }
+}

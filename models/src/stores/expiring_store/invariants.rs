@@ -1,0 +1,134 @@
+//! What the expiring store promises, as checks of a history.
+
+use std::collections::BTreeMap;
+
+use seatrial_core::store::expiring::{Op, Ret};
+
+use super::ledger::{CALLS, Called, Ledger, read};
+use super::{ExpiringStore, History};
+use crate::trial::{Invariant, Ledger as _, Violation, What};
+
+type Checked = Result<(), Violation>;
+
+/// Whatever says more comes first: an execution is blamed on the first promise that it breaks.
+pub(super) fn all() -> Vec<Invariant<ExpiringStore>> {
+    vec![
+        Invariant::always(
+            "only_what_was_stored",
+            "only what was stored and not removed is read",
+            &["cache:EX-1", "cache:EX-3"],
+            only_what_was_stored,
+        ),
+        Invariant::always(
+            "newest_state",
+            "what is read is the newest state of its object",
+            &["cache:EX-1"],
+            newest_state,
+        ),
+        Invariant::always(
+            "nothing_expired_is_read",
+            "no object is read that is older than it may become",
+            &["cache:EX-2", "cache:EX-6"],
+            nothing_expired_is_read,
+        ),
+        Invariant::always(
+            "nothing_alive_is_missed",
+            "an object that has not expired is read, whoever looked at what was there before it",
+            &["cache:EX-2", "cache:EX-4", "cache:EX-5"],
+            nothing_alive_is_missed,
+        ),
+        Invariant::always(
+            "keys_stay_until_seen",
+            "a key is listed until its object is deleted, or somebody sees that it has expired",
+            &["cache:EX-3"],
+            keys_stay_until_seen,
+        ),
+        Invariant::always(
+            "one_step_a_call",
+            "looking and removing are one step: the store does nothing that nobody has called",
+            &["cache:EX-4"],
+            one_step_a_call,
+        ),
+    ]
+}
+
+fn only_what_was_stored(history: &History) -> Checked {
+    Ledger::at_every_event(history, |before, event| {
+        let Some((objects, _)) = read(event) else { return Ok(()) };
+        match objects.iter().find(|object| !before.spec.items.contains_key(&object.0)) {
+            Some(object) => Err(format!("{object:?} is read, which is not there")),
+            None => Ok(()),
+        }
+    })
+}
+
+fn newest_state(history: &History) -> Checked {
+    Ledger::at_every_event(history, |before, event| {
+        for object in read(event).map(|(objects, _)| objects).unwrap_or_default() {
+            match before.spec.items.get(&object.0) {
+                Some((newest, _)) if *newest != object => {
+                    return Err(format!("{object:?} is read, and {newest:?} is newer"));
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    })
+}
+
+fn nothing_expired_is_read(history: &History) -> Checked {
+    Ledger::at_every_event(history, |before, event| {
+        let Some((objects, now)) = read(event) else { return Ok(()) };
+        for object in objects {
+            let stored = before.spec.items.get(&object.0);
+            if let Some((_, at)) = stored.filter(|(_, at)| now.since(*at) > before.spec.time) {
+                return Err(format!("{object:?} is read, stored {:?} ago", now.since(*at)));
+            }
+        }
+        Ok(())
+    })
+}
+
+fn nothing_alive_is_missed(history: &History) -> Checked {
+    Ledger::at_every_event(history, |before, event| {
+        let Some((objects, now)) = read(event) else { return Ok(()) };
+        let wanted = match event.returned() {
+            Some((Op::Get(get), _)) => vec![*get.0.key()],
+            _ => before.spec.keys(),
+        };
+        let alive = wanted.into_iter().filter_map(|key| before.spec.alive(key, now));
+        for object in alive {
+            if !objects.iter().any(|read| read.0 == object.0) {
+                return Err(format!("{object:?} has not expired, and is not read"));
+            }
+        }
+        Ok(())
+    })
+}
+
+fn one_step_a_call(history: &History) -> Checked {
+    let mut called = BTreeMap::new();
+    for (number, event) in history.events.iter().enumerate() {
+        if let Some(call) = event.noted(CALLS) {
+            called.insert(event.thread, call);
+        } else if let What::Step { op, .. } = &event.what {
+            let step = Called::by(op);
+            if called.remove(&event.thread) != Some(step as u64) {
+                return Err(Violation::at(number, format!("nobody has called {step:?} here")));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn keys_stay_until_seen(history: &History) -> Checked {
+    Ledger::at_every_event(history, |before, event| match event.returned() {
+        Some((_, Ret::ListKeys(keys))) => {
+            let mut keys = keys.clone();
+            keys.sort_unstable();
+            let right = before.spec.keys();
+            if keys == right { Ok(()) } else { Err(format!("{keys:?} are listed, not {right:?}")) }
+        }
+        _ => Ok(()),
+    })
+}

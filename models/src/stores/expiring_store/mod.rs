@@ -1,0 +1,116 @@
+//! The expiring store's page.
+//!
+//! | promise | invariant | scenario | a mutant that breaks it |
+//! |---|---|---|---|
+//! | only what is stored is read | `only_what_was_stored` | `deleted_beside_readers` | `delete_does_nothing` |
+//! | the newest state is read | `newest_state` | `refreshed` | `first_state_wins` |
+//! | nothing expired is read | `nothing_expired_is_read` | `at_the_very_age` | `never_expires`, `reading_refreshes` |
+//! | nothing alive is missed | `nothing_alive_is_missed` | `expired_beside_add` | `decides_then_removes`, `expires_at_the_very_age` |
+//! | a call is one step | `one_step_a_call` | `expired_beside_add` | `decides_then_removes` |
+//! | keys stay until somebody looks | `keys_stay_until_seen` | `at_the_very_age` | `keys_are_checked`, `expired_stays` |
+
+mod conformance;
+mod invariants;
+mod ledger;
+mod mutants;
+mod op;
+mod plain_times;
+mod scenarios;
+mod spec;
+#[cfg(test)]
+mod tests;
+
+use std::time::Duration;
+
+use seatrial_core::machine::{Boxed, Step};
+use seatrial_core::store::expiring::{Op as Call, Ret};
+
+use crate::by_hand::{AtOnce, Behind};
+use crate::conformance::Conformance;
+use crate::objects::named;
+use crate::trial::{
+    Component, DynScenario, EventOf, HistoryOf, Invariant, MachineOf, Mutant, OpOf, Property,
+    RetOf, component_tests,
+};
+
+pub use op::{Machine, Op, check, check_on, decode};
+pub use plain_times::{Mistake, PlainTimes};
+pub use spec::Spec;
+
+/// How long objects last in every scenario.
+const TIME_TO_LIVE: Duration = Duration::from_millis(20);
+
+/// The expiring store, as a component under trial.
+#[derive(Clone, Copy, Debug)]
+pub struct ExpiringStore;
+
+type Event = EventOf<ExpiringStore>;
+type History = HistoryOf<ExpiringStore>;
+
+impl Component for ExpiringStore {
+    type Machine = Machine;
+
+    const NAME: &'static str = "expiring_store";
+    const SAYS: &'static str = "the store whose objects expire";
+
+    fn machine() -> MachineOf<Self> {
+        Box::new(op::machine(TIME_TO_LIVE))
+    }
+
+    fn scenarios() -> Vec<Box<dyn DynScenario<Self>>> {
+        scenarios::all()
+    }
+
+    fn invariants() -> Vec<Invariant<Self>> {
+        invariants::all()
+    }
+
+    fn mutants() -> Vec<Mutant<Self>> {
+        mutants::all()
+    }
+
+    fn describe(op: &OpOf<Self>, outcome: &Step<RetOf<Self>>) -> String {
+        let ret = match outcome {
+            Step::Done(ret) | Step::Held(ret) => ret,
+            Step::Wait { .. } => return format!("{op:?} waits"),
+        };
+        match (op, ret) {
+            (Call::Put(put), _) => format!("add {}", named(&put.object)),
+            (Call::Delete(delete), _) => format!("delete {}", delete.0.key()),
+            (Call::Replace(list), _) => {
+                format!("list {}", named(list.0.iter().map(|keyed| &keyed.object)))
+            }
+            (Call::Get(get), Ret::Get(Ok(object))) => {
+                format!("get {} -> {}", get.0.key(), named(object))
+            }
+            (Call::Get(get), _) => format!("get {} -> expired", get.0.key()),
+            (Call::List(_), Ret::List((alive, _))) => format!("list -> {}", named(alive)),
+            (_, ret) => format!("{ret:?}"),
+        }
+    }
+
+    fn conformance() -> Vec<Conformance> {
+        vec![conformance::conformance()]
+    }
+
+    fn fuzz() -> Option<fn(&[u8])> {
+        Some(|bytes| check(&decode(bytes)))
+    }
+
+    fn fuzz_mutant(mutant: &Mutant<Self>) -> Option<Property> {
+        let make = mutant.make;
+        let tried = move |_| Boxed::<Machine>(Box::new(AtOnce::but(|_| false, Behind(make()))));
+        Some(Box::new(move |bytes| check_on(&decode(bytes), tried)))
+    }
+}
+
+component_tests! {
+    ExpiringStore;
+    scenarios:
+        expired_beside_add,
+        at_the_very_age,
+        refreshed,
+        list_beside_readers,
+        deleted_beside_readers;
+    also: mutants, conformance, fuzz
+}

@@ -1,0 +1,254 @@
+//! Small concurrent programs on the store, each named by the case that it must reach.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use seatrial_core::fifo::Intake;
+use seatrial_core::machine::Boxed;
+use seatrial_core::runtime::Runtime;
+use seatrial_core::store::expiring::Op;
+use seatrial_core::store::{ExpiringStore as Shell, KeyHasher, LastState};
+
+use super::ledger::{CALLS, Called, Ledger};
+use super::{Event, ExpiringStore, History, Machine, TIME_TO_LIVE};
+use crate::items::{caller, sleep};
+use crate::objects::{Object, key_of};
+use crate::trial::{DynScenario, Ledger as _, Scenario, What, World};
+
+pub(super) fn all() -> Vec<Box<dyn DynScenario<ExpiringStore>>> {
+    vec![
+        Box::new(ExpiredBesideAdd::default()),
+        Box::new(AtTheVeryAge),
+        Box::new(Refreshed),
+        Box::new(ListBesideReaders),
+        Box::new(DeletedBesideReaders),
+    ]
+}
+
+type Tried<R> = Arc<Stage<R>>;
+
+/// The store that is tried, and who says what it is asked before it is asked: what the store does
+/// then is no other call, but part of this one.
+struct Stage<R: Runtime> {
+    world: World<R, ExpiringStore>,
+    store: Shell<u8, Object, R, Boxed<Machine>>,
+    /// Looks and removes in two steps, as a shell with a mistake would.
+    split: bool,
+}
+
+impl<R: Runtime> Stage<R> {
+    fn says(&self, call: Called) -> &Shell<u8, Object, R, Boxed<Machine>> {
+        self.world.note(CALLS, call as u64);
+        &self.store
+    }
+
+    fn add(&self, object: Object) {
+        self.says(Called::Put).add(object).expect("the object has a key");
+    }
+
+    fn delete(&self, object: Object) {
+        self.says(Called::Delete).delete(object).expect("the object has a key");
+    }
+
+    fn replace(&self, objects: Vec<Object>) {
+        self.says(Called::Replace).replace(objects).expect("every object has a key");
+    }
+
+    fn get(&self, key: u8) {
+        let found = self.says(Called::Get).get(&key);
+        if found.is_none() && self.split {
+            let last = LastState::unknown(key, None);
+            self.store.delete_last_state(&last).expect("a tombstone has a key");
+        }
+    }
+
+    fn list(&self) {
+        let _all = self.says(Called::List).list();
+    }
+
+    fn list_keys(&self) {
+        let _keys = self.says(Called::ListKeys).list_keys();
+    }
+}
+
+const A_LITTLE: Duration = Duration::from_nanos(1);
+const HALF: Duration = Duration::from_millis(10);
+
+fn store<R: Runtime>(world: &World<R, ExpiringStore>) -> Tried<R> {
+    around(world, false)
+}
+
+fn around<R: Runtime>(world: &World<R, ExpiringStore>, split: bool) -> Tried<R> {
+    let intake = Intake::with_hasher(KeyHasher::fixed(7), key_of);
+    let store = Shell::with_host(world.runtime(), intake, world.machine());
+    Arc::new(Stage { world: world.clone(), store, split })
+}
+
+/// Reads everything in every way.
+fn look<R: Runtime>(store: &Tried<R>) {
+    store.list_keys();
+    store.get(1);
+    store.list_keys();
+    store.list();
+    store.list_keys();
+}
+
+fn steps(event: &Event, call: impl Fn(&Op<u8, Object>) -> bool) -> bool {
+    matches!(&event.what, What::Step { op, .. } if call(op))
+}
+
+/// Tells whether an object is there that has expired when an event happens.
+fn has_expired(before: &Ledger, event: &Event) -> bool {
+    before.spec.keys().iter().any(|key| before.spec.alive(*key, event.at).is_none())
+}
+
+/// An object has expired, and its successor comes while somebody looks (`cache:SC-16`).
+#[derive(Default)]
+pub(super) struct ExpiredBesideAdd {
+    /// Around a store that looks and removes in two steps.
+    pub(super) split: bool,
+}
+
+impl Scenario<ExpiringStore> for ExpiredBesideAdd {
+    const NAME: &'static str = "expired_beside_add";
+    const SAYS: &'static str = "an object has expired; one looks at it, and its successor comes";
+
+    fn run<R: Runtime>(&self, world: &World<R, ExpiringStore>) {
+        let store = around(world, self.split);
+        store.add((1, 1));
+        sleep(world, TIME_TO_LIVE + A_LITTLE);
+        let reader = caller(world, "reader", &store, |store| {
+            store.get(1);
+        });
+        let lister = caller(world, "lister", &store, |store| store.list());
+        store.add((1, 2));
+        world.join(reader);
+        world.join(lister);
+        look(&store);
+    }
+
+    /// It is looked at before its successor comes.
+    fn reaches(history: &History) -> bool {
+        Ledger::some(history, |before, event| {
+            steps(event, |op| matches!(op, Op::Get(_))) && has_expired(before, event)
+        })
+    }
+}
+
+/// An object is as old as it may become, and then older.
+struct AtTheVeryAge;
+
+impl Scenario<ExpiringStore> for AtTheVeryAge {
+    const NAME: &'static str = "at_the_very_age";
+    const SAYS: &'static str =
+        "objects are read at the age that they may reach, and a little later";
+
+    fn run<R: Runtime>(&self, world: &World<R, ExpiringStore>) {
+        let store = store(world);
+        store.add((1, 1));
+        store.add((2, 1));
+        let watched = world.clone();
+        let reader = caller(world, "reader", &store, move |store| {
+            sleep(&watched, TIME_TO_LIVE);
+            store.list();
+            store.get(1);
+        });
+        world.join(reader);
+        sleep(world, A_LITTLE);
+        look(&store);
+    }
+
+    fn reaches(history: &History) -> bool {
+        let reads = |op: &Op<_, _>| matches!(op, Op::Get(_));
+        Ledger::some(history, |before, event| steps(event, reads) && !has_expired(before, event))
+            && Ledger::some(history, |before, event| {
+                steps(event, reads) && has_expired(before, event)
+            })
+    }
+}
+
+/// An update makes an object last from then on; reading does not (`cache:EX-1`).
+struct Refreshed;
+
+impl Scenario<ExpiringStore> for Refreshed {
+    const NAME: &'static str = "refreshed";
+    const SAYS: &'static str = "one object is updated half-way and another read, until one expires";
+
+    fn run<R: Runtime>(&self, world: &World<R, ExpiringStore>) {
+        let store = store(world);
+        store.add((1, 1));
+        store.add((2, 1));
+        sleep(world, HALF);
+        let reader = caller(world, "reader", &store, |store| {
+            store.get(2);
+        });
+        store.add((1, 2));
+        world.join(reader);
+        sleep(world, HALF + A_LITTLE);
+        store.get(2);
+        look(&store);
+    }
+
+    /// One is alive and the other is not.
+    fn reaches(history: &History) -> bool {
+        Ledger::some(history, |before, event| {
+            let alive = |key| before.spec.alive(key, event.at).is_some();
+            steps(event, |op| matches!(op, Op::Get(_))) && alive(1) && !alive(2)
+        })
+    }
+}
+
+/// A list becomes the content while somebody reads.
+struct ListBesideReaders;
+
+impl Scenario<ExpiringStore> for ListBesideReaders {
+    const NAME: &'static str = "list_beside_readers";
+    const SAYS: &'static str = "a list comes half-way while one reads, and is read when it is old";
+
+    fn run<R: Runtime>(&self, world: &World<R, ExpiringStore>) {
+        let store = store(world);
+        store.add((1, 1));
+        store.add((3, 1));
+        sleep(world, HALF);
+        let reader = caller(world, "reader", &store, |store| store.list());
+        store.replace(vec![(1, 2), (2, 1), (2, 2)]);
+        world.join(reader);
+        sleep(world, HALF + A_LITTLE);
+        look(&store);
+    }
+
+    /// What was listed is alive after what was there before it would have expired.
+    fn reaches(history: &History) -> bool {
+        Ledger::some(history, |before, event| {
+            steps(event, |op| matches!(op, Op::List(_))) && before.spec.keys() == [1, 2]
+        })
+    }
+}
+
+/// An object is deleted while others look for it.
+struct DeletedBesideReaders;
+
+impl Scenario<ExpiringStore> for DeletedBesideReaders {
+    const NAME: &'static str = "deleted_beside_readers";
+    const SAYS: &'static str = "an object is deleted while one reads it and another updates it";
+
+    fn run<R: Runtime>(&self, world: &World<R, ExpiringStore>) {
+        let store = store(world);
+        store.add((1, 1));
+        let reader = caller(world, "reader", &store, |store| {
+            store.get(1);
+        });
+        let writer = caller(world, "writer", &store, |store| store.add((1, 2)));
+        store.delete((1, 3));
+        world.join(reader);
+        world.join(writer);
+        look(&store);
+    }
+
+    /// It is deleted last.
+    fn reaches(history: &History) -> bool {
+        Ledger::some(history, |before, event| {
+            steps(event, |op| matches!(op, Op::List(_))) && before.spec.items.is_empty()
+        })
+    }
+}

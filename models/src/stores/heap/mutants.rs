@@ -1,0 +1,143 @@
+//! The bugs: one changed rule or one changed wake each.
+
+use seatrial_core::machine::{Passed, Step};
+use seatrial_core::store::heap::{HeapError, Op, POPPERS, Ret};
+
+use super::op::machine;
+use super::plain_heap::Mistake::{self, *};
+use super::{Heap, Machine, PlainHeap};
+use crate::trial::{Edit, Edited, Forgetful, MachineOf, Mutant, Retell, Retold, at_most, mutants};
+
+pub(super) fn all() -> Vec<Mutant<Heap>> {
+    [of_sleeping(), of_rules(), of_the_end(), of_answers(), of_waking(), of_shells()].concat()
+}
+
+/// Tells whether a mutant is broken only in whom it wakes.
+pub(super) fn is_of_waking(mutant: &Mutant<Heap>) -> bool {
+    [of_sleeping(), of_waking(), of_shells()].concat().iter().any(|other| other.name == mutant.name)
+}
+
+/// The sequential object with mistakes.
+fn mistaken(mistakes: &'static [Mistake]) -> MachineOf<Heap> {
+    Box::new(PlainHeap::with(mistakes))
+}
+
+/// The machine that ships, its wakes edited after each step.
+fn edited(edit: Edit<Machine>) -> MachineOf<Heap> {
+    Box::new(Edited { machine: machine(), edit })
+}
+
+/// The machine that ships, under a shell that forgets to pass something on.
+fn forgets(what: Passed) -> MachineOf<Heap> {
+    Box::new(Forgetful { machine: machine(), forgets: what })
+}
+
+/// The machine that ships, its answers edited.
+fn retold(retell: Retell<Machine>) -> MachineOf<Heap> {
+    Box::new(Retold { machine: machine(), retell })
+}
+
+/// Mistakes of the rules that nobody sees but who sleeps.
+fn of_sleeping() -> Vec<Mutant<Heap>> {
+    mutants! { mistaken:
+        Exhibit "refused_bulk_is_silent" from "museum C12, cache:KD-13":
+            (&[RefusedBulkIsSilent]) breaks ["no_lost_wakeup"];
+        Seeded "closed_flag_has_its_own_lock" from "museum B6":
+            (&[CloseUnderItsOwnLock]) breaks ["close_wakes_everybody"];
+        Seeded "naps_first" from "own: sleeps before it looks":
+            (&[NapsFirst]) breaks ["nothing_is_lost"];
+    }
+}
+
+fn of_rules() -> Vec<Mutant<Heap>> {
+    mutants! { mistaken:
+        Seeded "greatest_first" from "own: the order upside down":
+            (&[GreatestFirst]) breaks ["least_first"];
+        Seeded "filler_only_sinks" from "own: the last object fills a gap and is not let rise":
+            (&[FillerOnlySinks]) breaks ["least_first"];
+        Seeded "order_by_key" from "own: the order is not asked":
+            (&[OrderByKey]) breaks ["least_first"];
+        Seeded "first_state_wins" from "cache:HP-1":
+            (&[KeepFirst]) breaks ["newest_state"];
+        Seeded "added_again_is_gone" from "cache:HP-1":
+            (&[UpdateLoses]) breaks ["nothing_is_lost"];
+        Seeded "absent_replaces" from "cache:HP-1, the test forgotten":
+            (&[AbsentReplaces]) breaks ["newest_state"];
+        Seeded "delete_does_nothing" from "cache:HP-1":
+            (&[DeleteDoesNothing]) breaks ["only_what_is_there", "deletions_are_told"];
+        Seeded "taken_stays" from "cache:HP-1":
+            (&[TakenStays]) breaks ["only_what_is_there"];
+        Seeded "deletes_the_absent" from "cache:HP-1":
+            (&[DeletesTheAbsent]) breaks ["deletions_are_told"];
+        Seeded "bulk_all_or_nothing" from "cache:HP-3":
+            (&[BulkAllOrNothing]) breaks ["nothing_is_lost"];
+        Seeded "bulk_hides_the_bad_one" from "cache:HP-3":
+            (&[BulkHidesTheBad]) breaks ["the_bad_one_is_told"];
+        Seeded "len_counts_one_more" from "own: off by one":
+            (&[LenCountsOneMore]) breaks ["reads_agree"];
+        Seeded "list_lacks_the_least" from "own: the root is skipped":
+            (&[ListLacksTheLeast]) breaks ["reads_agree"];
+    }
+}
+
+fn of_the_end() -> Vec<Mutant<Heap>> {
+    mutants! { mistaken:
+        Seeded "accept_after_close" from "cache:HP-2":
+            (&[AcceptAfterClose]) breaks ["close_is_final"];
+        Seeded "close_gates_delete" from "cache:HP-2":
+            (&[CloseGatesDelete]) breaks ["deletions_are_told"];
+        Seeded "close_discards" from "cache:HP-2":
+            (&[CloseDiscards]) breaks ["close_discards_nothing"];
+        Seeded "empty_is_closed" from "cache:HP-1":
+            (&[EmptyIsClosed]) breaks ["close_discards_nothing"];
+        Seeded "get_finds_nothing_closed" from "cache:HP-2":
+            (&[GetFindsNothingClosed]) breaks ["reads_agree"];
+    }
+}
+
+fn of_answers() -> Vec<Mutant<Heap>> {
+    mutants! { retold:
+        Seeded "bulk_after_close_is_well" from "cache:HP-2, the error is forgotten":
+            (|step, _| if let Step::Done(Ret::BulkAdd(told @ Err(HeapError::Closed))) = step {
+                *told = Ok(());
+            }) breaks ["close_is_final"];
+        Seeded "absent_after_close_is_well" from "cache:HP-2, the error is forgotten":
+            (|step, _| if let Step::Done(Ret::AddIfAbsent(told @ Err(HeapError::Closed))) = step {
+                *told = Ok(());
+            }) breaks ["close_is_final"];
+        Seeded "closing_is_denied" from "own: the flag is asked upside down":
+            (|step, _| if let Step::Done(Ret::IsClosed(says)) = step {
+                *says = !*says;
+            }) breaks ["reads_agree"];
+    }
+}
+
+fn of_shells() -> Vec<Mutant<Heap>> {
+    mutants! { forgets:
+        Seeded "dropped_popper_swallows_wake"
+            from "museum P1, a popper that leaves without passing its wake-up on":
+            (Passed::WakeUp) breaks ["no_lost_wakeup"];
+    }
+}
+
+fn of_waking() -> Vec<Mutant<Heap>> {
+    mutants! { edited:
+        Seeded "put_never_wakes" from "own: the signal forgotten in add":
+            (at_most!(0, POPPERS, Op::Put(_))) breaks ["no_lost_wakeup"];
+        Seeded "absent_never_wakes" from "own: the signal forgotten in add_if_absent":
+            (at_most!(0, POPPERS, Op::AddIfAbsent(_))) breaks ["no_lost_wakeup"];
+        Seeded "bulk_wakes_one" from "own: one signal for all of them":
+            (at_most!(1, POPPERS, Op::BulkAdd(_))) breaks ["no_lost_wakeup"];
+        Seeded "wakes_if_it_was_empty" from "own: signalled on the first object only":
+            (|op, wakes, rules| if matches!(op, Op::Put(_)) && rules.len() > 1 {
+                wakes.set(POPPERS, 0);
+            }) breaks ["no_lost_wakeup"];
+        Seeded "close_wakes_one" from "own: signalled where all must wake":
+            (at_most!(1, POPPERS, Op::Close(_))) breaks ["close_wakes_everybody"];
+        Seeded "close_wakes_nobody" from "museum B6":
+            (at_most!(0, POPPERS, Op::Close(_))) breaks ["close_wakes_everybody"];
+        Equivalent("whoever is woken looks again before it returns: it costs, breaks nothing")
+        "every_put_wakes_everybody" from "what the reference does":
+            (|op, wakes, _| if matches!(op, Op::Put(_)) { wakes.all(POPPERS) }) breaks [];
+    }
+}

@@ -1,0 +1,99 @@
+//! The indexed store's page.
+//!
+//! | promise | invariant | scenario | a mutant that breaks it |
+//! |---|---|---|---|
+//! | index and objects agree whenever they are read | `index_agrees` | `value_added_beside_readers` | `indexed_afterwards`, `index_key_by_key` |
+//! | what is refused is never seen | `refused_writes_are_not_seen` | `refused_beside_readers` | `stored_before_indexed` |
+//! | every call is one step | `one_moment` | all | `cleared_first`, `index_is_filled_afterwards` |
+
+pub mod book;
+mod conformance;
+mod invariants;
+mod model;
+mod moments;
+mod mutants;
+mod op;
+mod plain_store;
+mod scenarios;
+mod spec;
+mod stage;
+#[cfg(test)]
+mod tests;
+
+use seatrial_core::machine::Step;
+
+use crate::conformance::Conformance;
+use crate::trial::{
+    Component, DynScenario, HistoryOf, Invariant, MachineOf, Mutant, OpOf, RetOf, component_tests,
+};
+use book::{Book, Entry};
+
+pub use op::{Labelled, Op, check, decode};
+pub use plain_store::Mistake;
+pub use spec::Spec;
+
+/// The indexed store, as a component under trial.
+#[derive(Clone, Copy, Debug)]
+pub struct IndexedStore;
+
+type History = HistoryOf<IndexedStore>;
+
+impl Component for IndexedStore {
+    type Machine = Book;
+
+    const NAME: &'static str = "indexed_store";
+    const SAYS: &'static str = "the store with views by value";
+
+    fn machine() -> MachineOf<Self> {
+        Box::new(Book(None))
+    }
+
+    fn scenarios() -> Vec<Box<dyn DynScenario<Self>>> {
+        scenarios::all()
+    }
+
+    fn invariants() -> Vec<Invariant<Self>> {
+        invariants::all()
+    }
+
+    fn mutants() -> Vec<Mutant<Self>> {
+        mutants::all()
+    }
+
+    fn never_alone() -> &'static [(&'static str, &'static str)] {
+        const NAMES: &str = "`one_moment` says all that can be said; this names what is wrong";
+        &[("index_agrees", NAMES), ("refused_writes_are_not_seen", NAMES)]
+    }
+
+    fn describe(entry: &OpOf<Self>, _: &Step<RetOf<Self>>) -> String {
+        match entry {
+            Entry::Which => "makes a store".to_owned(),
+            Entry::Begins(call) => format!("{call:?} ..."),
+            Entry::Ended(call, answer) => format!("... {call:?} -> {answer:?}"),
+        }
+    }
+
+    fn conformance() -> Vec<Conformance> {
+        vec![conformance::conformance()]
+    }
+
+    fn fuzz() -> Option<fn(&[u8])> {
+        Some(|bytes| check(&decode(bytes)))
+    }
+}
+
+component_tests! {
+    IndexedStore;
+    scenarios:
+        value_added_beside_readers,
+        moved_beside_readers,
+        moved_from_many_beside_reader,
+        deleted_beside_readers,
+        index_added_beside_writer,
+        index_added_beside_list,
+        list_beside_transaction,
+        list_beside_readers,
+        refused_beside_readers,
+        snapshot_beside_writer;
+    also: mutants, conformance, fuzz
+}

@@ -1,0 +1,320 @@
+//! The reference's algorithm over the same locks, with the mistakes that one may make in it.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::DerefMut;
+
+use seatrial_core::runtime::Runtime;
+
+use super::book::{Answer, Call};
+use super::model::{LISTED_AT, REFUSED, bits_of, version_of};
+use super::op::Labelled;
+use crate::trial::mistakes;
+
+mistakes! {
+    /// One changed line.
+    pub enum Mistake {
+        // What the reference does to this day.
+        /// An object is stored before the index function refuses it.
+        StoredBeforeIndexed,
+
+        // What it did once.
+        /// A value that no object has any more stays.
+        DeadValuesStay,
+        /// An index is added and filled afterwards, with the lock let go between.
+        FilledAfterwards,
+        /// An index does not know what was stored before it.
+        ForgetsTheStored,
+        /// The values are read without the lock, so in two looks.
+        ValuesWithoutLock,
+
+        // What anybody may do.
+        /// Objects and index are written under the lock, but one after the other.
+        IndexedAfterwards,
+        /// A list clears the store first, and is stored afterwards.
+        ClearedFirst,
+        /// A list is indexed by the indices that there were when it came, with the lock let go before
+        /// it becomes the content.
+        ListLosesIndex,
+        /// A list leaves the index as it was.
+        ListKeepsIndex,
+        /// The version of a list is noted before the list is stored.
+        VersionFirst,
+        /// A transaction is several writes.
+        WriteByWrite,
+        /// A listing reads the keys first, and then the objects.
+        ListKeyByKey,
+        /// A read by index reads the keys first, and then the objects.
+        IndexKeyByKey,
+        /// A new state with one value, which the old one had, changes no index.
+        ShortcutOnTheNew,
+        /// A new state that has the one value of the old one changes no index.
+        ShortcutOnTheOld,
+        /// A deletion leaves the index as it was.
+        DeleteKeepsIndex,
+        /// Of a key that is listed twice the first object counts.
+        FirstOfTwoCounts,
+        /// A second index of one name is taken for the first.
+        ConflictIsHidden,
+        /// A deletion moves the version.
+        DeleteMovesVersion,
+        /// A snapshot follows the store.
+        SnapshotFollows,
+    }
+}
+
+use Mistake::*;
+
+#[derive(Default)]
+struct Content {
+    items: BTreeMap<u8, Labelled>,
+    indexed: bool,
+    index: BTreeMap<u8, BTreeSet<u8>>,
+    version: String,
+}
+
+/// A map of objects and a map of their values under one lock.
+pub(super) struct PlainStore<R: Runtime> {
+    runtime: R,
+    content: R::Mutex<Content>,
+    mistakes: &'static [Mistake],
+}
+
+impl<R: Runtime> PlainStore<R> {
+    pub(super) fn with(runtime: &R, mistakes: &'static [Mistake]) -> Self {
+        let content = runtime.mutex(Content::default());
+        Self { runtime: runtime.clone(), content, mistakes }
+    }
+
+    fn makes(&self, mistake: Mistake) -> bool {
+        self.mistakes.contains(&mistake)
+    }
+
+    fn lock(&self) -> impl DerefMut<Target = Content> + '_ {
+        self.runtime.lock(&self.content)
+    }
+
+    pub(super) fn call(&self, call: &Call) -> Answer {
+        match call {
+            Call::Put(object) => self.put(object),
+            Call::Delete(key) => {
+                self.delete(*key);
+                Answer::Done
+            }
+            Call::Replace(list) => self.replace(list),
+            Call::Transact(entries) => self.transact(entries),
+            Call::AddIndex => self.add_index(),
+            Call::ByIndex(bit) => self.by_index(*bit),
+            Call::Keys(bit) => self.keys(*bit),
+            Call::Values => self.values(),
+            Call::Get(key) => {
+                Answer::Objects(self.lock().items.get(key).cloned().into_iter().collect())
+            }
+            Call::List => self.list(),
+            Call::SnapshotAcross(object) => {
+                let before = self.list();
+                self.put(object);
+                if self.makes(SnapshotFollows) { self.list() } else { before }
+            }
+            Call::Version => Answer::Version(self.lock().version.clone()),
+        }
+    }
+
+    /// Moves an object from the values that it had to those that it has.
+    fn index(
+        &self,
+        content: &mut Content,
+        key: u8,
+        old: Option<&Labelled>,
+        new: Option<&Labelled>,
+    ) {
+        if !content.indexed {
+            return;
+        }
+        let (old, new) =
+            (old.map(bits_of).unwrap_or_default(), new.map(bits_of).unwrap_or_default());
+        let skips_new = self.makes(ShortcutOnTheNew) && new.len() == 1 && new.is_subset(&old);
+        let skips_old = self.makes(ShortcutOnTheOld) && old.len() == 1 && old.is_subset(&new);
+        if skips_new || skips_old {
+            return;
+        }
+        for bit in old {
+            let Some(keys) = content.index.get_mut(&bit) else { continue };
+            keys.remove(&key);
+            if keys.is_empty() && !self.makes(DeadValuesStay) {
+                content.index.remove(&bit);
+            }
+        }
+        for bit in new {
+            content.index.entry(bit).or_default().insert(key);
+        }
+    }
+
+    /// Indexes an object that is stored already, in a critical section of its own or not.
+    fn index_then(
+        &self,
+        mut content: impl DerefMut<Target = Content>,
+        key: u8,
+        old: Option<&Labelled>,
+    ) {
+        let new = content.items.get(&key).cloned();
+        if self.makes(IndexedAfterwards) {
+            drop(content);
+            self.index(&mut self.lock(), key, old, new.as_ref());
+        } else {
+            self.index(&mut content, key, old, new.as_ref());
+        }
+    }
+
+    fn put(&self, object: &Labelled) -> Answer {
+        let mut content = self.lock();
+        let refused = content.indexed && object.version == REFUSED;
+        if refused && !self.makes(StoredBeforeIndexed) {
+            return Answer::Refused;
+        }
+        let old = content.items.insert(object.key, object.clone());
+        if refused {
+            return Answer::Refused;
+        }
+        if let Some(version) = version_of(object) {
+            version.clone_into(&mut content.version);
+        }
+        self.index_then(content, object.key, old.as_ref());
+        Answer::Done
+    }
+
+    fn delete(&self, key: u8) {
+        let mut content = self.lock();
+        let old = content.items.remove(&key);
+        if let Some(version) = old.as_ref().and_then(version_of)
+            && self.makes(DeleteMovesVersion)
+        {
+            version.clone_into(&mut content.version);
+        }
+        if !self.makes(DeleteKeepsIndex) {
+            self.index_then(content, key, old.as_ref());
+        }
+    }
+
+    fn replace(&self, list: &[Labelled]) -> Answer {
+        let mut content = self.lock();
+        if content.indexed && list.iter().any(|object| object.version == REFUSED) {
+            return Answer::Refused;
+        }
+        if self.makes(VersionFirst) {
+            LISTED_AT.clone_into(&mut content.version);
+            drop(content);
+            content = self.lock();
+        }
+        if self.makes(ListLosesIndex) {
+            let indexed = content.indexed;
+            drop(content);
+            content = self.lock();
+            content.indexed = indexed;
+        }
+        content.items.clear();
+        if !self.makes(ListKeepsIndex) {
+            content.index.clear();
+        }
+        if self.makes(ClearedFirst) {
+            drop(content);
+            content = self.lock();
+        }
+        for object in list {
+            if self.makes(FirstOfTwoCounts) && content.items.contains_key(&object.key) {
+                continue;
+            }
+            let old = content.items.insert(object.key, object.clone());
+            if !self.makes(ListKeepsIndex) {
+                self.index(&mut content, object.key, old.as_ref(), Some(object));
+            }
+        }
+        LISTED_AT.clone_into(&mut content.version);
+        Answer::Done
+    }
+
+    fn transact(&self, entries: &[(bool, Labelled)]) -> Answer {
+        let mut content = self.lock();
+        for (number, (delete, object)) in entries.iter().enumerate() {
+            if number > 0 && self.makes(WriteByWrite) {
+                drop(content);
+                content = self.lock();
+            }
+            let new = (!delete).then_some(object);
+            let old = match new {
+                Some(new) => content.items.insert(object.key, new.clone()),
+                None => content.items.remove(&object.key),
+            };
+            self.index(&mut content, object.key, old.as_ref(), new);
+        }
+        if let Some(version) = entries.last().and_then(|(_, object)| version_of(object)) {
+            version.clone_into(&mut content.version);
+        }
+        Answer::Done
+    }
+
+    fn add_index(&self) -> Answer {
+        let mut content = self.lock();
+        if content.indexed {
+            return if self.makes(ConflictIsHidden) { Answer::Done } else { Answer::Refused };
+        }
+        if content.items.values().any(|object| object.version == REFUSED) {
+            return Answer::Refused;
+        }
+        content.indexed = true;
+        if self.makes(ForgetsTheStored) {
+            return Answer::Done;
+        }
+        if self.makes(FilledAfterwards) {
+            drop(content);
+            content = self.lock();
+        }
+        for (key, object) in content.items.clone() {
+            self.index(&mut content, key, None, Some(&object));
+        }
+        Answer::Done
+    }
+
+    fn by_index(&self, bit: u8) -> Answer {
+        let mut content = self.lock();
+        if !content.indexed {
+            return Answer::NoIndex;
+        }
+        let keys = content.index.get(&bit).cloned().unwrap_or_default();
+        if self.makes(IndexKeyByKey) {
+            drop(content);
+            content = self.lock();
+        }
+        Answer::Objects(keys.iter().filter_map(|key| content.items.get(key).cloned()).collect())
+    }
+
+    fn keys(&self, bit: u8) -> Answer {
+        let content = self.lock();
+        if !content.indexed {
+            return Answer::NoIndex;
+        }
+        Answer::Keys(content.index.get(&bit).cloned().unwrap_or_default().into_iter().collect())
+    }
+
+    fn values(&self) -> Answer {
+        let content = self.lock();
+        let mut values: Vec<u8> = content.index.keys().copied().collect();
+        drop(content);
+        if self.makes(ValuesWithoutLock) {
+            let middle = 1; // the values behind it are read later
+            values.retain(|bit| *bit < middle);
+            values.extend(self.lock().index.keys().filter(|bit| **bit >= middle));
+        }
+        Answer::Values(values)
+    }
+
+    fn list(&self) -> Answer {
+        let content = self.lock();
+        if !self.makes(ListKeyByKey) {
+            return Answer::Objects(content.items.values().cloned().collect());
+        }
+        let keys: Vec<u8> = content.items.keys().copied().collect();
+        drop(content);
+        let read = |key: u8| self.lock().items.get(&key).cloned();
+        Answer::Objects(keys.into_iter().filter_map(read).collect())
+    }
+}

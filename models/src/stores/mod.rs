@@ -1,0 +1,6 @@
+//! The stores of objects.
+
+pub mod expiring_store;
+pub mod heap;
+pub mod indexed_store;
+pub mod mutation_cache;

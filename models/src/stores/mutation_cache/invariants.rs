@@ -1,0 +1,100 @@
+//! What the mutation cache and the detector promise, as checks of a history.
+
+use seatrial_core::runtime::Instant;
+
+use super::book::{Answer, Call, Entry};
+use super::model::Model;
+use super::{History, MutationCache};
+use crate::trial::{Invariant, Violation, What};
+
+type Checked = Result<(), Violation>;
+
+pub(super) fn all() -> Vec<Invariant<MutationCache>> {
+    vec![
+        Invariant::always(
+            "handing_out_never_waits",
+            "nobody who hands out an object waits for a comparison",
+            &["cache:MD-2"],
+            handing_out_never_waits,
+        ),
+        Invariant::always(
+            "one_moment",
+            "every call takes effect at one moment between its beginning and its end",
+            &["cache:MC-1", "cache:MC-3", "cache:MC-5", "cache:MC-6", "cache:MC-7", "cache:MC-8"],
+            one_moment,
+        ),
+    ]
+}
+
+/// A call that has ended.
+#[derive(Clone, Debug)]
+pub(super) struct Ended {
+    pub(super) call: Call,
+    pub(super) answer: Answer,
+    /// The event with which it began, and when.
+    pub(super) from: usize,
+    pub(super) began: Instant,
+    /// The event with which it ended, and when.
+    pub(super) to: usize,
+    pub(super) at: Instant,
+}
+
+/// Lists the calls that have ended, in the order of their ends.
+pub(super) fn ended(history: &History) -> Vec<Ended> {
+    let (mut begun, mut ended) = (Vec::new(), Vec::new());
+    for (to, event) in history.events.iter().enumerate() {
+        let What::Step { op, .. } = &event.what else { continue };
+        match op {
+            Entry::Which => {}
+            Entry::Begins(_) => begun.push((event.thread, to, event.at)),
+            Entry::Ended(call, answer) => {
+                let mine = begun.iter().rposition(|(thread, ..)| *thread == event.thread);
+                let (_, from, began) = mine.map_or((0, to, event.at), |mine| begun.remove(mine));
+                let (call, answer) = (call.clone(), answer.clone());
+                ended.push(Ended { call, answer, from, began, to, at: event.at });
+            }
+        }
+    }
+    ended
+}
+
+fn handing_out_never_waits(history: &History) -> Checked {
+    for ended in ended(history).iter().filter(|it| it.call == Call::Watch) {
+        let took = ended.at.since(ended.began);
+        if !took.is_zero() {
+            return Err(Violation::at(ended.to, format!("it took {took:?} to hand out an object")));
+        }
+    }
+    Ok(())
+}
+
+/// Time passes only where nobody calls the cache, so every call takes effect when it has ended.
+fn one_moment(history: &History) -> Checked {
+    let ended = ended(history);
+    if explains(&ended, &mut vec![false; ended.len()], &Model::default()) {
+        return Ok(());
+    }
+    let is_wrong =
+        |count: &usize| !explains(&ended[..*count], &mut vec![false; *count], &Model::default());
+    let last = &ended[(1..=ended.len()).find(is_wrong).map_or(0, |count| count - 1)];
+    Err(Violation::at(last.to, format!("no order of the calls explains {:?}", last.answer)))
+}
+
+/// Tells whether there is an order of the calls that are not done in which each answers as it did
+/// if nothing overlaps, and of two that do not overlap the earlier comes first.
+fn explains(calls: &[Ended], done: &mut Vec<bool>, model: &Model) -> bool {
+    let open: Vec<usize> = (0..calls.len()).filter(|number| !done[*number]).collect();
+    let Some(first_end) = open.iter().map(|number| calls[*number].to).min() else { return true };
+    for number in open {
+        let (call, mut after) = (&calls[number], model.clone());
+        if call.from > first_end || after.answer(&call.call, call.at) != call.answer {
+            continue;
+        }
+        done[number] = true;
+        if explains(calls, done, &after) {
+            return true;
+        }
+        done[number] = false;
+    }
+    false
+}

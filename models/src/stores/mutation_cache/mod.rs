@@ -1,0 +1,83 @@
+//! The page of the mutation cache, and of the mutation detector beside it.
+//!
+//! | promise | invariant | scenario | a mutant that breaks it |
+//! |---|---|---|---|
+//! | every call is one step of a map beside a store | `one_moment` | all | `reading_drops_the_mark` |
+//! | a comparison keeps nobody waiting | `handing_out_never_waits` | `added_beside_comparison` | `add_waits_for_the_comparison` |
+
+pub mod book;
+mod invariants;
+mod model;
+mod mutants;
+mod op;
+mod scenarios;
+mod stage;
+#[cfg(test)]
+mod tests;
+
+use seatrial_core::machine::Step;
+
+use crate::trial::{
+    Component, DynScenario, HistoryOf, Invariant, MachineOf, Mutant, OpOf, Property, RetOf,
+    component_tests,
+};
+use book::{Book, Entry};
+
+pub use model::Mistake;
+pub use op::{Op, check, decode};
+
+/// The mutation cache, as a component under trial.
+#[derive(Clone, Copy, Debug)]
+pub struct MutationCache;
+
+type History = HistoryOf<MutationCache>;
+
+impl Component for MutationCache {
+    type Machine = Book;
+
+    const NAME: &'static str = "mutation_cache";
+    const SAYS: &'static str = "what a client wrote itself, over a store that does not have it yet";
+
+    fn machine() -> MachineOf<Self> {
+        Box::new(Book(None))
+    }
+
+    fn scenarios() -> Vec<Box<dyn DynScenario<Self>>> {
+        scenarios::all()
+    }
+
+    fn invariants() -> Vec<Invariant<Self>> {
+        invariants::all()
+    }
+
+    fn mutants() -> Vec<Mutant<Self>> {
+        mutants::all()
+    }
+
+    fn describe(entry: &OpOf<Self>, _: &Step<RetOf<Self>>) -> String {
+        match entry {
+            Entry::Which => "makes a cache".to_owned(),
+            Entry::Begins(call) => format!("{call:?} ..."),
+            Entry::Ended(call, answer) => format!("... {call:?} -> {answer:?}"),
+        }
+    }
+
+    fn fuzz() -> Option<fn(&[u8])> {
+        Some(|bytes| check(&decode(bytes)))
+    }
+
+    fn fuzz_mutant(mutant: &Mutant<Self>) -> Option<Property> {
+        let mistakes = mutants::of_rules_named(mutant.name)?;
+        Some(Box::new(move |bytes| op::check_model(&decode(bytes), mistakes)))
+    }
+}
+
+component_tests! {
+    MutationCache;
+    scenarios:
+        late_write_behind_deletion,
+        written_and_seen,
+        made_anew_beside_deletion,
+        added_beside_comparison;
+    also: mutants, fuzz
+}

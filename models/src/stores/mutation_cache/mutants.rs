@@ -1,0 +1,66 @@
+//! The bugs: one changed line each.
+
+use super::MutationCache;
+use super::book::Book;
+use super::model::Mistake::{self, *};
+use crate::trial::{MachineOf, Mutant, mutants};
+
+/// A cache, or a detector, with mistakes.
+fn mistaken(mistakes: &'static [Mistake]) -> MachineOf<MutationCache> {
+    Box::new(Book(Some(mistakes)))
+}
+
+pub(super) fn all() -> Vec<Mutant<MutationCache>> {
+    [of_rules(), of_the_lock()].concat()
+}
+
+/// The rules, each with its mistake, for made-up calls.
+const RULES: &[(&str, &[Mistake])] = &[
+    ("reading_drops_the_mark", &[ReadingDropsTheMark]),
+    ("stored_is_preferred", &[StoredIsPreferred]),
+    ("written_is_preferred", &[WrittenIsPreferred]),
+    ("seen_is_not_forgotten", &[SeenIsNotForgotten]),
+    ("seen_forgets_the_newer", &[SeenForgetsTheNewer]),
+    ("older_is_written", &[OlderIsWritten]),
+    ("deleted_is_written", &[DeletedIsWritten]),
+    ("no_mark_is_left", &[NoMarkIsLeft]),
+    ("gone_forgets_the_next", &[GoneForgetsTheNext]),
+    ("nothing_expires", &[NothingExpires]),
+];
+
+/// Returns the mistakes of a mutant of the rules.
+pub(super) fn of_rules_named(name: &str) -> Option<&'static [Mistake]> {
+    RULES.iter().find(|(known, _)| *known == name).map(|(_, mistakes)| *mistakes)
+}
+
+fn of_rules() -> Vec<Mutant<MutationCache>> {
+    mutants! { mistaken:
+        Seeded "reading_drops_the_mark" from "cache:MC-3, MC-7: the mark goes with what it is newer than":
+            (&[ReadingDropsTheMark]) breaks ["one_moment"];
+        Seeded "stored_is_preferred" from "cache:MC-3":
+            (&[StoredIsPreferred]) breaks ["one_moment"];
+        Seeded "written_is_preferred" from "cache:MC-3, versions are not compared":
+            (&[WrittenIsPreferred]) breaks ["one_moment"];
+        Seeded "seen_is_not_forgotten" from "cache:MC-6":
+            (&[SeenIsNotForgotten]) breaks ["one_moment"];
+        Seeded "seen_forgets_the_newer" from "cache:MC-6, versions are not compared":
+            (&[SeenForgetsTheNewer]) breaks ["one_moment"];
+        Seeded "older_is_written" from "cache:MC-5":
+            (&[OlderIsWritten]) breaks ["one_moment"];
+        Seeded "deleted_is_written" from "cache:MC-5":
+            (&[DeletedIsWritten]) breaks ["one_moment"];
+        Seeded "no_mark_is_left" from "cache:MC-7":
+            (&[NoMarkIsLeft]) breaks ["one_moment"];
+        Seeded "gone_forgets_the_next" from "cache:MC-7, who it is is not compared":
+            (&[GoneForgetsTheNext]) breaks ["one_moment"];
+        Seeded "nothing_expires" from "cache:MC-1":
+            (&[NothingExpires]) breaks ["one_moment"];
+    }
+}
+
+fn of_the_lock() -> Vec<Mutant<MutationCache>> {
+    mutants! { mistaken:
+        Seeded "add_waits_for_the_comparison" from "cache:MD-2, one lock for both":
+            (&[AddWaitsForTheComparison]) breaks ["handing_out_never_waits"];
+    }
+}

@@ -1,0 +1,70 @@
+//! Sequences of calls, and the property that the cache agrees with the sequential object.
+
+use std::time::Duration;
+
+use seatrial_core::runtime::{Ambient, Manual};
+
+use super::book::{Answer, Call, Named};
+use super::model::{Mistake, Model};
+use super::stage::Ships;
+
+/// A call, or time that passes.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Op {
+    /// A call.
+    Call(Call),
+    /// So many milliseconds pass.
+    Advance(u8),
+}
+
+/// Runs calls on the cache that ships and on the sequential object.
+///
+/// # Panics
+/// If the two disagree.
+pub fn check(ops: &[Op]) {
+    let clock = Manual::seeded(7);
+    let ships = Ships::new(&clock);
+    compare(ops, &clock, |call| ships.call(call));
+}
+
+/// As [`check`], on a sequential object with mistakes in place of the one that ships.
+pub(super) fn check_model(ops: &[Op], mistakes: &'static [Mistake]) {
+    let clock = Manual::seeded(7);
+    let mut mistaken = Model::with(mistakes);
+    compare(ops, &clock, |call| mistaken.answer(call, clock.now()));
+}
+
+fn compare(ops: &[Op], clock: &Manual, mut answer: impl FnMut(&Call) -> Answer) {
+    let mut model = Model::default();
+    for op in ops {
+        match op {
+            Op::Call(call) => {
+                assert_eq!(answer(call), model.answer(call, clock.now()), "{call:?}");
+            }
+            Op::Advance(millis) => clock.advance(Duration::from_millis((*millis).into())),
+        }
+    }
+}
+
+/// Reads calls from the bytes of a fuzzer; every input means something.
+pub fn decode(bytes: &[u8]) -> Vec<Op> {
+    let mut bytes = bytes.iter().copied();
+    std::iter::from_fn(|| decode_op(&mut bytes)).collect()
+}
+
+fn decode_op(bytes: &mut impl Iterator<Item = u8>) -> Option<Op> {
+    let code = bytes.next()?;
+    let mut object = || {
+        let (who, version) = (bytes.next()?, bytes.next()? % 10);
+        Some(Named { key: who % 2, uid: who >> 7, version })
+    };
+    Some(Op::Call(match code % 16 {
+        0..2 => Call::Store(object()?),
+        2 => Call::Unstore(bytes.next()? % 2),
+        3..6 => Call::Wrote(object()?),
+        6 | 7 => Call::Seen(object()?),
+        8 | 9 => Call::Gone(object()?),
+        10 => return Some(Op::Advance(bytes.next()? % 24)),
+        _ => Call::Get(code >> 7),
+    }))
+}

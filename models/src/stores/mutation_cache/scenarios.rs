@@ -1,0 +1,138 @@
+//! Small concurrent programs on the cache, each named by the case that it must reach.
+
+use seatrial_core::runtime::Runtime;
+
+use super::book::{Call, Named};
+use super::invariants::{Ended, ended};
+use super::stage::{COMPARING, Stage};
+use super::{History, MutationCache};
+use crate::engine::Engine;
+use crate::trial::{DynScenario, Scenario, World};
+
+pub(super) fn all() -> Vec<Box<dyn DynScenario<MutationCache>>> {
+    vec![
+        Box::new(LateWriteBehindDeletion),
+        Box::new(WrittenAndSeen),
+        Box::new(MadeAnewBesideDeletion),
+        Box::new(AddedBesideComparison),
+    ]
+}
+
+fn object(uid: u8, version: u8) -> Named {
+    Named { key: 1, uid, version }
+}
+
+/// Tells whether one call ended before another did.
+fn before(history: &History, one: &Call, other: &Call) -> bool {
+    let ended = ended(history);
+    let all = |call: &Call| ended.iter().filter(|it| it.call == *call).collect::<Vec<_>>();
+    all(one).iter().any(|it| all(other).iter().any(|next| it.to < next.to))
+}
+
+/// A handler has seen a deletion that the store has not, and an old write comes late.
+struct LateWriteBehindDeletion;
+
+impl Scenario<MutationCache> for LateWriteBehindDeletion {
+    const NAME: &'static str = "late_write_behind_deletion";
+    const SAYS: &'static str =
+        "an object is deleted, and read and written late while the store is stale";
+
+    fn run<R: Runtime>(&self, world: &World<R, MutationCache>) {
+        let mut stage = Stage::new(world);
+        stage.call([Call::Store(object(1, 5)), Call::Gone(object(1, 7))]);
+        let reader = stage.on("reader", [Call::Get(1)]);
+        let writer = stage.on("writer", [Call::Wrote(object(1, 6)), Call::Wrote(object(1, 8))]);
+        stage.call([Call::Unstore(1)]);
+        stage.join([reader, writer]);
+        stage.call([Call::Get(1)]);
+    }
+
+    /// It is read before it is written.
+    fn reaches(history: &History) -> bool {
+        before(history, &Call::Get(1), &Call::Wrote(object(1, 6)))
+    }
+}
+
+/// What was written arrives in the store, and is told by a handler.
+struct WrittenAndSeen;
+
+impl Scenario<MutationCache> for WrittenAndSeen {
+    const NAME: &'static str = "written_and_seen";
+    const SAYS: &'static str = "an object is written twice while the store learns of the first";
+
+    fn run<R: Runtime>(&self, world: &World<R, MutationCache>) {
+        let mut stage = Stage::new(world);
+        stage.call([Call::Store(object(1, 1))]);
+        let handler = stage.on("handler", [Call::Store(object(1, 2)), Call::Seen(object(1, 2))]);
+        let reader = stage.on("reader", [Call::Get(1), Call::Get(1)]);
+        stage.call([
+            Call::Wrote(object(1, 2)),
+            Call::Wrote(object(1, 3)),
+            Call::Wrote(object(1, 2)),
+        ]);
+        stage.join([handler, reader]);
+        stage.call([Call::Get(1), Call::Seen(object(1, 3)), Call::Unstore(1), Call::Get(1)]);
+        stage.call([Call::Wrote(object(1, 4)), Call::Get(1)]);
+        stage.let_it_age();
+        stage.call([Call::Get(1), Call::Wrote(object(1, 4)), Call::Store(object(1, 5))]);
+        stage.call([Call::Get(1)]);
+    }
+
+    /// The first is told after the second was written.
+    fn reaches(history: &History) -> bool {
+        before(history, &Call::Wrote(object(1, 3)), &Call::Seen(object(1, 2)))
+    }
+}
+
+/// An object is deleted, and another of its name is made, before the handler says so.
+struct MadeAnewBesideDeletion;
+
+impl Scenario<MutationCache> for MadeAnewBesideDeletion {
+    const NAME: &'static str = "made_anew_beside_deletion";
+    const SAYS: &'static str = "a handler tells of a deletion while the object is made anew";
+
+    fn run<R: Runtime>(&self, world: &World<R, MutationCache>) {
+        let mut stage = Stage::new(world);
+        stage.call([Call::Store(object(1, 1)), Call::Wrote(object(1, 2))]);
+        let handler = stage.on("handler", [Call::Unstore(1), Call::Gone(object(1, 3))]);
+        let writer = stage.on("writer", [Call::Wrote(object(2, 4)), Call::Get(1)]);
+        stage.call([Call::Get(1)]);
+        stage.join([handler, writer]);
+        stage.call([Call::Get(1)]);
+    }
+
+    /// It is made anew before the deletion is told.
+    fn reaches(history: &History) -> bool {
+        before(history, &Call::Wrote(object(2, 4)), &Call::Gone(object(1, 3)))
+    }
+}
+
+/// An object is handed out while others are compared (`cache:MD-2`).
+struct AddedBesideComparison;
+
+impl Scenario<MutationCache> for AddedBesideComparison {
+    const NAME: &'static str = "added_beside_comparison";
+    const SAYS: &'static str = "an object is handed out while another is compared";
+
+    fn run<R: Runtime>(&self, world: &World<R, MutationCache>) {
+        let mut stage = Stage::new(world);
+        stage.call([Call::Watch]);
+        let comparing = stage.on("comparing", [Call::Compare]);
+        stage.call([Call::Watch]);
+        stage.join([comparing]);
+        stage.call([Call::Compare]);
+    }
+
+    /// It is handed out while the other is compared.
+    fn reaches(history: &History) -> bool {
+        let (ended, mut events) = (ended(history), history.events.iter());
+        let begins = events.position(|event| event.noted(COMPARING).is_some());
+        let ends = ended.iter().find(|it| it.call == Call::Compare).map(|it| it.to);
+        let during = |it: &Ended| Some(it.to) > begins && Some(it.to) < ends;
+        begins.is_some() && ended.iter().filter(|it| it.call == Call::Watch).any(during)
+    }
+
+    fn cannot_run_on(engine: Engine) -> Option<&'static str> {
+        (engine == Engine::Threads).then_some("real threads may wait for the processor")
+    }
+}

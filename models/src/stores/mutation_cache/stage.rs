@@ -1,0 +1,169 @@
+//! The cache that is tried, and threads that call it and write down what they are answered.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use seatrial_core::machine::{Boxed, Cx, Step};
+use seatrial_core::runtime::Runtime;
+use seatrial_core::store::MutationDetector;
+use seatrial_core::store::mutation::MutationOptions;
+use seatrial_core::store::{IndexedStore, MutationCache as Cache};
+
+use super::MutationCache;
+use super::book::{Answer, Book, Call, Entry, Named, Said};
+use super::model::{Mistake, Model, TIME};
+use crate::trial::World;
+
+/// The note of a thread that begins to compare an object.
+pub(super) const COMPARING: &str = "comparing";
+/// How long that takes.
+const COMPARES: Duration = Duration::from_millis(5);
+
+/// An object that takes its time to be compared.
+struct Slow<R: Runtime>(World<R, MutationCache>);
+
+impl<R: Runtime> Clone for Slow<R> {
+    fn clone(&self) -> Self {
+        Self(self.0.clone())
+    }
+}
+
+impl<R: Runtime> PartialEq for Slow<R> {
+    fn eq(&self, _: &Self) -> bool {
+        self.0.note(COMPARING, 1);
+        let runtime = self.0.runtime();
+        runtime.sleep_until(runtime.now() + COMPARES);
+        true
+    }
+}
+
+impl<R: Runtime> fmt::Debug for Slow<R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Slow")
+    }
+}
+
+/// The cache that ships over the store that ships.
+pub(super) struct Ships<R: Runtime> {
+    store: Arc<IndexedStore<u8, Named, R>>,
+    cache: Cache<u8, Named, R>,
+}
+
+impl<R: Runtime> Ships<R> {
+    pub(super) fn new(runtime: &R) -> Self {
+        let store = Arc::new(IndexedStore::new(runtime, |object: &Named| Ok(object.key)));
+        let options = MutationOptions { time: TIME, capacity: 100, include_adds: true };
+        let cache = Cache::new(runtime, Arc::clone(&store), |object| Ok(object.key), options);
+        Self { store, cache }
+    }
+
+    pub(super) fn call(&self, call: &Call) -> Answer {
+        match call {
+            Call::Store(object) => self.store.add(*object).expect("the object has a key"),
+            Call::Unstore(key) => self.store.delete_key(key).expect("there is no index"),
+            Call::Wrote(object) => self.cache.mutation(*object).expect("a version is a number"),
+            Call::Seen(object) => {
+                self.cache.on_add_or_update(object).expect("a version is a number");
+            }
+            Call::Gone(object) => self.cache.on_delete(object).expect("a version is a number"),
+            Call::Get(key) => {
+                return Answer::Read(self.cache.get(key).expect("a version is a number"));
+            }
+            Call::Watch | Call::Compare => {}
+        }
+        Answer::Done
+    }
+}
+
+/// What ships, or something broken.
+enum Tried<R: Runtime> {
+    Ships(Ships<R>, MutationDetector<Slow<R>, R>),
+    Broken(R::Mutex<Model>, R::Mutex<Vec<Slow<R>>>),
+}
+
+/// What every scenario needs. Every thread has a book of its own.
+pub(super) struct Stage<R: Runtime> {
+    world: World<R, MutationCache>,
+    tried: Arc<Tried<R>>,
+    book: Boxed<Book>,
+}
+
+impl<R: Runtime> Stage<R> {
+    pub(super) fn new(world: &World<R, MutationCache>) -> Self {
+        let (runtime, mut book) = (world.runtime(), world.machine());
+        let said = book.0.step(&mut Entry::Which, &mut Cx::new(runtime));
+        let tried = match said {
+            Step::Done(Said::Which(Some(mistakes))) => {
+                Tried::Broken(runtime.mutex(Model::with(mistakes)), runtime.mutex(Vec::new()))
+            }
+            _ => Tried::Ships(Ships::new(runtime), MutationDetector::new(runtime)),
+        };
+        Self { world: world.clone(), tried: Arc::new(tried), book }
+    }
+
+    /// Makes calls on a thread of their own.
+    pub(super) fn on(&self, name: &str, calls: impl Into<Vec<Call>>) -> R::Join<()> {
+        let (world, tried) = (self.world.clone(), Arc::clone(&self.tried));
+        let (mut stage, calls) = (Self { book: world.machine(), world, tried }, calls.into());
+        self.world.spawn(name, move || stage.call(calls))
+    }
+
+    /// Makes calls.
+    pub(super) fn call(&mut self, calls: impl Into<Vec<Call>>) {
+        for call in calls.into() {
+            self.write_down(Entry::Begins(call.clone()));
+            let answer = self.answer(&call);
+            self.write_down(Entry::Ended(call, answer));
+        }
+    }
+
+    fn answer(&self, call: &Call) -> Answer {
+        let runtime = self.world.runtime();
+        match (&*self.tried, call) {
+            (Tried::Ships(_, detector), Call::Watch) => {
+                detector.add(&Arc::new(Slow(self.world.clone())));
+                Answer::Done
+            }
+            (Tried::Ships(_, detector), Call::Compare) => {
+                assert!(detector.compare().is_empty(), "nothing was changed");
+                Answer::Done
+            }
+            (Tried::Ships(ships, _), call) => ships.call(call),
+            (Tried::Broken(_, watched), Call::Watch) => {
+                runtime.lock(watched).push(Slow(self.world.clone()));
+                Answer::Done
+            }
+            (Tried::Broken(model, watched), Call::Compare) => {
+                let waits = runtime.lock(model).makes(Mistake::AddWaitsForTheComparison);
+                let watched = runtime.lock(watched);
+                let copies: Vec<_> = watched.iter().cloned().collect();
+                let kept = waits.then_some(watched);
+                let again = copies.clone();
+                assert!(copies.iter().zip(&again).all(|(one, other)| one == other), "unchanged");
+                drop(kept);
+                Answer::Done
+            }
+            (Tried::Broken(model, _), call) => {
+                let now = runtime.now();
+                runtime.lock(model).answer(call, now)
+            }
+        }
+    }
+
+    fn write_down(&mut self, mut entry: Entry) {
+        let noted = self.book.0.step(&mut entry, &mut Cx::new(self.world.runtime()));
+        assert!(matches!(noted, Step::Done(_)), "a book waits for nobody");
+    }
+
+    /// Sleeps until what was written is forgotten.
+    pub(super) fn let_it_age(&self) {
+        let runtime = self.world.runtime();
+        runtime.sleep_until(runtime.now() + TIME + TIME);
+    }
+
+    /// Waits for the threads.
+    pub(super) fn join(&self, threads: impl IntoIterator<Item = R::Join<()>>) {
+        threads.into_iter().for_each(|thread| self.world.join(thread));
+    }
+}

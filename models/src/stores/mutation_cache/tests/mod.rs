@@ -1,0 +1,36 @@
+//! The cache against a map.
+
+use ::proptest::collection::vec;
+use ::proptest::prelude::*;
+use ::proptest::test_runner::FileFailurePersistence;
+
+use crate::by_hand::doubt::notices;
+use crate::mutation_cache::Mistake;
+use crate::mutation_cache::op::{check, check_model, decode};
+use crate::trial::component_tests::every_mistake_is_noticed;
+
+const SEEDS: &str =
+    concat!(env!("CARGO_MANIFEST_DIR"), "/../proptest-regressions/mutation_cache.txt");
+
+proptest! {
+    #![proptest_config(ProptestConfig {
+        cases: 512,
+        failure_persistence: Some(Box::new(FileFailurePersistence::Direct(SEEDS))),
+        ..ProptestConfig::default()
+    })]
+
+    #[test]
+    fn whatever_bytes_say_the_two_agree(bytes in vec(any::<u8>(), 0..250)) {
+        check(&decode(&bytes));
+    }
+}
+
+/// Nobody waits for a lone caller.
+const UNSEEN: &[Mistake] = &[Mistake::AddWaitsForTheComparison];
+
+#[test]
+fn random_calls_notice_every_mistake_that_a_single_caller_can_see() {
+    let noticed = |mistakes| notices(|bytes| check_model(&decode(bytes), mistakes));
+    every_mistake_is_noticed(Mistake::ALL, UNSEEN, noticed);
+    assert!(!noticed(&[]));
+}
