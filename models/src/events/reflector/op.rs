@@ -97,8 +97,9 @@ pub fn check_on(plan: &Plan, machine: Box<dyn Machine<Op = Call, Ret = Answer>>)
     judge_all::<Reflector>(&history, plan);
 }
 
-/// The most turns that a reflector takes to come to rest after a plan.
-const REST: usize = 400;
+/// The most turns between one thing that goes wrong and the next: a stream is refused, a list comes
+/// page by page, another stream is opened and read, and a pause ends.
+const ROUND: usize = 16;
 
 /// One thread that does what a plan says.
 struct Carrier {
@@ -128,10 +129,10 @@ impl Carrier {
     }
 
     /// Lets time pass until the reflector has come to rest: it waits for a change, or a resync follows
-    /// another with nothing between. False if it never does.
-    fn rests(&mut self) -> bool {
+    /// another with nothing between. False if it has not done so after this number of turns.
+    fn rests(&mut self, most: usize) -> bool {
         let mut resyncs = 0;
-        for _ in 0..REST {
+        for _ in 0..most {
             match self.step(Call::Turn(Turn)) {
                 Step::Wait { until: Some(until), .. } => {
                     self.clock.advance(until.since(self.clock.now()));
@@ -166,8 +167,9 @@ fn carried_out(
             }
         }
     }
-    // Then all goes well: what still goes wrong once goes wrong now.
-    assert!(carrier.rests(), "it never comes to rest: {setting:?} {ops:?}");
+    // Then all goes well: what still goes wrong once goes wrong now, in a round of its own.
+    let most = ROUND * (ops.len() + 2);
+    assert!(carrier.rests(most), "it never comes to rest: {setting:?} {ops:?}");
     let at = carrier.clock.now();
     carrier.events.push(Event { thread: 0, at, object: 0, what: What::Quiet, told: None });
     carrier.step(Call::Stop(Stop));
