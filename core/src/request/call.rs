@@ -14,9 +14,10 @@ use super::client::Client;
 use super::execution::{Execution, Mode, Retry, Want};
 use super::failure::RequestError;
 use super::headers::Headers;
+use super::patience::{next_chunk, patiently};
 use super::reply::Reply;
 use super::steps::{Answered, Begin, Failed, Failures, Paused, Throttled};
-use super::transport::{Answer, Attempt, Secret, Transport, TransportError};
+use super::transport::{Answer, Attempt, Secret, Transport, TransportError, TransportKind};
 use super::verb::Verb;
 use super::warning::warnings;
 
@@ -60,7 +61,8 @@ impl<'a, R: Runtime, T: Transport> Call<'a, R, T> {
     async fn read(&self, answer: Answer, token: &CancelToken<R>) -> Result<Reply, RequestError> {
         let Answer { status, headers, body: mut chunks } = answer;
         let (mut body, limit) = (Vec::new(), self.client.limits.body);
-        while let Some(chunk) = unless_ended(token, chunks.next()).await? {
+        let idle = self.client.limits.idle;
+        while let Some(chunk) = next_chunk(token, idle, &mut chunks).await? {
             let chunk = chunk.map_err(RequestError::Incomplete)?;
             if body.len() + chunk.len() > limit {
                 return Err(RequestError::TooLarge(limit));
@@ -81,7 +83,7 @@ impl<'a, R: Runtime, T: Transport> Call<'a, R, T> {
         let idle = self.client.runtime.now() + self.client.limits.idle;
         let idle = token.child_with_deadline(idle);
         if let Err(error) = self.read(answer, &idle).await
-            && (token.is_cancelled() || !matches!(error, RequestError::Ended(_)))
+            && (token.is_cancelled() || !is_late(&error))
         {
             return error;
         }
@@ -222,7 +224,8 @@ impl<'a, R: Runtime, T: Transport> Call<'a, R, T> {
         let (verb, host) = (self.request.verb(), self.request.base().host_and_port());
         let target = self.request.base().target_of(&self.url.0);
         let attempt = Attempt { verb, target, url: &self.url, headers: &self.headers, body };
-        let result = unless_ended(token, self.client.transport.send(attempt)).await?;
+        let sent = self.client.transport.send(attempt);
+        let result = patiently(token, self.client.limits.idle, sent).await?.flatten();
         let told = result.as_ref().map(|answer| answer.status).map_err(TransportError::kind);
         if let Some(backoff) = &self.client.backoff {
             backoff.update(host, told.ok());
@@ -247,5 +250,14 @@ impl<'a, R: Runtime, T: Transport> Call<'a, R, T> {
                 None => return,
             }
         }
+    }
+}
+
+/// Whether an answer was not read to its end because that took too long.
+fn is_late(error: &RequestError) -> bool {
+    match error {
+        RequestError::Ended(_) => true,
+        RequestError::Incomplete(why) => why.kind() == TransportKind::Timeout,
+        _ => false,
     }
 }

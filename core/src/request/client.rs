@@ -52,8 +52,9 @@ pub struct Limits {
     pub body: usize,
     /// One event of a watch, in bytes.
     pub event: usize,
-    /// How long a watch may say nothing. Then it ends, and its caller watches again: a server that
-    /// is gone says nothing either.
+    /// How long a server may say nothing: before the head of its answer, and between two pieces of
+    /// the body. Then the attempt has failed, as if its connection had timed out; a watch ends, and
+    /// its caller watches again. A server that is gone says nothing either.
     pub idle: Duration,
 }
 
@@ -103,7 +104,7 @@ impl<R: Runtime, T: Transport> Client<R, T> {
         self
     }
 
-    /// Sets how much memory an answer may take.
+    /// Sets how much memory and patience an answer may take.
     #[must_use]
     pub fn with_limits(mut self, limits: Limits) -> Self {
         self.limits = limits;

@@ -47,6 +47,7 @@ mod leases;
 mod metered;
 mod observer;
 mod path;
+mod patience;
 mod query;
 mod reply;
 mod segment;

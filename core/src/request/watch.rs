@@ -1,20 +1,17 @@
 //! A watch: the events of a server, one after the other.
 
 use std::fmt;
-use std::future::poll_fn;
-use std::pin::pin;
-use std::task::Poll;
 use std::time::Duration;
 
 use serde::de::DeserializeOwned;
 
-use crate::cancel::until::unless_ended;
-use crate::cancel::{CancelToken, Reason as Ended};
+use crate::cancel::CancelToken;
 use crate::runtime::Runtime;
 
 use super::client::Limits;
 use super::event::{Line, WatchEvent};
 use super::frames::Frames;
+use super::patience::next_chunk;
 use super::reply::foreign;
 use super::status::{Cause, Details, Reason, Status};
 use super::transport::{Answer, Chunks, TransportKind};
@@ -73,14 +70,14 @@ impl<R: Runtime> Watch<R> {
                     Err(why) => why.to_string(),
                 },
                 Err(too_long) => too_long.to_string(),
-                Ok(None) => match patiently(&self.token, self.idle, chunks.next()).await {
+                Ok(None) => match next_chunk(&self.token, self.idle, chunks).await {
                     Ok(Some(Ok(bytes))) => {
                         self.frames.push(&bytes);
                         continue;
                     }
                     Ok(None) => return self.last(),
                     Err(_) => {
-                        self.chunks = None; // also if nothing but its patience has ended
+                        self.chunks = None;
                         continue;
                     }
                     Ok(Some(Err(failure))) => match failure.kind() {
@@ -105,26 +102,6 @@ impl<R: Runtime> Watch<R> {
         self.frames = Frames::default();
         event
     }
-}
-
-/// Awaits `work` until the token ends, and no longer than `idle`.
-async fn patiently<R: Runtime, V>(
-    token: &CancelToken<R>,
-    idle: Duration,
-    work: impl Future<Output = V>,
-) -> Result<V, Ended> {
-    let mut work = pin!(work);
-    // What is there already needs no timer.
-    if let Some(value) = poll_fn(|context| match work.as_mut().poll(context) {
-        Poll::Ready(value) => Poll::Ready(Some(value)),
-        Poll::Pending => Poll::Ready(None),
-    })
-    .await
-    {
-        return Ok(value);
-    }
-    let deadline = token.runtime().now() + idle;
-    unless_ended(&token.child_with_deadline(deadline), work).await
 }
 
 /// Reads one line.

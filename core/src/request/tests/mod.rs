@@ -14,6 +14,7 @@ mod late;
 mod laws;
 #[cfg(feature = "metrics")]
 mod metered;
+mod patience;
 mod scripted;
 mod unwilling;
 

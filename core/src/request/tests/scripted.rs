@@ -27,6 +27,8 @@ pub(super) enum Act {
 pub(super) enum Chunk {
     Bytes(Vec<u8>),
     Fails(TransportKind),
+    /// A space, once the token has ended.
+    Late(CancelToken<Manual>),
     /// Nothing more, but no end.
     Hangs,
 }
@@ -79,6 +81,10 @@ impl Chunks for Body {
             Some(Chunk::Fails(kind)) => {
                 Box::pin(async move { Some(Err(TransportError::new(kind, "cut"))) })
             }
+            Some(Chunk::Late(token)) => Box::pin(async move {
+                token.wait_async().await;
+                Some(Ok(b" ".to_vec()))
+            }),
             Some(Chunk::Hangs) => Box::pin(std::future::pending()),
         }
     }
@@ -130,6 +136,16 @@ impl Bed {
         let client = Client::new(&clock, base, script.clone()).with_limiter(None);
         let token = CancelToken::new(&clock);
         Self { clock, script, client, token }
+    }
+
+    /// Says what comes after all else.
+    pub(super) fn then(&self, act: Act) {
+        self.script.acts.lock().push_back(act);
+    }
+
+    /// A piece of a body that comes so late.
+    pub(super) fn late(&self, after: Duration) -> Chunk {
+        Chunk::Late(self.token.child_with_deadline(self.clock.now() + after))
     }
 
     pub(super) fn request(&self, verb: Verb) -> Request {

@@ -238,6 +238,31 @@ async fn a_silent_watch_ends_by_itself() {
     assert_eq!(watch.next::<i32>().await, None);
 }
 
+#[tokio::test]
+async fn slow_headers_are_waited_for_and_missing_ones_are_not() {
+    let slow = Server::start(|number, mut stream| async move {
+        drop(head(&mut stream).await);
+        say(&mut stream, "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n").await;
+        // A header at a time, forever if nobody hangs up.
+        for _ in 0..if number == 0 { 3 } else { usize::MAX } {
+            tokio::time::sleep(Duration::from_millis(100)).await;
+            if stream.write_all(b"X-A: b\r\n").await.is_err() || stream.flush().await.is_err() {
+                return;
+            }
+        }
+        say(&mut stream, "\r\n{}").await;
+    })
+    .await;
+    let idle = Limits { idle: Duration::from_secs(1), ..Limits::default() };
+    let client = client(&slow.config()).with_limits(idle);
+    send(&client).await.unwrap();
+    let began = std::time::Instant::now();
+    assert_eq!(kind(send(&client).await), TransportKind::Timeout);
+    println!("given up after {:?}", began.elapsed());
+    assert!(began.elapsed() < Duration::from_secs(10));
+    assert_eq!(slow.connections.load(Ordering::SeqCst), 2);
+}
+
 #[test]
 fn in_a_cluster() {
     let folder = std::env::temp_dir().join(format!("seatrial-account-{}", std::process::id()));
