@@ -11,11 +11,12 @@ use crate::runtime::{Instant, Runtime};
 
 use super::build::Request;
 use super::client::Client;
-use super::execution::{Execution, Mode, Retry, Want};
+use super::execution::{Execution, Mode, Retry, Want, beyond};
 use super::failure::RequestError;
 use super::headers::Headers;
 use super::patience::{next_chunk, patiently};
-use super::reply::Reply;
+use super::reply::{Reply, failure, is_success, unstructured};
+use super::status::Status;
 use super::steps::{Answered, Begin, Failed, Failures, Paused, Throttled};
 use super::transport::{Answer, Attempt, Secret, Transport, TransportError, TransportKind};
 use super::verb::Verb;
@@ -69,7 +70,10 @@ impl<'a, R: Runtime, T: Transport> Call<'a, R, T> {
             }
             body.extend_from_slice(&chunk);
         }
-        Reply::sorted(self.request, status, headers, body)
+        if is_success(status) {
+            return Ok(Reply { status, headers, body });
+        }
+        Err(RequestError::Status(Box::new(self.refused(status, &headers, &body))))
     }
 
     /// What an answer that is no success means. Of one whose body does not end the status counts.
@@ -88,8 +92,20 @@ impl<'a, R: Runtime, T: Transport> Call<'a, R, T> {
             return error;
         }
         // Else it is idle, or a success that this call has no use for, such as 204 to a watch.
-        let told = super::reply::unstructured(self.request, status, &headers, &[]);
-        RequestError::Status(Box::new(told))
+        RequestError::Status(Box::new(self.refused(status, &headers, &[])))
+    }
+
+    /// What an answer means that is no success: what the server said in its own form, or what its
+    /// code means (`election:RQ-84`, `RQ-85`).
+    fn refused(&self, status: u16, headers: &Headers, body: &[u8]) -> Status {
+        let unstructured = || unstructured(self.request, status, headers, body);
+        let mut told = failure(body).unwrap_or_else(unstructured);
+        let longest = self.client.limits.pause;
+        if let Some(asked) = headers.get("Retry-After").and_then(|text| beyond(longest, text)) {
+            let why = format!("; it asks for a pause of {asked:?}, the client waits {longest:?}");
+            told.message.push_str(&why);
+        }
+        told
     }
 
     /// Makes attempts until the rules say that the last answer counts; with it comes the token
@@ -144,7 +160,7 @@ impl<'a, R: Runtime, T: Transport> Call<'a, R, T> {
                     count += 1;
                     match self.send(token, count).await? {
                         Ok(answer) => {
-                            let retry_after = answer.headers.get("Retry-After").map(str::to_owned);
+                            let retry_after = self.retry_after(&answer.headers);
                             let status = last.insert(answer).status;
                             self.ask(rules, Answered { status, retry_after })
                         }
@@ -165,6 +181,14 @@ impl<'a, R: Runtime, T: Transport> Call<'a, R, T> {
                 }
             };
         }
+    }
+
+    /// What an answer says of the next attempt, unless that is later than the client waits for: then
+    /// the answer is as final as one that says nothing.
+    fn retry_after(&self, headers: &Headers) -> Option<String> {
+        let limit = self.client.limits.pause;
+        let told = headers.get("Retry-After")?;
+        beyond(limit, told).is_none().then(|| told.to_owned())
     }
 
     /// The token that ends with the request's timeout, where the call is bounded by it.

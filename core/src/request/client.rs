@@ -16,6 +16,7 @@ use super::execution::{Execution, Mode};
 use super::failure::RequestError;
 use super::host_backoff::HostBackoff;
 use super::observer::{Heard, Observer, Silent};
+use super::patience::Bounded;
 use super::reply::Reply;
 use super::transport::{Answer, Transport};
 use super::verb::Verb;
@@ -56,11 +57,15 @@ pub struct Limits {
     /// the body. Then the attempt has failed, as if its connection had timed out; a watch ends, and
     /// its caller watches again. A server that is gone says nothing either.
     pub idle: Duration,
+    /// The longest pause that a server may ask for with `Retry-After`. A refusal that asks for more
+    /// is final, and its message says so.
+    pub pause: Duration,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { body: 256 << 20, event: 16 << 20, idle: Duration::from_secs(300) }
+        let (idle, pause) = (Duration::from_secs(300), Duration::from_secs(600));
+        Self { body: 256 << 20, event: 16 << 20, idle, pause }
     }
 }
 
@@ -150,7 +155,8 @@ impl<R: Runtime, T: Transport> Client<R, T> {
     }
 
     /// Sends a request and hands out the body as it comes in (`election:RQ-42`). The request's
-    /// timeout is the server's to keep.
+    /// timeout is the server's to keep; the body ends with the token, and with a server that says
+    /// nothing for longer than [`Limits::idle`].
     ///
     /// # Errors
     /// As [`send`](Self::send).
@@ -162,7 +168,10 @@ impl<R: Runtime, T: Transport> Client<R, T> {
         let call = Call::new(self, request, Mode::Stream)?;
         let begun = async {
             match call.answer(token).await?.0 {
-                Some(answer) if matches!(answer.status, 200..=299) => Ok(answer),
+                Some(answer) if matches!(answer.status, 200..=299) => {
+                    let body = Bounded::new(answer.body, token, self.limits.idle);
+                    Ok(Answer { body: Box::new(body), ..answer })
+                }
                 other => Err(call.refusal(other, token).await),
             }
         };

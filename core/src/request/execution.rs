@@ -192,6 +192,11 @@ impl Execution {
     }
 }
 
+/// The pause that a `Retry-After` asks for, if that is longer than `limit`.
+pub(super) fn beyond(limit: Duration, retry_after: &str) -> Option<Duration> {
+    seconds(retry_after).filter(|asked| *asked > limit)
+}
+
 /// Reads `Retry-After`: whole seconds. A negative number waits for nothing, a date is no number.
 fn seconds(text: &str) -> Option<Duration> {
     let seconds: i64 = text.trim().parse().ok()?;

@@ -9,7 +9,7 @@ use crate::cancel::until::unless_ended;
 use crate::cancel::{CancelToken, Reason};
 use crate::runtime::Runtime;
 
-use super::transport::{Chunks, TransportError, TransportKind};
+use super::transport::{Awaited, Chunks, TransportError, TransportKind};
 
 /// Awaits `work` until the token ends. What takes longer than `idle` is a failure of the transport:
 /// its time ran out.
@@ -47,4 +47,38 @@ pub(super) async fn next_chunk<R: Runtime>(
 ) -> Result<Option<Result<Vec<u8>, TransportError>>, Reason> {
     let told = patiently(token, idle, chunks.next()).await?;
     Ok(told.unwrap_or_else(|late| Some(Err(late))))
+}
+
+/// A body that ends with its token, and with the patience of the client.
+pub(super) struct Bounded<R: Runtime> {
+    /// None once nothing more comes.
+    chunks: Option<Box<dyn Chunks>>,
+    token: CancelToken<R>,
+    idle: Duration,
+}
+
+impl<R: Runtime> Bounded<R> {
+    pub(super) fn new(chunks: Box<dyn Chunks>, token: &CancelToken<R>, idle: Duration) -> Self {
+        Self { chunks: Some(chunks), token: token.clone(), idle }
+    }
+
+    async fn told(&mut self) -> Option<Result<Vec<u8>, TransportError>> {
+        let chunks = self.chunks.as_mut()?;
+        let told = match self.token.reason() {
+            Some(reason) => Err(reason),
+            None => next_chunk(&self.token, self.idle, chunks).await,
+        };
+        let told = told
+            .unwrap_or_else(|reason| Some(Err(TransportError::new(TransportKind::Ended, reason))));
+        if !matches!(told, Some(Ok(_))) {
+            self.chunks = None;
+        }
+        told
+    }
+}
+
+impl<R: Runtime> Chunks for Bounded<R> {
+    fn next(&mut self) -> Awaited<'_, Option<Result<Vec<u8>, TransportError>>> {
+        Box::pin(self.told())
+    }
 }

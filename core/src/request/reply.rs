@@ -52,21 +52,11 @@ impl Reply {
         };
         RequestError::Decode(Arc::new(why))
     }
+}
 
-    /// Sorts an answer (`election:RQ-82`): a result, or what the server said in its own form, or
-    /// what its code means (`election:RQ-84`, `RQ-85`).
-    pub(super) fn sorted(
-        request: &Request,
-        status: u16,
-        headers: Headers,
-        body: Vec<u8>,
-    ) -> Result<Self, RequestError> {
-        if matches!(status, 101 | 200..=206) {
-            return Ok(Self { status, headers, body });
-        }
-        let told = failure(&body).unwrap_or_else(|| unstructured(request, status, &headers, &body));
-        Err(RequestError::Status(Box::new(told)))
-    }
+/// Whether a status is one of a result (`election:RQ-82`).
+pub(super) const fn is_success(status: u16) -> bool {
+    matches!(status, 101 | 200..=206)
 }
 
 /// What a server says that its body is, if that is something else than JSON.
@@ -75,7 +65,7 @@ pub(super) fn foreign(headers: &Headers) -> Option<&str> {
 }
 
 /// What the server says about its failure, if it does so in its own form.
-fn failure(body: &[u8]) -> Option<Status> {
+pub(super) fn failure(body: &[u8]) -> Option<Status> {
     #[derive(serde::Deserialize)]
     struct Kind {
         kind: String,

@@ -107,6 +107,8 @@ pub enum TransportKind {
     Timeout,
     /// The server cannot be trusted, or does not trust the client.
     Untrusted,
+    /// The token of the call has ended under the body of a stream.
+    Ended,
     /// Anything else.
     Other,
 }

@@ -9,7 +9,7 @@ use std::time::Duration;
 use super::scripted::{Act, Bed, Chunk, later};
 use crate::cancel::Reason;
 use crate::limiter::{FlowLimiter as _, TokenBucketFlow};
-use crate::request::{RequestError, Verb};
+use crate::request::{RequestError, TransportKind, Verb};
 
 /// Counts how often somebody is woken.
 #[derive(Default)]
@@ -73,4 +73,20 @@ fn a_watch_and_a_stream_end_within_one_step() {
     let mut watch = bed.run(bed.client.watch(&request, &bed.token)).unwrap();
     assert_eq!(over_after_one_poll(&bed, watch.next::<i32>()), None);
     assert_eq!(*bed.script.open.lock(), 0, "its connection is closed");
+}
+
+#[test]
+fn the_body_of_a_stream_ends_within_one_step() {
+    let body = || vec![Chunk::Bytes(b"{".to_vec()), Chunk::Hangs];
+    let bed = Bed::new([Act::Answers(200, vec![], body()), Act::Answers(200, vec![], body())]);
+    let request = bed.request(Verb::Get);
+    let begin = || bed.run(bed.client.stream(&request, &bed.token)).unwrap().body;
+    let (mut waiting, mut unread) = (begin(), begin());
+    assert_eq!(bed.run(waiting.next()).unwrap().unwrap(), b"{");
+    let ended = over_after_one_poll(&bed, waiting.next()).unwrap().unwrap_err();
+    assert_eq!(ended.kind(), TransportKind::Ended);
+    assert_eq!(ended.to_string(), Reason::Cancelled.to_string());
+    assert_eq!(bed.run(unread.next()).unwrap().unwrap_err().kind(), TransportKind::Ended);
+    assert_eq!(*bed.script.open.lock(), 0, "their connections are closed");
+    assert!(bed.run(waiting.next()).is_none(), "nothing comes after an error");
 }

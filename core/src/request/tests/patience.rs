@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::scripted::{Act, Bed, Chunk};
+use super::scripted::{Act, Bed, Chunk, answers, later};
 use crate::cancel::Reason;
 use crate::request::{Limits, Request, RequestError, TransportError, TransportKind, Verb};
 
@@ -73,6 +73,16 @@ fn a_body_that_falls_silent_is_no_answer() {
 }
 
 #[test]
+fn a_stream_that_falls_silent_has_failed() {
+    let bed = bed([Act::Answers(200, vec![], vec![Chunk::Hangs])]);
+    let mut body = bed.run(bed.client.stream(&get(&bed), &bed.token)).unwrap().body;
+    let failed = bed.run(body.next()).unwrap().unwrap_err();
+    assert_eq!(failed.kind(), TransportKind::Timeout);
+    assert_eq!(seconds(&bed), 20);
+    assert_eq!(*bed.script.open.lock(), 0);
+}
+
+#[test]
 fn the_calls_own_end_comes_first() {
     let bed = bed([Act::Hangs]);
     let request = get(&bed).timeout(Duration::from_secs(5));
@@ -89,4 +99,26 @@ fn patience_begins_anew_with_every_piece() {
     bed.then(Act::Answers(200, vec![], pieces));
     bed.run(bed.client.send(&get(&bed), &bed.token)).unwrap();
     assert_eq!(seconds(&bed), 50);
+}
+
+#[test]
+fn a_pause_beyond_all_patience_is_none() {
+    for asked in ["601", "9223372036854775807"] {
+        let refused = || later(503, asked);
+        let bed = bed([refused(), refused(), refused()]);
+        let request = get(&bed).max_retries(10);
+        let calls = [
+            bed.run(bed.client.send(&request, &bed.token)).unwrap_err(),
+            bed.run(bed.client.stream(&request, &bed.token)).unwrap_err(),
+            bed.run(bed.client.watch(&request, &bed.token)).unwrap_err(),
+        ];
+        let words = format!("; it asks for a pause of {asked}s, the client waits 600s");
+        for error in calls {
+            assert!(error.to_string().ends_with(&words), "{error}");
+        }
+        assert_eq!(bed.times(), [0, 0, 0]);
+    }
+    let bed = bed([later(503, "600"), answers(200, "{}")]);
+    bed.run(bed.client.send(&get(&bed), &bed.token)).unwrap();
+    assert_eq!(bed.times(), [0, 600_000]);
 }
