@@ -17,10 +17,8 @@ use super::escape::unescape;
 /// ```
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct Base {
-    /// `https://user@host:port`.
+    /// `https://host:port`.
     origin: String,
-    /// Where the host begins in it: after what may be a password.
-    host_at: usize,
     /// Decoded; it starts and ends with a slash.
     path: String,
 }
@@ -29,7 +27,9 @@ impl Base {
     /// Reads a URL. What follows a `?` or a `#` is dropped.
     ///
     /// # Errors
-    /// It is not a URL with a host.
+    /// It is not a URL with a host, or it has an `@`. The reference takes a user and a password
+    /// before the host (`election:RQ-22`); here a secret never stands in an address, and no password
+    /// can be taken for a host.
     pub fn parse(url: &str) -> Result<Self, BuildError> {
         let bad = |why| BuildError::Base(without_password(url), why);
         let (scheme, rest) =
@@ -37,15 +37,17 @@ impl Base {
         if !matches!(scheme, "http" | "https") {
             return Err(bad("its scheme is neither http nor https"));
         }
+        if url.contains('@') {
+            return Err(bad("it names a user: use a token or a certificate; a path has %40"));
+        }
         let rest = rest.split(['?', '#']).next().unwrap_or_default();
-        let (authority, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
-        let host = authority.rsplit('@').next().unwrap_or_default();
+        let (host, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
         if host.is_empty() {
             return Err(bad("it has no host"));
         }
         let port = host.rsplit_once(':').map_or("", |(_, port)| port);
         if !port.ends_with(']') && !port.bytes().all(|byte| byte.is_ascii_digit()) {
-            return Err(bad("its port is no number; a slash in a password must be escaped"));
+            return Err(bad("its port is no number"));
         }
         if rest.bytes().any(|byte| byte <= b' ' || byte == 127) {
             return Err(bad("it has a space or a control character"));
@@ -54,9 +56,7 @@ impl Base {
         if !path.ends_with('/') {
             path.push('/');
         }
-        let origin = format!("{scheme}://{authority}");
-        let host_at = origin.len() - host.len();
-        Ok(Self { origin, host_at, path })
+        Ok(Self { origin: format!("{scheme}://{host}"), path })
     }
 
     /// Reads what configurations call a host: a URL, or `host:port` alone, which is spoken to by
@@ -85,10 +85,10 @@ impl Base {
 
     /// Host and port, as labels of metrics name the server.
     pub fn host_and_port(&self) -> &str {
-        &self.origin[self.host_at..]
+        &self.origin[self.scheme().len() + 3..]
     }
 
-    /// Scheme, user information if the address has any, host and port.
+    /// Scheme, host and port.
     pub(super) fn origin(&self) -> &str {
         &self.origin
     }
@@ -97,12 +97,6 @@ impl Base {
     #[cfg(feature = "http")]
     pub(super) fn begins(&self, url: &str) -> bool {
         url.strip_prefix(&self.origin).is_some_and(|rest| rest.starts_with('/'))
-    }
-
-    /// Whether the address names a user.
-    #[cfg(feature = "http")]
-    pub(super) fn names_a_user(&self) -> bool {
-        self.origin.contains('@')
     }
 
     /// Whether the server is spoken to by TLS.
@@ -114,11 +108,6 @@ impl Base {
     /// Path and query of a URL of this server.
     pub(super) fn target_of<'u>(&self, url: &'u str) -> &'u str {
         &url[self.origin.len()..]
-    }
-
-    /// Scheme, host and port.
-    pub(super) fn without_user(&self) -> String {
-        format!("{}://{}", self.scheme(), self.host_and_port())
     }
 
     fn scheme(&self) -> &str {
@@ -137,7 +126,7 @@ pub(super) fn without_password(url: &str) -> String {
 
 impl fmt::Display for Base {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}{}", self.without_user(), self.path)
+        write!(f, "{}{}", self.origin, self.path)
     }
 }
 

@@ -19,6 +19,7 @@ use super::reply::{Reply, failure, is_success, unstructured};
 use super::status::Status;
 use super::steps::{Answered, Begin, Failed, Failures, Paused, Throttled};
 use super::transport::{Answer, Attempt, Secret, Transport, TransportError, TransportKind};
+use super::veil::Veil;
 use super::verb::Verb;
 use super::warning::warnings;
 
@@ -36,6 +37,7 @@ pub(super) struct Call<'a, R: Runtime, T> {
     url: Secret<String>,
     pub(super) template: String,
     headers: Headers,
+    veil: Veil,
 }
 
 impl<'a, R: Runtime, T: Transport> Call<'a, R, T> {
@@ -49,7 +51,8 @@ impl<'a, R: Runtime, T: Transport> Call<'a, R, T> {
         if headers.get("Accept").is_none() {
             headers.set("Accept", &["application/json, */*"]);
         }
-        Ok(Self { client, request, mode, url, template, headers })
+        let veil = client.transport.veil();
+        Ok(Self { client, request, mode, url, template, headers, veil })
     }
 
     pub(super) async fn whole(&self, token: &CancelToken<R>) -> Result<Reply, RequestError> {
@@ -71,7 +74,7 @@ impl<'a, R: Runtime, T: Transport> Call<'a, R, T> {
             body.extend_from_slice(&chunk);
         }
         if is_success(status) {
-            return Ok(Reply { status, headers, body });
+            return Ok(Reply { status, headers, body, veil: self.veil.clone() });
         }
         Err(RequestError::Status(Box::new(self.refused(status, &headers, &body))))
     }
@@ -98,8 +101,9 @@ impl<'a, R: Runtime, T: Transport> Call<'a, R, T> {
     /// What an answer means that is no success: what the server said in its own form, or what its
     /// code means (`election:RQ-84`, `RQ-85`).
     fn refused(&self, status: u16, headers: &Headers, body: &[u8]) -> Status {
+        let body = &self.veil.bytes(body);
         let unstructured = || unstructured(self.request, status, headers, body);
-        let mut told = failure(body).unwrap_or_else(unstructured);
+        let mut told = self.veil.status(failure(body).unwrap_or_else(unstructured));
         let longest = self.client.limits.pause;
         if let Some(asked) = headers.get("Retry-After").and_then(|text| beyond(longest, text)) {
             let why = format!("; it asks for a pause of {asked:?}, the client waits {longest:?}");
@@ -249,7 +253,10 @@ impl<'a, R: Runtime, T: Transport> Call<'a, R, T> {
         let target = self.request.base().target_of(&self.url.0);
         let attempt = Attempt { verb, target, url: &self.url, headers: &self.headers, body };
         let sent = self.client.transport.send(attempt);
-        let result = patiently(token, self.client.limits.idle, sent).await?.flatten();
+        let mut result = patiently(token, self.client.limits.idle, sent).await?.flatten();
+        if let Ok(answer) = &mut result {
+            answer.headers.each(|value| *value = self.veil.text(value).into_owned());
+        }
         let told = result.as_ref().map(|answer| answer.status).map_err(TransportError::kind);
         if let Some(backoff) = &self.client.backoff {
             backoff.update(host, told.ok());

@@ -192,7 +192,9 @@ impl<R: Runtime, T: Transport> Client<R, T> {
         let begun = async {
             match call.answer(token).await?.0 {
                 None => Ok(Watch::ended(token)),
-                Some(answer) if answer.status == 200 => Ok(Watch::new(answer, token, self.limits)),
+                Some(answer) if answer.status == 200 => {
+                    Ok(Watch::new(answer, token, self.limits, self.transport.veil()))
+                }
                 other => Err(call.refusal(other, token).await),
             }
         };

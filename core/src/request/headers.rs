@@ -38,6 +38,11 @@ impl Headers {
         self.0.iter().filter(move |(known, _)| of_name(known)).map(|(_, value)| value.as_str())
     }
 
+    /// Changes every value.
+    pub(super) fn each(&mut self, mut change: impl FnMut(&mut String)) {
+        self.0.iter_mut().for_each(|(_, value)| change(value));
+    }
+
     /// Goes through all names and values.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
         self.0.iter().map(|(name, value)| (name.as_str(), value.as_str()))

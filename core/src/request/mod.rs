@@ -55,6 +55,7 @@ mod status;
 pub mod steps;
 mod template;
 mod transport;
+mod veil;
 mod verb;
 mod warning;
 mod watch;
@@ -80,6 +81,7 @@ pub use status::{Cause, Details, Reason, Status};
 pub use transport::{
     Answer, Attempt, Awaited, Chunks, Secret, Transport, TransportError, TransportKind,
 };
+pub use veil::Veil;
 pub use verb::Verb;
 pub use warning::Warning;
 pub use watch::Watch;

@@ -9,6 +9,7 @@ use super::build::Request;
 use super::failure::RequestError;
 use super::headers::Headers;
 use super::status::{About, Status};
+use super::veil::Veil;
 use super::verb::Verb;
 
 /// How much of an answer that is none of the API's own is told.
@@ -24,6 +25,8 @@ pub struct Reply {
     pub headers: Headers,
     /// The body.
     pub body: Vec<u8>,
+    /// What no error about it shows.
+    pub(super) veil: Veil,
 }
 
 impl Reply {
@@ -39,16 +42,20 @@ impl Reply {
     /// It is something else, or the server says that it failed (`election:RQ-86`).
     pub fn json<T: DeserializeOwned>(&self) -> Result<T, RequestError> {
         match failure(&self.body) {
-            Some(status) => Err(RequestError::Status(Box::new(status))),
+            Some(status) => Err(RequestError::Status(Box::new(self.veil.status(status)))),
             None => serde_json::from_slice(&self.body).map_err(|why| self.undecodable(why)),
         }
     }
 
     /// What is said of a body that cannot be read: also what it says that it is, if not JSON.
     fn undecodable(&self, why: serde_json::Error) -> RequestError {
-        let why = match foreign(&self.headers) {
-            Some(kind) => serde_json::Error::custom(format_args!("{why} (it is {kind:.80})")),
-            None => why,
+        let kind =
+            foreign(&self.headers).map_or_else(String::new, |kind| format!(" (it is {kind:.80})"));
+        let said = why.to_string();
+        let told = self.veil.text(&said);
+        let why = match kind.is_empty() && told == said {
+            true => why,
+            false => serde_json::Error::custom(format_args!("{told}{kind}")),
         };
         RequestError::Decode(Arc::new(why))
     }

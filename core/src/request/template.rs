@@ -23,7 +23,7 @@ impl Request {
         let mut path = String::new();
         self.write_path(Path::plain(&mut path));
         let (path, has_query) = replaced(&path, self.base().path());
-        let mut url = self.base().without_user();
+        let mut url = self.base().origin().to_owned();
         escape(&mut url, path.as_bytes(), PATH);
         if has_query {
             self.query.each_with(VALUE).write(&mut url, self.told_timeout());

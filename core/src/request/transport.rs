@@ -5,6 +5,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use super::headers::Headers;
+use super::veil::Veil;
 use super::verb::Verb;
 
 /// A future that may live on another thread; boxed, so that a transport is a trait object.
@@ -14,11 +15,21 @@ pub type Awaited<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 pub trait Transport: Send + Sync + 'static {
     /// Sends an attempt and waits for the head of its answer.
     fn send<'a>(&'a self, attempt: Attempt<'a>) -> Awaited<'a, Result<Answer, TransportError>>;
+
+    /// What this transport adds to a request and nobody else may see, such as a token: a server that
+    /// echoes it brings it into no error. Nothing unless it is said.
+    fn veil(&self) -> Veil {
+        Veil::default()
+    }
 }
 
 impl<T: Transport + ?Sized> Transport for Arc<T> {
     fn send<'a>(&'a self, attempt: Attempt<'a>) -> Awaited<'a, Result<Answer, TransportError>> {
         (**self).send(attempt)
+    }
+
+    fn veil(&self) -> Veil {
+        (**self).veil()
     }
 }
 

@@ -15,6 +15,7 @@ use super::patience::next_chunk;
 use super::reply::foreign;
 use super::status::{Cause, Details, Reason, Status};
 use super::transport::{Answer, Chunks, TransportKind};
+use super::veil::Veil;
 
 /// The events of a server. It ends with its token, at once; to drop it ends it as well.
 pub struct Watch<R: Runtime> {
@@ -24,19 +25,27 @@ pub struct Watch<R: Runtime> {
     idle: Duration,
     /// What the server says that it sends, if that is something else than JSON.
     foreign: Option<String>,
+    veil: Veil,
 }
 
 impl<R: Runtime> Watch<R> {
-    pub(super) fn new(answer: Answer, token: &CancelToken<R>, limits: Limits) -> Self {
+    pub(super) fn new(answer: Answer, token: &CancelToken<R>, limits: Limits, veil: Veil) -> Self {
         let (frames, idle) = (Frames::new(limits.event), limits.idle);
         let foreign = foreign(&answer.headers).map(str::to_owned);
-        Self { chunks: Some(answer.body), frames, token: token.clone(), idle, foreign }
+        Self { chunks: Some(answer.body), frames, token: token.clone(), idle, foreign, veil }
     }
 
     /// A watch that has ended.
     pub(super) fn ended(token: &CancelToken<R>) -> Self {
         let (frames, idle) = (Frames::default(), Duration::ZERO);
-        Self { chunks: None, frames, token: token.clone(), idle, foreign: None }
+        Self {
+            chunks: None,
+            frames,
+            token: token.clone(),
+            idle,
+            foreign: None,
+            veil: Veil::default(),
+        }
     }
 
     /// Tells whether the watch has ended.
@@ -60,7 +69,7 @@ impl<R: Runtime> Watch<R> {
             }
             let chunks = self.chunks.as_mut()?;
             let failed = match self.frames.take() {
-                Ok(Some(line)) => match read(line) {
+                Ok(Some(line)) => match read(line, &self.veil) {
                     Ok(event) => {
                         if matches!(event, WatchEvent::Error(_)) {
                             self.chunks = None;
@@ -90,26 +99,37 @@ impl<R: Runtime> Watch<R> {
                 },
             };
             self.chunks = None;
-            let failed = undecodable(&failed, self.foreign.as_deref());
-            return Some(WatchEvent::Error(Box::new(failed)));
+            return Some(self.undecodable(&failed));
         }
     }
 
-    /// The server has said all. A last line without an end was cut off, unless it can be read.
+    /// The server has said all. A last line without an end may have been cut off, which is the end of
+    /// the stream; one that makes no sense is told (`election:RQ-103`).
     fn last<O: DeserializeOwned>(&mut self) -> Option<WatchEvent<O>> {
         self.chunks = None;
-        let event = self.frames.rest().and_then(|line| read(line).ok());
-        self.frames = Frames::default();
-        event
+        let frames = std::mem::take(&mut self.frames);
+        match read(frames.rest()?, &self.veil) {
+            Ok(event) => Some(event),
+            Err(why) if why.is_eof() => None,
+            Err(why) => Some(self.undecodable(&why.to_string())),
+        }
+    }
+
+    /// What is said of bytes that have no sense: never are they dropped in silence.
+    fn undecodable<O>(&self, why: &str) -> WatchEvent<O> {
+        let why = self.veil.text(why);
+        WatchEvent::Error(Box::new(undecodable(&why, self.foreign.as_deref())))
     }
 }
 
-/// Reads one line.
-fn read<O: DeserializeOwned>(line: &[u8]) -> Result<WatchEvent<O>, serde_json::Error> {
-    serde_json::from_slice::<Line<O>>(line).map(|line| line.0)
+/// Reads one line. An error of the server may echo what nobody may see.
+fn read<O: DeserializeOwned>(line: &[u8], veil: &Veil) -> Result<WatchEvent<O>, serde_json::Error> {
+    Ok(match serde_json::from_slice::<Line<O>>(line)?.0 {
+        WatchEvent::Error(status) => WatchEvent::Error(Box::new(veil.status(*status))),
+        event => event,
+    })
 }
 
-/// What is said of bytes that have no sense: never are they dropped in silence.
 fn undecodable(why: &str, foreign: Option<&str>) -> Status {
     let kind = foreign.map_or_else(String::new, |kind| format!(" (it is {kind:.80})"));
     let message = format!("unable to decode an event from the watch stream: {why}{kind}");

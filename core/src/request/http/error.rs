@@ -19,8 +19,6 @@ pub enum ConfigError {
     File(PathBuf, io::Error),
     /// Certificates or a key cannot be used: which, and why.
     Certificate(&'static str, String),
-    /// The address names a user, which this transport does not send.
-    User,
     /// A secret or a certificate would go over a connection that is not encrypted.
     Plain,
 }
@@ -34,9 +32,6 @@ impl fmt::Display for ConfigError {
             }
             Self::File(path, _) => write!(f, "cannot read {}", path.display()),
             Self::Certificate(which, why) => write!(f, "the {which} cannot be used: {why}"),
-            Self::User => f.write_str(
-                "the address names a user: put what identifies you into a token or a certificate",
-            ),
             Self::Plain => f.write_str(
                 "a token or a certificate needs https: change the address, or leave them out",
             ),

@@ -27,7 +27,10 @@ enum Source {
 /// What a file held, and when it was read.
 struct Read {
     token: Arc<Zeroizing<String>>,
-    at: Instant,
+    /// What it held before: calls that are under way may have sent it.
+    before: Option<Arc<Zeroizing<String>>>,
+    /// None if a server does not take the token: the file may have another by now.
+    at: Option<Instant>,
 }
 
 impl Token {
@@ -50,11 +53,11 @@ impl Token {
         };
         let mut read = read.lock();
         if let Some(read) = &*read
-            && read.at.elapsed() < FRESH
+            && read.at.is_some_and(|at| at.elapsed() < FRESH)
         {
             return Ok(Arc::clone(&read.token));
         }
-        let at = Instant::now();
+        let at = Some(Instant::now());
         // Who renews it may have emptied it first.
         let text = std::fs::read_to_string(path).map(Zeroizing::new).and_then(|text| {
             let is_empty = text.trim().is_empty();
@@ -63,7 +66,11 @@ impl Token {
         match text {
             Ok(text) => {
                 let token = Arc::new(Zeroizing::new(text.trim().to_owned()));
-                *read = Some(Read { token: Arc::clone(&token), at });
+                let before = match read.take() {
+                    Some(read) if read.token == token => read.before,
+                    read => read.map(|read| read.token),
+                };
+                *read = Some(Read { token: Arc::clone(&token), before, at });
                 Ok(token)
             }
             Err(why) => match &mut *read {
@@ -73,6 +80,28 @@ impl Token {
                     Ok(Arc::clone(&read.token))
                 }
             },
+        }
+    }
+
+    /// A server does not take the token: a file is read anew for the next request.
+    pub(super) fn doubt(&self) {
+        if let Source::File(_, read) = &self.0
+            && let Some(read) = &mut *read.lock()
+        {
+            read.at = None;
+        }
+    }
+
+    /// Tells every token that may have been sent to a server lately.
+    pub(super) fn known(&self, tell: &mut dyn FnMut(&str)) {
+        match &self.0 {
+            Source::Fixed(token) => tell(token),
+            Source::File(_, read) => {
+                if let Some(Read { token, before, .. }) = &*read.lock() {
+                    tell(token);
+                    before.iter().for_each(|token| tell(token));
+                }
+            }
         }
     }
 }

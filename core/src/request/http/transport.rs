@@ -15,7 +15,7 @@ use hyper_util::rt::{TokioExecutor, TokioTimer};
 use tokio::runtime::Handle;
 
 use crate::request::{
-    Answer, Attempt, Awaited, Base, Chunks, Headers, Transport, TransportError, TransportKind,
+    Answer, Attempt, Awaited, Base, Chunks, Headers, Transport, TransportError, TransportKind, Veil,
 };
 
 use super::config::HttpConfig;
@@ -47,9 +47,6 @@ impl HttpTransport {
     /// # Errors
     /// A certificate cannot be used, or a secret would not be encrypted on its way.
     pub fn new(config: &HttpConfig) -> Result<Self, ConfigError> {
-        if config.base.names_a_user() {
-            return Err(ConfigError::User);
-        }
         let encrypted = config.base.is_encrypted();
         if !encrypted && (config.token.is_some() || config.identity.is_some()) {
             return Err(ConfigError::Plain);
@@ -92,6 +89,11 @@ impl HttpTransport {
         let request = self.request(&attempt)?;
         let sent = self.client.request(request).await;
         let (head, body) = sent.map_err(|why| failure(Box::new(why)))?.into_parts();
+        if head.status == hyper::StatusCode::UNAUTHORIZED
+            && let Some(token) = &self.token
+        {
+            token.doubt();
+        }
         let mut headers = Headers::new();
         for (name, value) in &head.headers {
             headers.add(name.as_str(), &String::from_utf8_lossy(value.as_bytes()));
@@ -108,7 +110,7 @@ impl HttpTransport {
                 Some(bytes) => Full::new(Bytes::copy_from_slice(bytes)).boxed(),
                 None => Empty::new().boxed(),
             };
-            let uri = format!("{}{}", self.base.without_user(), attempt.target);
+            let uri = format!("{}{}", self.base.origin(), attempt.target);
             let mut request = hyper::Request::builder().method(method).uri(uri).body(body);
             if let Ok(request) = &mut request {
                 self.put_headers(attempt.headers, request.headers_mut())?;
@@ -159,6 +161,11 @@ impl Transport for HttpTransport {
             })
             .await
         })
+    }
+
+    fn veil(&self) -> Veil {
+        let Some(token) = self.token.clone() else { return Veil::default() };
+        Veil::new(move |tell| token.known(tell))
     }
 }
 

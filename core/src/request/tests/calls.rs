@@ -238,9 +238,9 @@ fn an_endless_answer_takes_no_more_memory_than_allowed() {
     assert_eq!(*bed.script.open.lock(), 0);
 }
 
-type Event = WatchEvent<serde_json::Value>;
+pub(super) type Event = WatchEvent<serde_json::Value>;
 
-fn watched(chunks: Vec<Chunk>, limit: usize) -> Vec<Event> {
+pub(super) fn watched(chunks: Vec<Chunk>, limit: usize) -> Vec<Event> {
     let mut bed = Bed::new([Act::Answers(200, vec![], chunks)]);
     bed.client = bed.client.with_limits(Limits { event: limit, ..Limits::default() });
     let request = bed.request(Verb::Get).param("watch", "true");

@@ -302,6 +302,25 @@ async fn a_token_file_is_read_again_and_its_last_value_outlives_it() {
     assert!(Token::file(&path).now().is_err());
 }
 
+#[tokio::test]
+async fn a_token_that_is_not_taken_is_read_again() {
+    let path = std::env::temp_dir().join(format!("seatrial-renewed-{}", std::process::id()));
+    std::fs::write(&path, "one").unwrap();
+    let server = Server::start(|_, mut stream| async move {
+        while let Some(head) = head(&mut stream).await {
+            let knows = head.contains("authorization: Bearer two\r\n");
+            let status = if knows { "200 OK" } else { "401 Unauthorized" };
+            say(&mut stream, whole(status, "", "{}")).await;
+        }
+    })
+    .await;
+    let client = client(&server.config().token(Token::file(&path)));
+    assert_eq!(send(&client).await.unwrap_err().status().unwrap().code, 401);
+    std::fs::write(&path, "two").unwrap();
+    send(&client).await.unwrap();
+    std::fs::remove_file(&path).unwrap();
+}
+
 #[test]
 fn secrets_do_not_travel_in_the_open_or_to_others() {
     let open = HttpConfig::new("http://h").unwrap();

@@ -11,7 +11,7 @@ use super::server::{Authority, Server, head, say, whole};
 use super::{Http, client, send};
 use crate::cancel::CancelToken;
 use crate::request::http::{HttpConfig, Token};
-use crate::request::{Observer, RequestError, Retry, TransportKind, Verb};
+use crate::request::{Observer, RequestError, Retry, TransportKind, Verb, Warning};
 use crate::runtime::System;
 
 const TOKEN: &str = "eyJ-the-token-of-nobody";
@@ -46,6 +46,10 @@ impl Observer for Heard {
     fn retries(&self, verb: &Verb, template: &str, retry: &Retry) {
         self.hear(&(verb, template, retry));
         self.hear(&retry.to_string());
+    }
+
+    fn warned(&self, warning: &Warning) {
+        self.hear(warning);
     }
 
     fn finished(&self, verb: &Verb, template: &str, took: Duration, succeeded: bool) {
@@ -153,5 +157,70 @@ async fn no_text_has_a_token_or_a_key() {
     assert!(!heard.contains(TOKEN), "{heard}");
     for line in key.lines().filter(|line| !line.starts_with("-----")) {
         assert!(!heard.contains(line), "{heard}");
+    }
+}
+
+/// Says what it was told: in its own words, in the API's form, as an object, as events.
+async fn mirror() -> Server {
+    Server::start(|number, mut stream| async move {
+        let Some(text) = head(&mut stream).await else { return };
+        assert!(text.contains(TOKEN), "it goes to the server");
+        // Not all of a long answer is told: what is cut must not be a part of the token.
+        let padded = text.trim_end().to_owned() + &"x".repeat(2040 - text.trim_end().len()) + TOKEN;
+        let json = serde_json::json!(text).to_string();
+        let escaped = json.replace("eyJ", "\\u0065yJ");
+        let words = |word: &str, json: &str| {
+            let causes = format!(r#"[{{"reason":{json},"message":{json},"field":{json}}}]"#);
+            format!(
+                r#"{{"kind":"Status","status":"Failure","message":{json},"reason":{json},
+                "code":{word},"details":{{"name":{json},"kind":{json},"causes":{causes}}}}}"#
+            )
+        };
+        let event = |object: &str| format!("{{\"type\":\"ERROR\",\"object\":{object}}}\n");
+        let line = |text: String| text.replace("\n  ", "") + "\n";
+        let plain = "Content-Type: text/plain\r\n";
+        let warns = format!("Warning: 299 - \"{TOKEN}\"\r\nContent-Type: {TOKEN}\r\n");
+        say(
+            &mut stream,
+            match number {
+                0 => whole("500 No", plain, &text),
+                1 => whole("403 No", plain, &padded),
+                2 => whole("403 No", "", &words("403", &json)),
+                3 => whole("200 OK", "", &words("403", &escaped)),
+                4 => whole("200 OK", &warns, &json),
+                5 => whole("200 OK", "", &line(event(&words("410", &escaped)))),
+                6 => whole("200 OK", "", &event(&json)),
+                _ => whole("200 OK", &warns, &format!("{{\"type\":{json}}}")),
+            },
+        )
+        .await;
+    })
+    .await
+}
+
+#[tokio::test]
+async fn a_token_that_is_echoed_is_struck_out() {
+    let server = mirror().await;
+    let heard = Arc::new(Heard::default());
+    let observer = Arc::clone(&heard) as Arc<dyn Observer>;
+    let client = client(&server.config().token(Token::new(TOKEN))).with_observer(observer);
+    for _ in 0..5 {
+        match send(&client).await.map(|reply| reply.json::<u32>().unwrap_err()) {
+            Ok(error) | Err(error) => told(&heard, &error),
+        }
+    }
+    let token = CancelToken::new(&System::new());
+    for _ in 0..3 {
+        let mut watch = client.watch(&super::pods(&client), &token).await.unwrap();
+        while let Some(event) = watch.next::<u32>().await {
+            heard.hear(&event);
+        }
+    }
+    let heard = heard.0.lock();
+    assert_eq!(server.connections.load(std::sync::atomic::Ordering::SeqCst), 8);
+    assert!(heard.matches("(secret)").count() >= 20, "all echo it: {heard}");
+    assert_eq!(heard.matches("ClientWatchDecoding").count(), 2, "two cannot be read: {heard}");
+    for part in [TOKEN, &TOKEN[..6]] {
+        assert!(!heard.contains(part), "{heard}");
     }
 }
