@@ -71,7 +71,7 @@ async fn main() {
     }
     tokio::time::sleep(Duration::from_millis(200)).await; // a real one waits for a signal
 
-    // Along the stream: the source, then the workers, then whoever they report to.
+    // Along the stream: the source, then the workers, then the part that they report to.
     events.close();
     watching.await.expect("the source ends");
     let end = pool.shut_down(Duration::from_secs(10)).await;

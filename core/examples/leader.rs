@@ -50,7 +50,7 @@ fn config(name: &'static str) -> Config {
     let timing = Timing { lease: ms(2000), renew: ms(1000), retry: ms(20) };
     let bounds = Bounds::default().work(ms(300));
     let profile = Profile::Strict(bounds);
-    // Whoever steps down says so, and nobody waits for the lease to run out.
+    // A leader that steps down releases the lease, so nobody waits for it to run out.
     Config::new(name).timing(timing).profile(profile).release_on_cancel(true)
 }
 

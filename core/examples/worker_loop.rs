@@ -17,7 +17,7 @@ use seatrial_core::store::IndexedStore;
 
 type Key = Arc<str>;
 
-/// The wish of a user: so many replicas of a program.
+/// What a user wants: a number of replicas of a program.
 #[derive(Debug)]
 struct Deployment {
     name: Key,
@@ -59,7 +59,7 @@ impl Reconcile<Key> for Controller {
     }
 }
 
-/// Stands for a watch on the server: first the store, then the name, so that whoever is told finds
+/// In place of a watch on the server: first the store, then the name, so that its reader finds
 /// what it is told of.
 fn watch(deployments: &Store, queue: &LimitedQueue<Key>) {
     let seen = [("default/web", 1), ("default/big", 999), ("default/db", 3), ("default/web", 2)];

@@ -12,7 +12,7 @@ use seatrial_core::request::{Base, Request, Verb};
 #[global_allocator]
 static MEMORY: Cap<std::alloc::System> = Cap::new(std::alloc::System, usize::MAX);
 
-/// Puts an address together while there is memory for so many bytes; else the process ends.
+/// Puts an address together while there is memory for that many bytes; else the process ends.
 fn with_room_for(bytes: usize, request: &Request) -> String {
     MEMORY.set_limit(MEMORY.allocated() + bytes).expect("it is above what is in use");
     let url = request.url();

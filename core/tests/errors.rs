@@ -1,4 +1,4 @@
-//! What errors say. A text tells what its own level knows and `source` why, so that whoever prints
+//! What errors say. A text tells what its own level knows and `source` why, so that a caller that prints
 //! a whole chain prints nothing twice. An error that only passes another on has the text and the
 //! source of that one.
 

@@ -117,7 +117,7 @@ fn consumers_of_event_queues_are_spawned() {
 }
 
 #[test]
-fn whoever_waits_for_a_heap_or_a_token_is_spawned() {
+fn a_waiter_for_a_heap_or_a_token_is_spawned() {
     let system = System::new();
     let heap = KeyedHeap::new(&system, key_of, |one: &Object, other| one.1 < other.1);
     heap.add(("a", 1)).expect("it has a key");

@@ -76,7 +76,7 @@ pub struct Shard {
 }
 
 impl Shard {
-    /// Returns the shard of that number; `None` if there are not so many. They begin with 0.
+    /// Returns the shard of that number, from 0; `None` if there are fewer.
     #[must_use]
     pub fn new(number: u32, of: u32) -> Option<Self> {
         let of = NonZeroU32::new(of)?;

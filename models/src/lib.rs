@@ -1,6 +1,6 @@
 //! The components of `seatrial-core` under trial, and the program that tries them.
 //!
-//! What tries them is [`seatrial`], which knows nothing of them; it is at hand here under the same
+//! What tries them is [`seatrial`], which knows nothing of them; it is re-exported here under the same
 //! names. A page per component says what it promises and which bugs it is held against.
 
 pub mod apiserver;

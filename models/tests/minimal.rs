@@ -63,7 +63,7 @@ impl Case<'_> {
         (small, route, ran.unwrap_or_else(|| began.elapsed()))
     }
 
-    /// Asserts that a route leads to the same history so many times.
+    /// Asserts that a route leads to the same history that many times.
     fn replays(&self, route: &Route, smallest: &Finding, times: u32) {
         for _ in 0..times {
             let again = self.subject.replay(self.scenario, Some(self.mutant), self.engine, route);

@@ -92,7 +92,7 @@ fn a_finding_that_is_made_small_breaks_what_it_broke() {
             let again = subject.replay("to_the_lock", None, engine, route).expect("it is followed");
             let broken: Vec<_> = again.findings.iter().map(|it| it.invariant).collect();
             assert_eq!(broken, [finding.invariant], "{engine}: {route}");
-            // Whoever comes between interrupts main; the other may run as soon as it is started.
+            // A thread that comes between interrupts main; the other may run as soon as it is started.
             let least = u32::from(finding.invariant == "main_comes_twice");
             assert_eq!((finding.preemptions, finding.proved_minimum), (Some(least), Some(true)));
         }

@@ -36,7 +36,7 @@ pub(crate) fn tell(row: &Row) {
     println!("{}\n{}\n{}\n{}", row.ratio(), row.line(), row.contestant(), row.fields());
 }
 
-/// Measures a row in so many processes, one after the other, with SipHash or without. Returns the
+/// Measures a row in `processes` processes, one after the other, with SipHash or without. Returns the
 /// one of them whose ratio is the median.
 pub(crate) fn measured(row: usize, runs: usize, siphash: bool) -> Result<Figures, String> {
     let mut all = (0..runs).map(|_| asked(row, siphash)).collect::<Result<Vec<_>, _>>()?;

@@ -21,10 +21,10 @@ const FEW_ROUNDS: usize = 5;
 /// A key as controllers have them: 32 bytes, shared, cheap to copy.
 pub(crate) type Key = Arc<str>;
 
-/// Returns so many distinct keys, in an order that has nothing to do with their names.
+/// Returns that many distinct keys, in an order that is unrelated to their names.
 ///
 /// They lie in a heap that was in use: allocations of other sizes stood between them and are gone,
-/// for whoever allocates pieces of such sizes to find. Else the heap would put every key of a row
+/// for later allocations to reuse. Else the heap would put every key of a row
 /// at the same place of its cache line, and luck would decide for all of them whether a key's count
 /// and its name share one.
 pub(crate) fn keys(count: usize) -> Vec<Key> {
@@ -65,7 +65,7 @@ impl Random {
     }
 }
 
-/// Returns the nanoseconds that an item takes at so many million items a second.
+/// Converts millions of items a second to nanoseconds an item.
 pub(crate) fn per_item(millions: f64) -> f64 {
     1_000.0 / millions
 }

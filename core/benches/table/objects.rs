@@ -15,7 +15,7 @@ pub(crate) struct Object {
     pub(crate) payload: [u8; 52],
 }
 
-/// Returns so many objects, in an order that has nothing to do with their keys.
+/// Returns that many objects, in an order that is unrelated to their keys.
 pub(crate) fn objects(count: usize) -> Vec<Arc<Object>> {
     let shared = |name: &str, count: usize| -> Vec<Arc<str>> {
         (0..count).map(|number| format!("{name}-{number}").into()).collect()

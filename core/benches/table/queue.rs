@@ -231,7 +231,7 @@ pub(crate) fn in_and_out(keys: Vec<Key>, queue: &impl Contestant) {
     (0..count).for_each(|_| assert!(queue.take_and_end()));
 }
 
-/// Measures [`in_and_out`] of so many as are queued.
+/// Measures [`in_and_out`] of as many as are queued.
 pub(crate) fn backlogs((ours, other): (&impl Contestant, &impl Contestant)) -> (f64, f64) {
     let keys = keys(QUEUED);
     giving_duel(
@@ -318,7 +318,7 @@ pub(crate) fn four_by_four(keys: &[Key], queue: &impl Contestant) -> Duration {
 
 const MANY: usize = 10_000_000;
 
-/// What is asked of so many is the row below; this one stands beside it, without gate.
+/// For comparison with the row below, which has the gate.
 fn ten_million<S: Hashing>(part: &'static str, row: &'static str) -> Row {
     let keys = keys(MANY);
     let in_and_out_of = |queue: &dyn Fn(Vec<Key>)| {

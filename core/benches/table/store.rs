@@ -273,7 +273,7 @@ impl Reads<'_> {
         wall(|| self.keys.iter().for_each(read)) / self.keys.len() as u32
     }
 
-    /// How long at most all but so many of a hundred took.
+    /// The time that all but this percentage of the reads stay within.
     fn but(&self, percent: usize) -> Duration {
         let took = |key| wall(|| assert!(black_box((self.read)(key))));
         let mut times: Vec<Duration> = self.keys.iter().map(took).collect();

@@ -260,7 +260,7 @@ fn live(system: System, tasks: &tokio::runtime::Runtime, random: &mut Random) ->
         0 => life.queue.shut_down(),
         1 => life.queue.shut_down_with_drain(),
         _ => {
-            // Two drains, and a shutdown that releases whoever waits for what nobody will do.
+            // Two drains, and a shutdown that releases the callers that wait for work nobody will do.
             let drain = spawn("drain", Box::new(|life| life.queue.shut_down_when_done()));
             life.queue.shut_down_with_drain();
             life.queue.shut_down();

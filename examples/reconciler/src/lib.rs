@@ -28,7 +28,7 @@ impl<R: Runtime> Cluster<R> {
         Self { runtime: runtime.clone(), state: runtime.mutex(BTreeMap::new()) }
     }
 
-    /// Asks for so many replicas. Whoever asks then adds the key to the queue.
+    /// Asks for that many replicas. The caller then adds the key to the queue.
     pub fn ask(&self, key: u8, desired: u32) {
         self.runtime.lock(&self.state).entry(key).or_default().desired = desired;
     }

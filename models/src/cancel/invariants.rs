@@ -32,13 +32,13 @@ pub(super) fn all() -> Vec<Invariant<Cancel>> {
         ),
         Invariant::eventually(
             "sleepers_wake",
-            "whoever waits for a token wakes when it ends",
+            "a waiter for a token wakes when it ends",
             RULE,
             sleepers_wake,
         ),
         Invariant::always(
             "woken_by_the_end_alone",
-            "whoever waits for a token is woken by its end, and by nothing else",
+            "a waiter for a token is woken by its end, and by nothing else",
             RULE,
             woken_by_the_end_alone,
         ),

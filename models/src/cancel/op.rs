@@ -18,7 +18,7 @@ const MOST: usize = 24;
 /// A call. Tokens and hooks are named by a number, which is taken modulo how many there are.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Op {
-    /// Makes a child, perhaps with a deadline so many milliseconds from now.
+    /// Makes a child, perhaps with a deadline that many milliseconds from now.
     Child(u8, Option<u8>),
     /// Cancels a token.
     Cancel(u8),
@@ -30,7 +30,7 @@ pub enum Op {
     Hook(u8),
     /// Takes a hook back.
     Unhook(u8),
-    /// Lets so many milliseconds pass.
+    /// Lets that many milliseconds pass.
     Advance(u8),
 }
 

@@ -1,9 +1,9 @@
-//! Words that no finished text has.
+//! Words that no finished text has, and some that make a reader stop.
 
 use crate::tree::File;
 
-/// Marks of unfinished work, and paths that exist on somebody's machine only. They are written in
-/// pieces, so that this file may be searched, too.
+/// Marks of unfinished work, paths that exist on somebody's machine only, and words for which a noun
+/// is plainer. They are written in pieces, so that this file may be searched, too.
 const FORBIDDEN: &[&str] = &[
     concat!("TO", "DO"),
     concat!("FIX", "ME"),
@@ -15,6 +15,10 @@ const FORBIDDEN: &[&str] = &[
     concat!("/ro", "ot/"),
     concat!("/ho", "me/"),
     concat!("/Us", "ers/"),
+    concat!("who", "ever"),
+    concat!("Who", "ever"),
+    concat!("So ", "many "),
+    concat!(" so ", "many "),
 ];
 
 /// Complains about forbidden words, with their lines.

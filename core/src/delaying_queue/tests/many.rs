@@ -11,7 +11,7 @@ const MANY: u32 = 3 * AT_ONCE as u32;
 
 type Large = ByHand<Delaying<u32>>;
 
-/// So many items, of which each is due a nanosecond after the one before.
+/// That many items, each due a nanosecond after the one before.
 fn due(many: u32) -> Large {
     let mut queue = Large::new(Delaying::default());
     for key in 0..many {

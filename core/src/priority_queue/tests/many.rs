@@ -10,7 +10,7 @@ const MANY: u32 = 3 * AT_ONCE as u32;
 
 type Large = ByHand<Prioritized<u32, Exponential<u32>>>;
 
-/// So many entries, of which each is due a nanosecond after the one before, with its own number as
+/// That many entries, each due a nanosecond after the one before, with its own number as
 /// priority.
 fn due() -> Large {
     let limiter = Exponential::new(ms(10), ms(1000));

@@ -24,7 +24,7 @@ impl io::Write for Lines {
     }
 }
 
-/// What is logged, up to a level, of calls one after the other at so many turns a second.
+/// What is logged, up to a level, of calls one after the other, at that many turns a second.
 fn logged(level: Level, calls: usize, rate: f32) -> Vec<String> {
     let lines = Lines::default();
     let to = lines.clone();

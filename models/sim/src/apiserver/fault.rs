@@ -57,7 +57,7 @@ pub enum Trouble {
     Repeat,
     /// The answer takes so much longer.
     Delay(Duration),
-    /// A server answers that is so many revisions behind. Writes are not struck.
+    /// A server answers that is that many revisions behind. Writes are not struck.
     Stale(u64),
     /// Before it, the watches of its resource break off.
     CutWatches,

@@ -77,7 +77,7 @@ pub(crate) fn give(managers: &mut Managers, to: Identity, mut owned: Owned) {
     }
 }
 
-/// Adapts sets to types that changed since: whoever owned fields of what is now one value owns it.
+/// Adapts sets to types that changed since: an owner of fields of what is now one value owns it.
 pub(crate) fn adapt(types: &Types, managers: &mut Managers) {
     for (_, owned) in &mut managers.0 {
         // The types rarely change, so most sets are looked at and left as they are.

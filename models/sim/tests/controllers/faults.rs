@@ -26,7 +26,7 @@ fn whatever_request_of_a_controller_is_lost_all_ends_well() {
         }
         for after in (0..160).step_by(8) {
             all_ends_well("READ", after, 2, &what);
-            // So many that nothing settles at that time, whatever was due then.
+            // Enough of them that nothing settles at that time, whatever was due then.
             all_ends_well("READ", after, 40, &what);
         }
     }

@@ -149,7 +149,7 @@ fn some(history: &History, wanted: impl Fn(&Family, &Event) -> bool) -> bool {
     Family::some(history, wanted)
 }
 
-/// Tells whether so many threads wait when a token is cancelled.
+/// Tells whether that many threads wait when a token is cancelled.
 fn waited_for(history: &History, token: Token, waiters: usize) -> bool {
     some(history, |before, event| {
         let ends = matches!(event.what, What::Step { op: Op::Cancel(_), .. });

@@ -71,7 +71,7 @@ pub struct Place(pub CandidateSpec);
 #[derive(Clone, Debug)]
 pub struct Ping;
 
-/// The next so many calls of the candidate are refused.
+/// The next calls of the candidate are refused, that many of them.
 #[derive(Clone, Debug)]
 pub struct Refuse(pub u8);
 

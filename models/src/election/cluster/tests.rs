@@ -23,7 +23,7 @@ const ROUGH: &str = "slow=30s,timeout=30s,cut_off=5,lost=300,lost_reply=300,refu
                      drift=10000,rerun=300,cancels=3,release=true,crashes=3,work=500ms,\
                      scheduling=100ms,acts=1s,probe=true";
 
-/// Runs so many seeds; returns the terms that were led and the seeds with a breach.
+/// Runs that many seeds; returns the terms that were led and the seeds with a breach.
 fn campaign(plan: &Plan, seeds: u64, safety: bool) -> (usize, Vec<(u64, String)>) {
     let terms = terms(plan);
     let mut campaign = Campaign::new();

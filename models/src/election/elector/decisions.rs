@@ -22,7 +22,7 @@ pub(super) enum Happens {
     Answer(u8),
     /// Somebody changes the lease.
     Meddle(u8),
-    /// So many milliseconds pass.
+    /// That many milliseconds pass.
     Pass(u16),
 }
 

@@ -87,29 +87,29 @@ impl Component for Elector {
             ),
             (
                 "takeover_waits_in_real_time",
-                "whoever waits on its own clock waits in real time, less the drift: \
+                "a wait on a drifting clock is a wait in real time, less the drift: \
                  `takeover_waits`; this holds the clocks of the simulation to it",
             ),
             (
                 "releases_are_of_the_own_lease",
-                "whoever frees a lease without looking writes what it read too long ago: the \
+                "a release without a look writes what was read too long ago: the \
                  count, which `releases_free_the_lease` knows, or a second leader; this names the \
                  cause",
             ),
             (
                 "loss_ends_leadership",
-                "whoever goes on after it has read its loss writes over a version that is not its \
+                "an elector that goes on after it has read its loss writes over a version that is not its \
                  own, `updates_name_what_was_received`, or leads beside another; this names the \
                  cause",
             ),
             (
                 "stops_once",
-                "whoever leads twice in a run also tries again where a run should end, \
+                "an elector that leads twice in a run also tries again where a run should end, \
                  `rounds_are_bounded`; this counts what its owner is told",
             ),
             (
                 "nobody_leads_idly",
-                "the end of the work is a cancellation of the run, so whoever renews after it also \
+                "the end of the work is a cancellation of the run, so an elector that renews after it also \
                  tries after it, `no_attempt_after_cancellation`; this names the cause",
             ),
             (

@@ -34,7 +34,7 @@ pub enum Fault {
     Conflict,
     /// The store says that there is no object, whether or not there is.
     NotFound,
-    /// A read shows the object as it was so many versions ago.
+    /// A read shows the object as it was that many versions ago.
     Lagging(u8),
 }
 
@@ -45,13 +45,13 @@ pub enum Op {
     Attempt(u8, [CallFate; 3]),
     /// The elector gives the lease up.
     Release(u8, [CallFate; 3]),
-    /// So many milliseconds pass.
+    /// That many milliseconds pass.
     Advance(u16),
     /// The lock object is deleted.
     Delete,
     /// The holder is cleared by an administrator.
     ClearHolder,
-    /// The duration of the lease becomes so many seconds, zero included.
+    /// The duration of the lease becomes that many seconds, zero included.
     SetDuration(u8),
     /// The elector's health is asked for, with a tolerance in milliseconds.
     Check(u8, u16),

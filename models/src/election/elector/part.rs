@@ -36,7 +36,7 @@ pub struct SetUp {
 #[derive(Clone, Debug)]
 pub struct Ask(pub Op);
 
-/// Serves a request. Whoever is asked first becomes the store.
+/// Serves a request. The first connection that is asked becomes the store.
 #[derive(Clone, Debug)]
 pub struct Serve {
     /// The elector that asks; `None` for somebody from outside.

@@ -119,7 +119,7 @@ impl<R: Runtime> Connection<R> {
         drop(network); // nobody waits for it
     }
 
-    /// As [`carry`](Self::carry), for a task: whoever gives the call up drops it.
+    /// As [`carry`](Self::carry), for a task: to give the call up, drop it.
     async fn carry_async(&self, request: Request) -> Served {
         let now = self.store.runtime().now();
         let (serve, fate) = self.set_out(request);

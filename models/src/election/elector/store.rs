@@ -4,7 +4,7 @@ use seatrial_core::elector::{LeaseSpec, Name, Object, StoreError, Version};
 
 use super::part::{Edit, Request};
 
-/// What the store answers; whoever deletes or edits is shown the lease as it was or is.
+/// What the store answers; a deletion or an edit shows the lease as it was or is.
 pub type Served = Result<Object<LeaseSpec>, StoreError>;
 
 /// One lease. Every change of it has a version of its own, a deletion too.

@@ -106,7 +106,7 @@ impl Teller {
         self.numbers = numbers;
     }
 
-    /// In the strict profile a term is over when its time has passed, whoever looks.
+    /// In the strict profile a term is over when its time has passed, for every caller.
     fn end_what_is_over(&mut self) {
         for number in 0..self.electors.len() as u8 {
             let over = self.elector(number).valid_until <= self.now;

@@ -290,7 +290,7 @@ fn decode_op(bytes: &mut impl Iterator<Item = u8>) -> Option<Op> {
     })
 }
 
-/// The calls of the machine, for whoever changes it.
+/// The calls of the machine, for code that wraps it.
 pub type MachineOp = delta_fifo::Op<u8, Object>;
 /// Their results.
 pub type MachineRet = Ret<u8, Object>;

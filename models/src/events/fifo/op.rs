@@ -12,7 +12,7 @@ use crate::objects::{Checked, Object, at_once, key_of, wait_says};
 
 /// The machine that is compared.
 pub type Machine = FifoQueue<u8, Object>;
-/// Its calls, for whoever changes it.
+/// Its calls, for code that wraps it.
 pub type MachineOp = fifo::Op<u8, Object>;
 /// Its results.
 pub type MachineRet = Ret<u8, Object>;

@@ -39,7 +39,7 @@ pub enum Told {
 pub enum Entry {
     /// Nothing: it is asked which informer is tried.
     Which,
-    /// The server begins with so many objects, each in the version that is its number and one.
+    /// The server begins with that many objects, each in the version that is its number and one.
     Begins(u16),
     /// The server has an object in that version; zero if it has it no more.
     Has(u16, u64),
@@ -93,7 +93,7 @@ pub enum Entry {
     Stops,
     /// It was.
     Stopped,
-    /// So many streams and calls are open at the server.
+    /// That many streams and calls are open at the server.
     Open(u32),
 }
 

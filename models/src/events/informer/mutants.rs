@@ -71,7 +71,7 @@ mistakes! {
         StoppedTakesHandlers,
         /// A handler has synced when the informer has.
         SyncedWithTheInformer,
-        /// The handler at a place is removed, whoever is there now.
+        /// The handler at a place is removed, whichever is there now.
         RemovesByPlace,
         /// A handler that waits for a change is not told that it is removed.
         RemovalIsNotTold,

@@ -58,7 +58,7 @@ impl<K: Ord + Clone, O: Clone> Store<K, O> {
     }
 }
 
-/// Returns the object that a change leaves in the store of whoever applies it.
+/// Returns the object that a change leaves in the store that it is applied to.
 pub(crate) fn left_by<K, O>(delta: &Delta<K, O>) -> Option<&O> {
     delta.object().filter(|_| !delta.is_deleted())
 }

@@ -19,7 +19,7 @@ macro_rules! queue_wakes {
                 ($crate::trial::at_most!(1, SYNC, _)) breaks ["sync_wakes_everybody"];
             Seeded "close_leaves_waiters" from "cache:QU-5, the other channel forgotten":
                 ($crate::trial::at_most!(0, SYNC, Op::Close(_))) breaks ["sync_wakes_everybody"];
-            Equivalent("whoever is woken looks again before it returns: it costs, breaks nothing")
+            Equivalent("a woken caller looks again before it returns: it costs, breaks nothing")
             "every_write_wakes_everybody" from "what the reference does":
                 (|op, wakes, _| if matches!(op, Op::Put(_) | Op::Delete(_) | Op::Replace(_)) {
                     wakes.all(POPPERS);

@@ -18,7 +18,7 @@ use crate::objects::{Checked, Object, Store, at_once, expected, key_of, said, wa
 
 /// The machine that is compared.
 pub type Machine = OrderedQueue<u8, Object, Store<u8, Object>>;
-/// Its calls, for whoever changes it.
+/// Its calls, for code that wraps it.
 pub type MachineOp = ordered_fifo::Op<u8, Object>;
 /// Its results.
 pub type MachineRet = Ret<u8, Object>;
@@ -60,7 +60,7 @@ pub struct Setup {
     pub emit_bookmarks: bool,
     /// With a transformer.
     pub transform: bool,
-    /// Batches of so many events at most.
+    /// Batches of that many events at most.
     pub batch_size: NonZeroUsize,
 }
 

@@ -159,7 +159,7 @@ impl Spec {
         self.events.len()
     }
 
-    /// Ends the processing of so many events.
+    /// Ends the processing of that many events.
     pub fn processed(&mut self, events: usize) {
         self.initial_left = self.initial_left.saturating_sub(events);
     }

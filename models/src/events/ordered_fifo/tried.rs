@@ -66,7 +66,7 @@ impl Config {
         config
     }
 
-    /// With batches of so many events at most.
+    /// With batches of that many events at most.
     pub(super) fn batches_of(mut self, size: usize) -> Self {
         self.setup.batch_size = NonZeroUsize::new(size).expect("a batch has one event at least");
         self
@@ -84,7 +84,7 @@ impl Config {
         self
     }
 
-    /// Tells whether the lock is to be released with so many events left in the queue.
+    /// Tells whether the lock is to be released with that many events left in the queue.
     pub(super) fn unlocks(&self, left: usize) -> bool {
         self.known.is_none()
             && self.setup.unlock

@@ -8,7 +8,7 @@ use seatrial_core::runtime::Instant;
 use super::Spec;
 use crate::by_hand::hash;
 
-/// A call. An event is so many units before or after now.
+/// A call. An event is that many units before or after now.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[expect(missing_docs, reason = "the variants are the calls of the table")]
 pub enum Op {

@@ -20,7 +20,7 @@ pub(super) fn all() -> Vec<Invariant<Bucket>> {
         ),
         Invariant::always(
             "grants_what_there_is",
-            "whoever asks for tokens that are there, or in time, is granted them",
+            "a caller that asks for tokens that are there, or in time, is granted them",
             &["workqueue:TB-1", "workqueue:TB-8"],
             |history| grants(history, |got, right| !got && right),
         ),

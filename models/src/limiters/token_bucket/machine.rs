@@ -20,9 +20,9 @@ pub struct Call {
 /// What is asked.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Ask {
-    /// So many tokens, now or never.
+    /// That many tokens, now or never.
     Allow(u8),
-    /// So many tokens, if the wait is not longer.
+    /// That many tokens, if the wait is not longer.
     Reserve(u8, Duration),
     /// To take a reservation back, by its number.
     Cancel(u8),
@@ -43,7 +43,7 @@ pub enum Said {
     Reserved(Duration, u8),
     /// It would take too long.
     Refused,
-    /// So many, in billionths.
+    /// That many, in billionths.
     Tokens(i128),
     /// It is done.
     Done,

@@ -50,7 +50,7 @@ impl Component for Bucket {
     type Machine = Ships;
 
     const NAME: &'static str = "token_bucket";
-    const SAYS: &'static str = "so many events a second, and so many at once";
+    const SAYS: &'static str = "a number of events a second, and a number at once";
 
     fn machine() -> MachineOf<Self> {
         Box::new(Ships::new(RATE, BURST))

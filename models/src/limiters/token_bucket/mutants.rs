@@ -36,7 +36,7 @@ mistakes! {
         RoundsDown,
         /// Who reserves is refused the last token.
         ReserveKeepsOne,
-        /// Cancelling gives everything back, whoever came later.
+        /// Cancelling gives everything back, even if others came later.
         GivesAllBack,
         /// Cancelling gives nothing back.
         GivesNothingBack,
@@ -264,7 +264,7 @@ pub(super) fn all() -> Vec<Mutant<Bucket>> {
             (GivesNothingBack) breaks ["nobody_goes_late"];
         Seeded "gives_used_back" from "workqueue:TB-16":
             (GivesUsedBack) breaks ["balance_is_told"];
-        Equivalent("whatever is stored, whoever looks sees no more than fits")
+        Equivalent("whatever is stored, a look shows no more than fits")
             "gives_too_much_back" from "workqueue:TB-17":
             (GivesTooMuchBack) breaks [];
         Seeded "newest_stays" from "workqueue:TB-18":

@@ -6,7 +6,7 @@
 /// Tokens per second.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Rate {
-    /// So many, possibly none.
+    /// That many, possibly none.
     PerSecond(u8),
     /// As many as are asked for.
     Unlimited,

@@ -246,7 +246,7 @@ fn never_early(history: &History) -> Checked {
 }
 
 /// Judges only histories of virtual time, which are those with a quiet moment: there time passes
-/// when nobody can move, so whoever sleeps past a moment was not woken at it.
+/// only when every thread is blocked, so a caller still asleep after a due time missed its wake-up.
 fn nothing_late(history: &History) -> Checked {
     if !history.events.iter().any(|event| matches!(event.what, What::Quiet)) {
         return Ok(());

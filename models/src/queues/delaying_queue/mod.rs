@@ -14,7 +14,7 @@
 //! | items come in the order of their times | `fair` | `due_together`, `done_after_due` | `order_of_calls`, `done_forgets_due` |
 //! | len counts what could be handed out | `len_counts_waiting` | `done_after_due` | `len_counts_delayed` |
 //! | every call that gives a delay is counted | `retries_count_calls` | `brought_forward` | `retries_count_kept` |
-//! | the depth told is right, whoever calls | `depth_is_told` | `refreshed_while_due` | `refresh_moves_nothing` |
+//! | the depth told is right, even while nobody calls | `depth_is_told` | `refreshed_while_due` | `refresh_moves_nothing` |
 //! | latency counts from the time of an item | `latency_is_told` | `refreshed_while_due` | `due_counts_from_the_next_call` |
 //! | work counts from the hand-out | `work_is_told` | `refreshed_while_due` | `work_counts_from_its_end` |
 //! | nobody waits until all that are due are added | `steps_are_bounded` | `many_due` | `one_step_adds_all` |

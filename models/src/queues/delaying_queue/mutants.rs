@@ -153,7 +153,7 @@ fn figures() -> Vec<Mutant<DelayingQueue>> {
             } else {
                 step.told.append(&mut step.notes.late);
             }) breaks ["depth_is_told"];
-        Seeded "one_step_adds_all" from "own: whoever calls first adds all that are due":
+        Seeded "one_step_adds_all" from "own: the first caller adds all that are due":
             (|step| {
                 let added = step.told.iter().filter(|figure| **figure == Told::Added).count();
                 if added == AT_ONCE {
@@ -232,7 +232,7 @@ fn of_shells() -> Vec<Mutant<DelayingQueue>> {
 
 fn equivalents() -> Vec<Mutant<DelayingQueue>> {
     mutants! { edited:
-        Equivalent("whoever is told holds the timer for the others, and passes it on")
+        Equivalent("a sleeper that is told holds the timer for the others, and passes it on")
         "earlier_time_wakes_one" from "own: one consumer is told of the new earliest time":
             (at_most!(1, GETTERS, Op::AddAfter(_))) breaks [];
         Equivalent("a woken consumer looks again before it sleeps on")

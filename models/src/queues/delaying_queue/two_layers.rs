@@ -44,9 +44,9 @@ pub(super) enum Mistake {
     SleepUntilLatest,
     /// A consumer sleeps without a time.
     SleepWithoutTime,
-    /// Whoever wants several items sleeps without a time.
+    /// A caller that wants several items sleeps without a time.
     BatchSleepsWithoutTime,
-    /// Whoever wants several items takes what waits for its time along.
+    /// A caller that wants several items also takes those that are not due yet.
     BatchTakesEarly,
     /// An earlier time wakes nobody.
     EarlierTimeWakesNobody,
@@ -54,7 +54,7 @@ pub(super) enum Mistake {
     RetriesCountKept,
     /// A call without a delay is not counted.
     ZeroDelayIsNotCounted,
-    /// Whoever shuts down a queue that refuses items already does nothing.
+    /// A shutdown of a queue that already refuses items does nothing.
     SecondShutDownIsNothing,
     /// Shutdown does not look for items whose time has come.
     ShutDownForgetsDue,

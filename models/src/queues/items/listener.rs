@@ -46,7 +46,7 @@ impl Sink for Listener {
 }
 
 impl Provider for Listener {
-    /// Tells of itself: whoever makes a machine sees by it that this one is measured.
+    /// Shows that this machine is measured, to the code that makes it.
     fn sink(&self, _: &str) -> Option<Arc<dyn Sink>> {
         tell(SOMEBODY_LISTENS);
         Some(Arc::new(Self))

@@ -87,7 +87,7 @@ pub(crate) fn end<R: Runtime, C: Component>(
     threads.into_iter().for_each(|thread| world.join(thread));
 }
 
-/// Two slow consumers sleep until a time, and two earlier ones are given: whoever is told of the
+/// Two slow consumers sleep until a time, and two earlier ones are given: the consumer that is told of the
 /// new earliest time may be off with another item when the next one comes.
 pub(crate) fn earlier_time<R: Runtime, C: Component>(
     world: &World<R, C>,

@@ -37,7 +37,7 @@ pub struct LimitedQueue;
 type Event = EventOf<LimitedQueue>;
 type History = HistoryOf<LimitedQueue>;
 
-/// Returns the delay after so many failures before this one: it doubles (`workqueue:RL-2`).
+/// Returns the delay after that many failures before this one: it doubles (`workqueue:RL-2`).
 fn delay_after(failures: u32) -> Duration {
     (0..failures).fold(op::BASE, |delay, _| delay.saturating_mul(2).min(op::MAX)).min(op::MAX)
 }

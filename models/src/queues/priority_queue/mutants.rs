@@ -146,7 +146,7 @@ fn items() -> Vec<Mutant<PriorityQueue>> {
             (&[DoneKeySaysEnded]) breaks ["done_ends_its_own_delivery"];
         Seeded "done_key_says_nothing" from "own: the answer of another branch":
             (&[DoneKeySaysNothing]) breaks ["done_ends_its_own_delivery"];
-        Seeded "empty_is_shut_down" from "own: whoever finds nothing is sent home":
+        Seeded "empty_is_shut_down" from "own: a caller that finds nothing is sent home":
             (&[EmptyIsShutDown]) breaks ["shutdown_is_final"];
         Seeded "forget_removes" from "workqueue:RQ-2":
             (&[ForgetRemoves]) breaks ["nothing_lost"];
@@ -270,7 +270,7 @@ fn of_shells() -> Vec<Mutant<PriorityQueue>> {
 
 fn equivalents() -> Vec<Mutant<PriorityQueue>> {
     mutants! { edited:
-        Equivalent("whoever is told holds the timer for the others, and passes it on")
+        Equivalent("a sleeper that is told holds the timer for the others, and passes it on")
         "earlier_time_wakes_one" from "own: one consumer is told of the new earliest time":
             (at_most!(1, GETTERS, Op::Add(_))) breaks [];
         Equivalent("a woken consumer looks again before it sleeps on")

@@ -79,7 +79,7 @@ impl trial::Ledger<Queue> for Known {
 }
 
 impl Books<Queue> for Known {
-    /// Of queues with times: here nothing adds so many together.
+    /// For queues with times: here nothing adds that many together.
     const AT_ONCE: usize = AT_ONCE;
 
     fn begin(&mut self) {

@@ -81,7 +81,7 @@ fn rules() -> Vec<Mutant<Queue>> {
             (&[DiscardAtShutdown]) breaks ["nothing_lost"];
         Seeded "accept_after_shutdown" from "own: the first test forgotten in add":
             (&[AcceptAfterShutdown]) breaks ["shutdown_is_final"];
-        Seeded "empty_is_shut_down" from "own: whoever finds nothing is sent home":
+        Seeded "empty_is_shut_down" from "own: a caller that finds nothing is sent home":
             (&[EmptyIsShutDown]) breaks ["shutdown_is_final"];
         Seeded "last_in_first_out" from "own: popped at the wrong end":
             (&[LastInFirstOut]) breaks ["fair"];

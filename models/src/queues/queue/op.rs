@@ -11,13 +11,13 @@ pub enum Op {
     Add(u8),
     /// Takes an item, sleeping if there is none.
     Get,
-    /// Adds items: so many after the first, each two above the one before, round and round.
+    /// Adds the first item and that many more; each key is two above the one before, modulo the number of keys.
     AddAll(u8, u8),
-    /// Takes up to so many items, sleeping if there is none; none counts as one.
+    /// Takes up to that many items, sleeping if there is none; zero counts as one.
     GetBatch(u8),
     /// Ends one of the deliveries under way, counted round and round.
     Done(u8),
-    /// Ends so many of the deliveries under way, the oldest first, and one that has ended before.
+    /// Ends that many open deliveries, the oldest first, and one that has ended before.
     DoneAll(u8),
     /// Ends a delivery that has ended before.
     DoneAgain(u8),

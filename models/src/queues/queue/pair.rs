@@ -1,6 +1,6 @@
 //! The machine and the sequential object side by side.
 //!
-//! Callers that would sleep are kept, and whoever is woken goes on when the sequence says so. So
+//! Callers that would sleep are kept, and a woken caller goes on when the sequence says so. So
 //! one thread shows what is returned, who sleeps, and that nobody sleeps who could go on.
 
 use std::num::NonZeroUsize;
@@ -307,7 +307,7 @@ impl Pair {
         self.nobody_sleeps_in_vain();
     }
 
-    /// Checks that whoever could go on was woken (`workqueue:LIV-1` to `LIV-5`).
+    /// Checks that every caller that could go on was woken (`workqueue:LIV-1` to `LIV-5`).
     fn nobody_sleeps_in_vain(&self) {
         let getters = self.waiting.iter().filter(|caller| caller.drains_until().is_none());
         let (asleep, awake): (Vec<_>, Vec<_>) =

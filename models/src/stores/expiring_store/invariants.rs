@@ -33,7 +33,7 @@ pub(super) fn all() -> Vec<Invariant<ExpiringStore>> {
         ),
         Invariant::always(
             "nothing_alive_is_missed",
-            "an object that has not expired is read, whoever looked at what was there before it",
+            "an object that has not expired is read, even after a look at what was there before it",
             &["cache:EX-2", "cache:EX-4", "cache:EX-5"],
             nothing_alive_is_missed,
         ),

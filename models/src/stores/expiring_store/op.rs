@@ -25,7 +25,7 @@ pub enum Op {
     Replace(Vec<Object>),
     Get(u8),
     List,
-    /// By so many milliseconds.
+    /// By that many milliseconds.
     Advance(u8),
 }
 

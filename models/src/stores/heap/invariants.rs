@@ -60,7 +60,7 @@ fn the_end() -> Vec<Invariant<Heap>> {
         ),
         Invariant::always(
             "close_is_final",
-            "a closed heap says so to whoever adds, and to nobody else",
+            "a closed heap says so to callers that add, and to nobody else",
             &["cache:HP-2"],
             close_is_final,
         ),

@@ -136,7 +136,7 @@ fn of_waking() -> Vec<Mutant<Heap>> {
             (at_most!(1, POPPERS, Op::Close(_))) breaks ["close_wakes_everybody"];
         Seeded "close_wakes_nobody" from "museum B6":
             (at_most!(0, POPPERS, Op::Close(_))) breaks ["close_wakes_everybody"];
-        Equivalent("whoever is woken looks again before it returns: it costs, breaks nothing")
+        Equivalent("a woken caller looks again before it returns: it costs, breaks nothing")
         "every_put_wakes_everybody" from "what the reference does":
             (|op, wakes, _| if matches!(op, Op::Put(_)) { wakes.all(POPPERS) }) breaks [];
     }

@@ -26,7 +26,7 @@ mistakes! {
         FillerOnlySinks,
         /// The greatest comes first.
         GreatestFirst,
-        /// Whoever comes to take sleeps for a moment first, whatever is there.
+        /// A caller that takes sleeps for a moment first, whatever is there.
         NapsFirst,
         /// Keys decide, not the order that was given.
         OrderByKey,

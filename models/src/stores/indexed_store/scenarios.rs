@@ -95,7 +95,7 @@ impl Scenario<IndexedStore> for MovedBesideReaders {
     }
 }
 
-/// One of so many objects under a value that they are read without the lock (`cache:IX-20`).
+/// One of many objects under a value, enough that they are read without the lock (`cache:IX-20`).
 struct MovedFromManyBesideReader;
 
 impl Scenario<IndexedStore> for MovedFromManyBesideReader {

@@ -32,7 +32,7 @@ mistakes! {
         GoneForgetsTheNext,
         /// Nothing is ever forgotten for its age.
         NothingExpires,
-        /// Whoever has an object watched waits for the comparison that is under way.
+        /// Adding an object blocks until the running comparison ends.
         AddWaitsForTheComparison,
     }
 }

@@ -13,7 +13,7 @@ use super::stage::Ships;
 pub enum Op {
     /// A call.
     Call(Call),
-    /// So many milliseconds pass.
+    /// That many milliseconds pass.
     Advance(u8),
 }
 

@@ -18,7 +18,7 @@ fn written(old: &Value, spec: &Value, manager: &str) -> Value {
 }
 
 #[test]
-fn whoever_creates_owns_all_but_the_names() {
+fn a_creator_owns_all_but_the_names() {
     let mut new = object(&json!({ "size": 1 }));
     new["metadata"]["labels"] = json!({ "a": "1" });
     new["metadata"]["generateName"] = json!("w-");

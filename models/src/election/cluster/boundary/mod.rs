@@ -156,7 +156,7 @@ struct Search {
 }
 
 impl Search {
-    /// Returns the first run, of so many, in which two act as leader.
+    /// Returns the first of that many runs in which two act as leader.
     fn two_leaders(&mut self, value: u64, runs: u32) -> Option<Run> {
         for number in 0..runs.max(4) {
             // Which write is the last that counts: the acquisition, the first renewal, or later.

@@ -39,7 +39,7 @@ impl Terms {
         self.config.profile != Profile::Classic
     }
 
-    /// Returns the earliest time after which a lease of so many seconds may be taken, by a
+    /// Returns the earliest time after which a lease of that many seconds may be taken, by a
     /// follower with the fastest clock.
     pub(super) fn shortest_wait(&self, seconds: i64) -> u64 {
         let nanos = u128::try_from(seconds).unwrap_or(0) * 1_000_000_000;

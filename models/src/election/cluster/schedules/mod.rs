@@ -24,7 +24,7 @@ pub enum Outcome {
     Breaks(&'static [&'static str]),
     /// Everything is kept, whatever the faults.
     Holds,
-    /// Two may take themselves for the leader for so many nanoseconds at most, and do; a resource
+    /// Two may believe that they lead for that many nanoseconds at most, and do; a resource
     /// that checks tokens sees no interleaving.
     FencedOverlap {
         /// How long at most.

@@ -57,7 +57,7 @@ impl Script {
         self
     }
 
-    /// Lets a node poll every so many nanoseconds, at least `retry`, while it wants to acquire.
+    /// Lets a node poll with that many nanoseconds between, at least `retry`, while it wants to acquire.
     #[must_use]
     pub fn polls_every(mut self, node: u8, gap: u64, retry: u64) -> Self {
         let fraction = (gap as f64 / retry as f64 - 1.0) / JITTER;

@@ -64,7 +64,7 @@ pub(super) fn all() -> Vec<Invariant<Elector>> {
         ),
         Invariant::always(
             "sleepers_wake_in_time",
-            "whoever sleeps in a run or in a term wakes as soon as there is a reason",
+            "a sleeper in a run or in a term wakes as soon as there is a reason",
             &["election:ENV-5", "election:ENV-6", "election:LE-42"],
             sleepers_wake_in_time,
         ),

@@ -21,7 +21,7 @@ pub(in crate::election::elector) enum Mistake {
     BreaksAndForgets,
     /// A release waits for its calls for ever.
     ReleaseWithoutDeadline,
-    /// Whoever held the lease last updates it without reading, in another run, too.
+    /// The last holder updates the lease without reading it, in another run, too.
     FastPathInAnotherRun,
     /// What is written counts as observed before the store has answered.
     LeadsBeforeTheReply,
@@ -31,7 +31,7 @@ pub(in crate::election::elector) enum Mistake {
     NoValidation,
     /// Leases of less than a second, and with fractions, are accepted.
     FractionalLeases,
-    /// Whoever reads a lease without times breaks down.
+    /// An elector that reads a lease without times panics.
     NeedsTimes,
     // What anybody may do.
     /// A lease is taken at first sight.
@@ -58,9 +58,9 @@ pub(in crate::election::elector) enum Mistake {
     ReleaseDoesNotObserve,
     /// An acquisition that is answered when its time is over begins a term.
     LeadsTooLate,
-    /// Whoever reads its loss leads no more, and takes the lease back in the same attempt.
+    /// An elector that reads its loss leads no more, and takes the lease back in the same attempt.
     TakesBackWhatItLost,
-    /// Whoever reads its loss gives up the attempt, and leads on.
+    /// An elector that reads its loss gives up the attempt, and leads on.
     LossEndsTheAttemptAlone,
     /// The wait for the work listens where nobody calls.
     WaitsWhereNobodyCalls,

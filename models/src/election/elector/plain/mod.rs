@@ -230,7 +230,7 @@ impl Plain {
         }
     }
 
-    /// SF-11: whoever looks ends the term if its time has passed.
+    /// SF-11: any look ends the term if its time has passed.
     fn term_is_live(&mut self, cx: &mut Cx<'_>) -> bool {
         if self.term.live && cx.now() >= self.term.valid_until {
             self.revoke(cx);

@@ -57,7 +57,7 @@ impl Scenario<Elector> for LeaderIsAsked {
     }
 }
 
-/// A client hangs far beyond its deadline: only the clock of whoever asks can end the term.
+/// A client hangs far beyond its deadline: only the clock of a caller that asks can end the term.
 pub(super) struct LeaderHangs;
 
 impl Scenario<Elector> for LeaderHangs {

@@ -6,7 +6,7 @@ mistakes! {
     /// One changed line.
     pub enum Mistake {
         // What the reference does to this day.
-        /// Whoever waits for the first list is let go when its last entry is taken, not when that
+        /// A waiter for the first list is released when its last entry is taken, not when that
         /// is processed. There the latch has no lock; here the lock is let go.
         LatchWhenTaken,
 
@@ -101,7 +101,7 @@ mistakes! {
         RefusedPutIsNoWrite,
         /// The flag of an entry is looked up after the entry was counted.
         FlagAfterCount,
-        /// Whoever waits for the first list is sent away at close, whatever is left.
+        /// `close` releases waiters for the first list even if entries remain.
         CloseEndsTheWait,
         /// Processed entries are not counted.
         NeverCount,

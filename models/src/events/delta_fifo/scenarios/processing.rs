@@ -71,7 +71,7 @@ impl Scenario<DeltaFifo> for AskedBack {
     }
 }
 
-/// An entry that goes back is for whoever waits.
+/// An entry that goes back is given to a waiter.
 struct AskedBackForAnother;
 
 impl Scenario<DeltaFifo> for AskedBackForAnother {
@@ -125,7 +125,7 @@ impl Scenario<DeltaFifo> for PutBackLate {
     }
 }
 
-/// Changes that are put back late are for whoever waits.
+/// Changes that are put back late are given to a waiter.
 struct PutBackForAnother;
 
 impl Scenario<DeltaFifo> for PutBackForAnother {

@@ -1,4 +1,4 @@
-//! The DeltaFIFO and its callers as states: one writer of each object, consumers, and whoever waits
+//! The DeltaFIFO and its callers as states: one writer of each object, consumers, and callers that wait
 //! for the first list.
 
 #[cfg(test)]
@@ -24,7 +24,7 @@ type Rules = DeltaQueue<u8, Object>;
 /// Keys are below this.
 const KEYS: usize = 3;
 
-/// One instruction of a caller. Whoever writes an object writes its versions one after the other.
+/// One instruction of a caller. The writer of an object writes its versions one after the other.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Call {
     /// Adds or updates an object.

@@ -68,7 +68,7 @@ impl Scenario<Fifo> for AskedBack {
     }
 }
 
-/// An object that goes back is for whoever waits.
+/// An object that goes back is given to a waiter.
 struct AskedBackForAnother;
 
 impl Scenario<Fifo> for AskedBackForAnother {
@@ -122,7 +122,7 @@ impl Scenario<Fifo> for PutBackLate {
     }
 }
 
-/// Putting an object into an empty queue is a write, and for whoever waits.
+/// An object that is put into an empty queue is a write, and is given to a waiter.
 struct PutBackForAnother;
 
 impl Scenario<Fifo> for PutBackForAnother {

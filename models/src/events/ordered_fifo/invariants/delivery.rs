@@ -29,7 +29,7 @@ pub(super) fn all() -> Vec<Invariant<OrderedFifo>> {
         ),
         Invariant::always(
             "what_is_left_is_told",
-            "whoever takes events is told how many are left",
+            "a caller that takes events is told how many are left",
             &["cache:QU-21"],
             what_is_left_is_told,
         ),

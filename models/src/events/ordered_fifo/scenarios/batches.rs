@@ -16,7 +16,7 @@ pub(super) fn all() -> Vec<Box<dyn DynScenario<OrderedFifo>>> {
     ]
 }
 
-/// Tells whether a batch of so many was taken.
+/// Tells whether a batch of that many was taken.
 fn takes(history: &History, events: usize) -> bool {
     some(history, |_, over| over.taken().is_some_and(|taken| taken.events.len() == events))
 }

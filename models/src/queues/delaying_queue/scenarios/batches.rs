@@ -22,7 +22,7 @@ fn in_twos<R: Runtime>(world: &World<R, DelayingQueue>, queue: &Tried<R>) -> R::
     })
 }
 
-/// Whoever wants two sleeps until a time, and an earlier one comes; then two have come.
+/// A caller that wants two sleeps until a time, and an earlier one comes; then two have come.
 pub(super) struct DueInBatches;
 
 impl Scenario<DelayingQueue> for DueInBatches {

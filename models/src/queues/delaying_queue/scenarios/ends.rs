@@ -60,7 +60,7 @@ impl Scenario<DelayingQueue> for DrainWhileDelayed {
             queue.shut_down_when_done();
         });
         queue.done(token);
-        queue.work(|_| {}); // whoever added before the drain is served
+        queue.work(|_| {}); // items added before the drain are served
         world.quiesce();
         world.join(late);
         world.join(drain);

@@ -271,7 +271,7 @@ pub(super) struct ManyDue;
 
 impl Scenario<DelayingQueue> for ManyDue {
     const NAME: &'static str = "many_due";
-    const SAYS: &'static str = "so many items are due that two callers add them in several steps";
+    const SAYS: &'static str = "more items are due than two callers add in one step each";
 
     fn run<R: Runtime>(&self, world: &World<R, DelayingQueue>) {
         let queue = queue(world);

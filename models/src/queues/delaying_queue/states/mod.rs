@@ -25,9 +25,9 @@ type Rules = Delaying<u8>;
 pub(super) enum Call {
     /// Adds an item.
     Add(u8),
-    /// Adds an item after so many milliseconds.
+    /// Adds an item after that many milliseconds.
     After(u8, u64),
-    /// Gets and ends so many deliveries, or fewer if there are no more.
+    /// Gets and ends that many deliveries, or fewer if there are no more.
     Work(u8),
     /// Shuts down.
     ShutDown,

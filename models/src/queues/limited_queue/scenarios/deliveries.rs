@@ -70,7 +70,7 @@ impl Scenario<LimitedQueue> for StaleDelivery {
     }
 }
 
-/// An item that returns when its delivery is settled is for whoever waits.
+/// An item that returns when its delivery is settled is given to a waiter.
 pub(super) struct SettledForAnother;
 
 impl Scenario<LimitedQueue> for SettledForAnother {

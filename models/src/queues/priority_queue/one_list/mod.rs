@@ -21,7 +21,7 @@ use super::op::{BASE, MAX};
 pub(super) enum Mistake {
     /// The lowest priority comes first.
     LowestFirst,
-    /// Whoever wants several items gets the lowest of them first.
+    /// A caller that wants several items gets the lowest of them first.
     BatchLowestFirst,
     /// Priorities do not count.
     FirstInFirstOut,
@@ -89,7 +89,7 @@ pub(super) enum Mistake {
     RequeueLosesPriority,
     /// The failures of an item that comes back at once are not forgotten.
     RequeueAtOnceRemembers,
-    /// Whoever shuts the queue down a second time panics.
+    /// A second shutdown panics.
     SecondShutdownPanics,
     /// Forgetting an item takes it out of the queue.
     ForgetRemoves,

@@ -168,7 +168,7 @@ impl Scenario<Queue> for StrictDrain {
         let drain = caller(world, "drain", &queue, |queue| queue.shut_down_when_done());
         let consumer = worker(world, "consumer", &queue);
         queue.done(token);
-        queue.work(|_| {}); // whoever is done asks again: the other may have left (WQ-13)
+        queue.work(|_| {}); // a caller that is done asks again: the other may have left (WQ-13)
         world.join(drain);
         world.join(consumer);
     }

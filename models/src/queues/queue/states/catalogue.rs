@@ -67,7 +67,7 @@ fn all_work(queue: &Rules<u8>) -> bool {
     queue.in_flight() == 3 && queue.is_shutting_down()
 }
 
-/// Producers that add so many items each, one after the other of so many, a caller that adds one
+/// Producers that add `adds` items each, in turn out of a number of keys, a caller that adds one
 /// more and shuts down, and workers: a model of any size.
 #[must_use]
 pub fn sized(producers: u8, adds: u8, items: u8, workers: u8) -> AtQueue {
