@@ -10,6 +10,7 @@
 //! | [`limited_queue`] | the same with failed items that come back when a limiter says so |
 //! | [`priority_queue`] | the same again, the highest priority first |
 //! | [`cancel`] | cancellation tokens: a tree, with deadlines |
+//! | [`channel`] | channels: bounded, without bound, from hand to hand; `select` |
 //! | [`polling`] | back-off steps, loops with a period, polls |
 //! | [`pool`] | workers at a queue: retries, panics, an orderly end |
 //! | [`metrics`] | what queues tell about themselves |
@@ -70,6 +71,7 @@ macro_rules! for_harness {
 }
 
 pub mod cancel;
+pub mod channel;
 pub mod delaying_queue;
 pub mod delta_fifo;
 pub mod elector;

@@ -1,0 +1,138 @@
+//! Waiting for several channels at once.
+
+use std::error::Error;
+use std::fmt;
+use std::sync::Arc;
+
+use super::{Act, Acts, Choose, Chosen, Group, Message, Outcome, Shared};
+use crate::machine::Host;
+use crate::runtime::{Instant, Runtime, System};
+
+/// One thing that a [`select`] may do: made by [`Sender::sending`](super::Sender::sending) and
+/// [`Receiver::receiving`](super::Receiver::receiving).
+pub struct Case<'a, T: Message, R: Runtime = System, H: Host<Group<T>> = Group<T>> {
+    pub(super) group: &'a Shared<T, R, H>,
+    pub(super) act: Act<T>,
+}
+
+/// Cases of which one will happen; made by [`select`].
+#[must_use = "nothing is selected before it is said how long to wait"]
+pub struct Select<'a, T: Message, R: Runtime = System, H: Host<Group<T>> = Group<T>> {
+    group: &'a Shared<T, R, H>,
+    acts: Vec<Act<T>>,
+}
+
+/// The case that happened.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub struct Selected<T> {
+    /// Its place among the cases.
+    pub case: usize,
+    /// What came of it. A channel whose other end is gone is ready, with an error.
+    pub outcome: Outcome<T>,
+    /// Messages of the other cases, each with the place of its case.
+    pub unsent: Vec<(usize, T)>,
+}
+
+/// No case could happen in time.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub struct Unready<T> {
+    /// The messages, each with the place of its case.
+    pub unsent: Vec<(usize, T)>,
+}
+
+/// Does one of several things on channels of one group. If several can be done, each has the same
+/// chance.
+///
+/// # Panics
+/// If there is no case, or if the channels are not of the same [`Channels`](super::Channels).
+pub fn select<'a, T: Message, R: Runtime, H: Host<Group<T>>>(
+    cases: impl IntoIterator<Item = Case<'a, T, R, H>>,
+) -> Select<'a, T, R, H> {
+    let mut cases = cases.into_iter();
+    let first = cases.next().expect("there is something to select from");
+    let (group, mut acts) = (first.group, vec![first.act]);
+    acts.extend(cases.map(|case| {
+        assert!(Arc::ptr_eq(case.group, group), "the channels of a select share one group");
+        case.act
+    }));
+    Select { group, acts }
+}
+
+impl<T: Message, R: Runtime, H: Host<Group<T>>> Select<'_, T, R, H> {
+    /// Waits until a case happens.
+    pub fn wait(self) -> Selected<T> {
+        let group = self.group;
+        endless(group.call(self.until_when(Instant::NEVER)))
+    }
+
+    /// As [`wait`](Self::wait), for tasks. If the future is dropped no case has happened, except
+    /// that a message of a rendezvous may have been taken just before.
+    pub async fn wait_async(self) -> Selected<T> {
+        let group = self.group;
+        endless(group.call_async(self.until_when(Instant::NEVER)).await)
+    }
+
+    /// As [`wait`](Self::wait), until `deadline`. What can be done then still is.
+    ///
+    /// # Errors
+    /// No case could happen.
+    pub fn until(self, deadline: Instant) -> Result<Selected<T>, Unready<T>> {
+        let group = self.group;
+        in_time(group.call(self.until_when(deadline)))
+    }
+
+    /// As [`until`](Self::until), for tasks, as [`wait_async`](Self::wait_async) is.
+    ///
+    /// # Errors
+    /// No case could happen.
+    pub async fn until_async(self, deadline: Instant) -> Result<Selected<T>, Unready<T>> {
+        let group = self.group;
+        in_time(group.call_async(self.until_when(deadline)).await)
+    }
+
+    /// Does not wait.
+    ///
+    /// # Errors
+    /// No case can happen now.
+    pub fn now(self) -> Result<Selected<T>, Unready<T>> {
+        self.until(Instant::ZERO)
+    }
+
+    fn until_when(self, until: Instant) -> Choose<T> {
+        Choose::new(Acts::Several(self.acts), until)
+    }
+}
+
+fn endless<T>(chosen: Chosen<T>) -> Selected<T> {
+    in_time(chosen).unwrap_or_else(|_| unreachable!("a call without deadline ends with a case"))
+}
+
+fn in_time<T>(chosen: Chosen<T>) -> Result<Selected<T>, Unready<T>> {
+    let Chosen { done, unsent } = chosen;
+    match done {
+        Some((case, outcome)) => Ok(Selected { case, outcome, unsent }),
+        None => Err(Unready { unsent }),
+    }
+}
+
+impl<T> fmt::Display for Unready<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("no channel was ready in time")
+    }
+}
+
+impl<T: fmt::Debug> Error for Unready<T> {}
+
+impl<T: Message, R: Runtime, H: Host<Group<T>>> fmt::Debug for Case<'_, T, R, H> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Case").field("side", &self.act.side()).finish_non_exhaustive()
+    }
+}
+
+impl<T: Message, R: Runtime, H: Host<Group<T>>> fmt::Debug for Select<'_, T, R, H> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Select").field("cases", &self.acts.len()).finish_non_exhaustive()
+    }
+}
