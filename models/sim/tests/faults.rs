@@ -35,6 +35,13 @@ impl World {
         }
     }
 
+    /// The status and the reason of a refusal, and what there is afterwards.
+    fn refusal(&mut self, request: &Request) -> (u16, String, Vec<String>) {
+        let Answer::Response(refused) = self.handle(request) else { panic!("no response") };
+        let reason = refused.json().map(|it| it["reason"].clone()).unwrap_or_default();
+        (refused.status, reason.as_str().unwrap_or("").to_owned(), self.names())
+    }
+
     fn names(&mut self) -> Vec<String> {
         let Answer::Response(response) = self.handle(&Request::new("GET", MAPS)) else {
             return vec!["nothing".to_owned()];
@@ -51,6 +58,10 @@ impl World {
             other => panic!("no watch was opened: {other:?}"),
         }
     }
+}
+
+fn strings<const N: usize>(texts: [&str; N]) -> [String; N] {
+    texts.map(str::to_owned)
 }
 
 fn create(name: &str) -> Request {
@@ -179,4 +190,81 @@ fn faults_are_data() {
     let read: Fault = serde_json::from_str(text).expect("it can be read");
     let at = Point { resource: Some("pods".to_owned()), ..Point::default() };
     assert_eq!(read, Fault { at, after: 0, times: 3, what: Trouble::LoseAnswer });
+}
+
+#[test]
+fn a_refusal_says_why() {
+    let reasons = [
+        (403, "Forbidden"),
+        (404, "NotFound"),
+        (410, "Expired"),
+        (429, "TooManyRequests"),
+        (500, "InternalError"),
+        (503, "ServiceUnavailable"),
+        (504, "Timeout"),
+    ];
+    for (status, reason) in reasons {
+        let storm = Trouble::Refuse { status, retry_after: None };
+        let mut world = World::with([fault("POST", 0, 1, storm)]);
+        assert_eq!(world.refusal(&create("c")), (status, reason.to_owned(), world.names()));
+    }
+}
+
+#[test]
+fn admission_a_quota_and_a_full_storage_refuse_writes_alone() {
+    let mut world = World::with([fault("WRITE", 0, 1, Trouble::Deny("too small".to_owned()))]);
+    assert_eq!(world.names(), ["a", "b"]);
+    let Answer::Response(denied) = world.handle(&create("c")) else { panic!("no response") };
+    let message = denied.json().map(|it| it["message"].clone()).unwrap_or_default();
+    assert!(message.as_str().is_some_and(|it| it.ends_with("denied the request: too small")));
+    assert_eq!(world.status(&create("c")), 201);
+
+    let everything = Fault { at: Point::default(), ..fault("", 0, 9, Trouble::ReadOnly) };
+    let mut world = World::with([everything]);
+    assert_eq!(world.status(&create("c")), 500);
+    assert_eq!(world.status(&Request::new("DELETE", &format!("{MAPS}/a"))), 500);
+    assert_eq!(world.names(), ["a", "b"]);
+
+    let mut world = World::with([fault("POST", 0, 9, Trouble::Quota(3))]);
+    assert_eq!(world.status(&create("c")), 201);
+    assert_eq!(world.refusal(&create("d")).0, 403);
+    // Other namespaces have a quota of their own, and what is deleted counts no more.
+    let elsewhere = Request::new("POST", "/api/v1/namespaces/kube-system/configmaps");
+    assert_eq!(world.status(&elsewhere.json(&json!({"metadata": {"name": "d"}}))), 201);
+    assert_eq!(world.status(&Request::new("DELETE", &format!("{MAPS}/a"))), 200);
+    assert_eq!(world.status(&create("d")), 201);
+    assert_eq!(world.names(), ["b", "c", "d"]);
+}
+
+#[test]
+fn a_replica_lags_for_a_time() {
+    let lag = Trouble::Lag { by: 1, time: Duration::from_secs(10) };
+    let mut world = World::with([fault("POST", 0, 1, lag)]);
+    world.handle(&create("c"));
+    assert_eq!((world.names(), world.names()), (strings(["a", "b"]), strings(["a", "b"])));
+    assert_eq!(world.status(&create("c")), 409);
+    world.now += Duration::from_secs(10);
+    assert_eq!(world.names(), ["a", "b", "c"]);
+}
+
+#[test]
+fn a_clock_that_is_ahead_stamps_what_is_written_and_no_watch_is_late() {
+    let mut world = World::with([fault("POST", 0, 1, Trouble::Skew(3_600))]);
+    world.handle(&create("c"));
+    world.handle(&create("d"));
+    let time = |world: &mut World, name: &str| match world
+        .handle(&Request::new("GET", &format!("{MAPS}/{name}")))
+    {
+        Answer::Response(response) => {
+            response.json().map(|it| it["metadata"]["creationTimestamp"].clone())
+        }
+        _ => None,
+    };
+    assert_eq!(time(&mut world, "a"), Some(json!("1970-01-01T00:00:01Z")));
+    assert_eq!(time(&mut world, "d"), Some(json!("1970-01-01T01:00:01Z")));
+    let target = format!("{MAPS}?watch=1&timeoutSeconds=5");
+    let Answer::Watch { id, .. } = world.handle(&Request::new("GET", &target)) else {
+        panic!("no watch was opened")
+    };
+    assert_eq!(world.server.due(id), Some(world.now + Duration::from_secs(5)));
 }

@@ -277,3 +277,61 @@ fn a_quiet_watch_hears_bookmarks_and_ends_in_time() {
     assert!(server.events(id).has_ended);
     assert!(server.events(id).has_ended);
 }
+
+#[test]
+fn a_status_of_a_custom_resource_takes_no_metadata_whatever_it_says() {
+    let mut server = server();
+    let mut definition = definition();
+    definition["spec"]["versions"][0]["subresources"] = json!({"status": {}});
+    send(&mut server, "POST", CRDS, &definition);
+    let (gears, body) = ("/apis/example.com/v1/gears", gear(&json!({"mode": "On"})));
+    let (status, made) = send(&mut server, "POST", gears, &body);
+    assert_eq!(status, 201, "{made}");
+    let uid = "11111111-2222-3333-4444-555555555555";
+    let wanted = json!({"metadata": {"uid": uid}, "status": {"teeth": 3}});
+    let (status, patched) = patch(&mut server, &format!("{gears}/g/status"), &wanted);
+    assert_eq!((status, &patched["metadata"]["uid"]), (200, &made["metadata"]["uid"]), "{patched}");
+}
+
+#[test]
+fn an_apply_of_what_is_not_there_looks_at_the_uid_before_the_name() {
+    let mut server = server();
+    let metadata = json!({"name": "other", "uid": "11111111-2222-3333-4444-555555555555"});
+    let body = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata});
+    let request = Request::new("PATCH", &format!("{MAPS}/n?fieldManager=m"));
+    let request = request.content("application/apply-patch+yaml", body.to_string());
+    assert_eq!(call(&mut server, &request).status, 409);
+}
+
+#[test]
+fn a_patch_that_says_something_twice_is_refused_if_that_is_asked_for() {
+    let mut server = server();
+    send(&mut server, "POST", MAPS, &map("a"));
+    let mut twice = |validation: &str| {
+        let target = format!("{MAPS}/a?fieldValidation={validation}");
+        let request = Request::new("PATCH", &target);
+        let body = r#"{"data": {"a": "1", "a": "2"}}"#;
+        call(&mut server, &request.content("application/merge-patch+json", body.to_owned()))
+    };
+    assert_eq!(twice("Strict").status, 422);
+    let warned = twice("Warn");
+    assert_eq!(warned.status, 200);
+    assert!(
+        warned.header("Warning").is_some_and(|it| it.contains("duplicate field")),
+        "{warned:?}"
+    );
+    assert_eq!(twice("Ignore").header("Warning"), None);
+}
+
+#[test]
+fn parameters_are_read_as_go_reads_them() {
+    let mut server = server();
+    for no in ["false", "False", "0"] {
+        assert_eq!(get(&mut server, &format!("{MAPS}?watch={no}")).0, 200);
+    }
+    assert_eq!(get(&mut server, &format!("{MAPS}?resourceVersion=%2B5")).0, 400);
+    let both = format!("{MAPS}?labelSelector=!!bad&dryRun=Bad");
+    assert_eq!(send(&mut server, "DELETE", &both, &Value::Null).0, 400);
+    let (status, body) = get(&mut server, "/apis/coordination.k8s.io/v1/namespaces/default/gears");
+    assert_eq!((status, &body["reason"]), (404, &json!("NotFound")));
+}

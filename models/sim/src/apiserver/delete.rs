@@ -5,6 +5,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::http::Response;
+use super::list::Query;
 use super::metadata::{self, FOREGROUND, ORPHAN, text};
 use super::options::{Deleting, Policy};
 use super::resource::Resource;
@@ -36,8 +37,9 @@ impl Server {
     }
 
     pub(super) fn delete_collection(&mut self, call: &Call<'_>) -> Outcome<Response> {
+        let query = Query::parse(call.request, call.resource(), false)?;
         let options = Deleting::parse(call.request)?;
-        let (response, chosen) = self.choose(call)?;
+        let (response, chosen) = self.choose(call, &query)?;
         let resource = call.target.resource.clone();
         for (key, _) in chosen {
             if let Some(stored) = self.stored(&resource, &key).cloned() {

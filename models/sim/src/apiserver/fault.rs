@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::http::{Answer, Request};
 use super::route::Target;
 use super::status::Failure;
+use super::store::Key;
 use super::{Response, Server};
 
 /// A fault: which requests it strikes, which of them in their order, and what it does.
@@ -43,22 +44,37 @@ pub struct Point {
 pub enum Trouble {
     /// It is not carried out, and this is the answer.
     Refuse {
-        /// The status, such as 409, 429, 500, 503 or 504.
+        /// The status, such as 409, 410, 429, 500, 503 or 504.
         status: u16,
         /// When the client may come again, in seconds.
         #[serde(default)]
         retry_after: Option<u32>,
     },
+    /// An admission webhook refuses it, for this reason. Reads are not struck.
+    Deny(String),
+    /// It would make a new object, and is refused if its namespace has that many of its resource.
+    Quota(usize),
+    /// The storage takes no write, as an etcd without space. Reads are not struck.
+    ReadOnly,
     /// It never arrives.
     LoseRequest,
     /// It is carried out, and the answer never arrives.
     LoseAnswer,
     /// It is carried out twice, as a network may deliver it, and the second answer arrives.
     Repeat,
-    /// The answer takes so much longer.
+    /// The answer takes so much longer, as by a slow admission webhook.
     Delay(Duration),
     /// A server answers that is that many revisions behind. Writes are not struck.
     Stale(u64),
+    /// From now on and for so long, reads are answered by a server that is so many revisions behind.
+    Lag {
+        /// How many revisions.
+        by: u64,
+        /// How long.
+        time: Duration,
+    },
+    /// From now on the server's clock is that many seconds ahead of the caller's.
+    Skew(u32),
     /// Before it, the watches of its resource break off.
     CutWatches,
     /// From now on and for so long, the watches of its resource say nothing.
@@ -155,15 +171,21 @@ impl Server {
         let troubles = self.troubles(request, target.as_ref());
         let (mut delay, mut is_lost, mut stale, mut repeats) = (Duration::ZERO, false, None, false);
         for trouble in troubles {
+            if let Some(failure) = self.refusal(&trouble, request, target.as_ref()) {
+                return Answer::Response(failure.response());
+            }
             match trouble {
-                Trouble::Refuse { status, retry_after } => {
-                    return Answer::Response(refusal(status, retry_after));
-                }
+                Trouble::Refuse { .. }
+                | Trouble::Deny(_)
+                | Trouble::Quota(_)
+                | Trouble::ReadOnly => {}
                 Trouble::LoseRequest => return Answer::Lost,
                 Trouble::LoseAnswer => is_lost = true,
                 Trouble::Repeat => repeats = true,
                 Trouble::Delay(time) => delay += time,
                 Trouble::Stale(by) => stale = Some(by),
+                Trouble::Lag { by, time } => self.lag = Some((by, self.now.saturating_add(time))),
+                Trouble::Skew(seconds) => self.skew = Duration::from_secs(seconds.into()),
                 Trouble::CutWatches => self.cut_watches(target.as_ref()),
                 Trouble::SilenceWatches(time) => self.silence_watches(target.as_ref(), time),
                 Trouble::Compact => self.compact(self.store.revision),
@@ -173,7 +195,8 @@ impl Server {
         if repeats {
             self.answer_request(request);
         }
-        let mut answer = match stale.filter(|_| request.method == "GET") {
+        let lag = self.lag.filter(|(_, until)| self.now < *until).map(|(by, _)| by);
+        let mut answer = match stale.or(lag).filter(|_| request.method == "GET") {
             Some(by) => self.answer_late(request, by),
             None => self.answer_request(request),
         };
@@ -191,14 +214,63 @@ impl Server {
         self.store = newest;
         answer
     }
+
+    /// What a request is refused with, if a trouble refuses it.
+    fn refusal(
+        &self,
+        trouble: &Trouble,
+        request: &Request,
+        target: Option<&Target>,
+    ) -> Option<Box<Failure>> {
+        let is_write = request.method != "GET";
+        match trouble {
+            Trouble::Refuse { status, retry_after } => Some(refused(*status, *retry_after)),
+            Trouble::Deny(why) if is_write => {
+                let why =
+                    format!("admission webhook \"fault.seatrial.dev\" denied the request: {why}");
+                Some(Failure::new(403, "Forbidden", why))
+            }
+            Trouble::ReadOnly if is_write => {
+                Some(Failure::internal("etcdserver: mvcc: database space exceeded"))
+            }
+            Trouble::Quota(most) if request.method == "POST" => {
+                self.over_quota(*most, request, target?)
+            }
+            _ => None,
+        }
+    }
+
+    fn over_quota(&self, most: usize, request: &Request, target: &Target) -> Option<Box<Failure>> {
+        let resource = target.resource.qualified();
+        let prefix = Key::new(&target.namespace, "").0;
+        let objects = self.store.objects(&resource);
+        let used = objects.iter().filter(|(key, _)| key.0.starts_with(&*prefix)).count();
+        let body: serde_json::Value = serde_json::from_slice(&request.body).unwrap_or_default();
+        let name = body["metadata"]["name"].as_str().unwrap_or("");
+        (used >= most).then(|| {
+            let count = format!("count/{resource}");
+            let why = format!(
+                "{resource} \"{name}\" is forbidden: exceeded quota: fault, requested: {count}=1, used: {count}={used}, limited: {count}={most}"
+            );
+            Failure::new(403, "Forbidden", why)
+        })
+    }
 }
 
-fn refusal(status: u16, retry_after: Option<u32>) -> Response {
+/// A failure as a real server tells it.
+fn refused(status: u16, retry_after: Option<u32>) -> Box<Failure> {
     let (reason, message) = match status {
+        400 => ("BadRequest", "the server rejected our request for an unknown reason"),
+        401 => ("Unauthorized", "Unauthorized"),
+        403 => ("Forbidden", "the request is forbidden"),
+        404 => ("NotFound", "the server could not find the requested resource"),
         409 => (
             "Conflict",
             "the object has been modified; please apply your changes to the latest version and try again",
         ),
+        410 => ("Expired", "too old resource version"),
+        413 => ("RequestEntityTooLarge", "the request is too large"),
+        422 => ("Invalid", "the server rejected our request due to an error in our request"),
         429 => (
             "TooManyRequests",
             "the server has received too many requests and has asked us to try again later",
@@ -212,5 +284,5 @@ fn refusal(status: u16, retry_after: Option<u32>) -> Response {
     };
     let mut failure = Failure::new(status, reason, message);
     failure.details = retry_after.map(|seconds| serde_json::json!({"retryAfterSeconds": seconds}));
-    failure.response()
+    failure
 }

@@ -8,7 +8,7 @@ use super::field::Fields;
 use super::http::{Request, Response};
 use super::label::Labels;
 use super::mistake::Slip;
-use super::options::boolean;
+use super::options::{self, boolean};
 use super::resource::Resource;
 use super::status::{Cause, Failure, Outcome};
 use super::store::{Key, Objects, Stored};
@@ -129,14 +129,18 @@ struct Page {
 
 impl Server {
     pub(super) fn list(&self, call: &Call<'_>) -> Outcome<Response> {
-        self.choose(call).map(|(response, _)| response)
+        let query = Query::parse(call.request, call.resource(), false)?;
+        self.choose(call, &query).map(|(response, _)| response)
     }
 
     /// The list that a request asks for, as a response and as what it holds.
-    pub(super) fn choose(&self, call: &Call<'_>) -> Outcome<(Response, Vec<(Key, Stored)>)> {
+    pub(super) fn choose(
+        &self,
+        call: &Call<'_>,
+        query: &Query,
+    ) -> Outcome<(Response, Vec<(Key, Stored)>)> {
         let resource = call.resource();
-        let query = Query::parse(call.request, resource, false)?;
-        let mut page = self.page(&query)?;
+        let mut page = self.page(query)?;
         // A list of one name is a look at one key, which has no pages.
         let is_key = !resource.is_namespaced || !call.target.namespace.is_empty();
         if is_key && query.resume.is_empty() && query.fields.is_one_name() {
@@ -151,7 +155,7 @@ impl Server {
             "" => String::new(),
             namespace => format!("{namespace}/"),
         };
-        let chosen = select(&objects, &prefix, &page, &query);
+        let chosen = select(&objects, &prefix, &page, query);
         let mut metadata = json!({"resourceVersion": revision.to_string()});
         if resource.is_custom {
             metadata["continue"] = "".into();
@@ -182,7 +186,7 @@ impl Server {
         if version.is_empty() {
             return Ok(page);
         }
-        let number: u64 = version.parse().map_err(|_| {
+        let number = options::version(version).ok_or_else(|| {
             Failure::bad_request(format!(
                 "invalid resource version: resourceVersion: Invalid value: {version:?}: strconv.ParseUint: parsing {version:?}: invalid syntax"
             ))

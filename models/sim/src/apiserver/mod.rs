@@ -107,6 +107,10 @@ pub struct Server {
     now: Duration,
     compaction: Compaction,
     faults: Vec<fault::Pending>,
+    /// How many revisions behind the server that answers reads is, and until when.
+    lag: Option<(u64, Duration)>,
+    /// How far the clock is ahead of the caller's.
+    skew: Duration,
     mistake: Option<Mistake>,
 }
 
@@ -157,6 +161,8 @@ impl Server {
                 mark: (options.begins_at, options.revision),
             },
             faults: Vec::new(),
+            lag: None,
+            skew: Duration::ZERO,
             mistake: None,
         };
         for name in ["default", "kube-node-lease", "kube-public", "kube-system"] {
@@ -192,7 +198,7 @@ impl Server {
     /// Answers a request. `now` is the time since the Unix epoch; it never runs backwards.
     pub fn handle(&mut self, now: Duration, request: &Request) -> Answer {
         self.advance(now);
-        if self.faults.is_empty() {
+        if self.faults.is_empty() && self.lag.is_none() {
             self.answer_request(request)
         } else {
             self.handle_with_faults(request)
@@ -221,7 +227,7 @@ impl Server {
 
     /// Lets time pass.
     pub fn advance(&mut self, now: Duration) {
-        self.now = self.now.max(now);
+        self.now = self.now.max(now.saturating_add(self.skew));
         let Compaction { every, history, mark } = self.compaction;
         if every.is_some_and(|every| self.now.saturating_sub(mark.0) >= every) {
             self.compaction.mark = (self.now, self.store.revision);

@@ -72,9 +72,14 @@ fn check_dry_run(dry: &[&str], causes: &mut Vec<Cause>) {
     }
 }
 
-/// Anything but `false` and `0` is true.
+/// Anything but `false`, in any case, and `0` is true.
 pub(crate) fn boolean(text: &str) -> bool {
-    !matches!(text, "false" | "0")
+    !(text.eq_ignore_ascii_case("false") || text == "0")
+}
+
+/// Reads a number as the real server does, which takes no sign.
+pub(crate) fn version(text: &str) -> Option<u64> {
+    text.parse().ok().filter(|_| !text.starts_with('+'))
 }
 
 /// What a deletion does about the objects that the object owns.

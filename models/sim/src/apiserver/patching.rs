@@ -53,9 +53,9 @@ impl Server {
             }
             (None, _) => return Err(Failure::not_found(&resource, call.name())),
         };
-        check_name(&object, call.name())?;
         let mut object = object;
         check_namespace(&mut object, &call.target.namespace)?;
+        check_name(&object, call.name())?;
         let origin = if is_apply { Origin::Apply } else { Origin::Update };
         let object = self.change(call, &old, object, &writing, origin)?;
         Ok(Response::of(200, object))
@@ -64,7 +64,6 @@ impl Server {
     /// Creates what a manager applies and what is not there yet.
     fn apply_new(&mut self, call: &mut Call<'_>, writing: &Writing) -> Outcome<Arc<Value>> {
         let mut object = self.applied(call, None, writing)?;
-        check_name(&object, call.name())?;
         let uid = text(&object, "uid");
         if !uid.is_empty() {
             let why = format!(
@@ -73,6 +72,7 @@ impl Server {
             return Err(Failure::conflict(call.resource(), call.name(), &why));
         }
         check_namespace(&mut object, &call.target.namespace)?;
+        check_name(&object, call.name())?;
         self.create(call, object, writing, Origin::Apply)
     }
 
@@ -157,7 +157,8 @@ fn patched(call: &mut Call<'_>, format: Format, old: &Value, unknown: Unknown) -
         .ok_or_else(|| invalid("Object 'Kind' is missing"))?;
     let mut paths = Vec::new();
     let object = decode::shape(&resource, object, &mut paths).map_err(|why| invalid(&why))?;
-    let mut strict: Vec<_> = paths.iter().map(|path| format!("unknown field {path:?}")).collect();
+    let mut strict = repeated(format, body, unknown);
+    strict.extend(paths.iter().map(|path| format!("unknown field {path:?}")));
     match unknown {
         Unknown::Refuse if !strict.is_empty() => {
             Err(invalid(&format!("strict decoding error: {}", strict.join(", "))))
@@ -168,4 +169,14 @@ fn patched(call: &mut Call<'_>, format: Format, old: &Value, unknown: Unknown) -
         }
         _ => Ok(object),
     }
+}
+
+/// What a patch says twice, of which the last counts. Nobody is told unless they want to be.
+fn repeated(format: Format, body: &[u8], unknown: Unknown) -> Vec<String> {
+    let twice = match unknown {
+        Unknown::Ignore => Vec::new(),
+        Unknown::Warn | Unknown::Refuse => json::parse(body).map_or(Vec::new(), |(_, twice)| twice),
+    };
+    let of = if format == Format::Json { "json patch " } else { "" };
+    twice.iter().map(|path| format!("{of}duplicate field {path:?}")).collect()
 }

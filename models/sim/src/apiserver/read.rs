@@ -1,6 +1,7 @@
 //! `GET` of one object.
 
 use super::http::Response;
+use super::options;
 use super::status::{Failure, Outcome};
 use super::{Call, Server};
 
@@ -8,7 +9,7 @@ impl Server {
     pub(super) fn get(&self, call: &Call<'_>) -> Outcome<Response> {
         let version = call.request.parameter("resourceVersion").unwrap_or("");
         if !version.is_empty() {
-            let version: u64 = version.parse().map_err(|_| bad_version(version))?;
+            let version = options::version(version).ok_or_else(|| bad_version(version))?;
             if version > self.store.revision {
                 return Err(Failure::too_large(version, self.store.revision));
             }

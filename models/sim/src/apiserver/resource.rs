@@ -123,6 +123,11 @@ impl Registry {
         self.resources.values()
     }
 
+    /// Tells whether a group is that of custom resources.
+    pub(crate) fn is_custom(&self, group: &str) -> bool {
+        self.iter().any(|it| it.group == group && it.is_custom)
+    }
+
     pub(crate) fn serves(&self, group: &str, version: &str) -> bool {
         self.iter().any(|it| it.group == group && it.version == version)
     }

@@ -45,8 +45,9 @@ impl Target {
             rest => ("", rest.to_vec()),
         };
         let [plural, rest @ ..] = &rest[..] else { return Err(Failure::no_page()) };
-        let missing =
-            || if group.contains('.') { Failure::no_page() } else { Failure::no_resource() };
+        let missing = || {
+            if registry.is_custom(group) { Failure::no_page() } else { Failure::no_resource() }
+        };
         let resource = registry.get(group, version, plural).ok_or_else(missing)?;
         let (name, subresource) = match rest {
             [] => (None, None),

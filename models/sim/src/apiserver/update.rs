@@ -12,7 +12,7 @@ use super::options::Writing;
 use super::resource::{Resource, Shape};
 use super::status::{Cause, Failure, Outcome};
 use super::store::Stored;
-use super::{Call, Server, decode, negotiate, types};
+use super::{Call, Server, decode, negotiate, options, types};
 use crate::patch;
 
 impl Server {
@@ -128,7 +128,7 @@ fn wrong_uid(call: &Call<'_>, asked: &str, found: &str, is_dry: bool) -> Box<Fai
 fn parse_version(object: &Value) -> Outcome<u64> {
     match text(object, "resourceVersion") {
         "" => Ok(0),
-        text => text.parse().map_err(|_| {
+        text => options::version(text).ok_or_else(|| {
             Failure::internal(format!("strconv.ParseUint: parsing {text:?}: invalid syntax"))
         }),
     }
@@ -179,7 +179,7 @@ fn prepare(resource: &Resource, subresource: Option<&str>, object: &mut Value, o
         Some("status") => {
             let status = object.clone();
             let mut whole = old.clone();
-            for field in ["resourceVersion", "managedFields", "uid"] {
+            for field in ["resourceVersion", "managedFields"] {
                 metadata::set(&mut whole, field, status["metadata"][field].clone());
             }
             if resource.is_custom {

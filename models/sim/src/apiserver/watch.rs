@@ -16,7 +16,7 @@ use super::resource::Resource;
 use super::route::Target;
 use super::status::{Failure, Outcome};
 use super::store::{Event, Stored};
-use super::{Call, Server};
+use super::{Call, Server, options};
 
 /// How often a quiet watch hears of the newest version, if it wants to.
 const BOOKMARKS: Duration = Duration::from_secs(60);
@@ -77,7 +77,7 @@ impl Server {
         }
         let version = match query.version.as_str() {
             "" => 0,
-            text => text.parse().map_err(|_| bad_version(text))?,
+            text => options::version(text).ok_or_else(|| bad_version(text))?,
         };
         let timeout = query.timeout.and_then(|seconds| u64::try_from(seconds).ok());
         let lifetime = timeout.filter(|it| *it > 0).map_or(LIFETIME, Duration::from_secs);
@@ -222,11 +222,11 @@ impl Server {
     /// the end of a silence, or its own end.
     pub fn due(&self, id: WatchId) -> Option<Duration> {
         let watch = self.watches.get(&id.0)?;
-        if self.now < watch.silent_until {
-            return Some(watch.silent_until);
-        }
         let bookmark = watch.query.bookmarks.then_some(watch.bookmark_at);
-        Some(bookmark.unwrap_or(watch.deadline).min(watch.deadline))
+        let is_silent = self.now < watch.silent_until;
+        let next = bookmark.unwrap_or(watch.deadline).min(watch.deadline);
+        let due = if is_silent { watch.silent_until } else { next };
+        Some(due.saturating_sub(self.skew)) // by the clock of the caller
     }
 
     /// The client hangs up.
