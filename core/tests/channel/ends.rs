@@ -19,7 +19,7 @@ pub(crate) trait Kind: 'static {
     type Sender: Clone + Send + 'static;
     type Receiver: Clone + Send + 'static;
 
-    /// Opens channels that can be waited for together, each for so many messages.
+    /// Opens channels that can be waited for together, each for that many messages.
     fn open(capacities: &[Option<usize>]) -> Vec<(Self::Sender, Self::Receiver)>;
     fn send(sender: &Self::Sender, message: u32) -> Got<()>;
     fn try_send(sender: &Self::Sender, message: u32) -> Got<()>;

@@ -66,7 +66,7 @@ pub enum Trouble {
     Delay(Duration),
     /// A server answers that is that many revisions behind. Writes are not struck.
     Stale(u64),
-    /// From now on and for so long, reads are answered by a server that is so many revisions behind.
+    /// From now on and for so long, reads are answered by a server that is that many revisions behind.
     Lag {
         /// How many revisions.
         by: u64,
