@@ -13,7 +13,7 @@
 
 mod invariants;
 mod mutants;
-mod plain;
+mod reference;
 mod scenarios;
 mod server;
 mod stage;
@@ -25,7 +25,7 @@ use crate::trial::{
     component_tests,
 };
 
-pub use plain::Mistake;
+pub use reference::Mistake;
 pub use server::{Answer, Call, Server, Shown, Tried};
 
 /// A candidate, as a component under trial.

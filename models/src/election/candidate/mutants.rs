@@ -1,7 +1,7 @@
 //! The bugs: one changed line each, in the candidate written down again.
 
 use super::Candidate;
-use super::plain::Mistake::{self, *};
+use super::reference::Mistake::{self, *};
 use super::server::{Server, Tried};
 use crate::trial::{MachineOf, Mutant, mutants};
 

@@ -5,7 +5,7 @@ use seatrial_core::elector::candidate::CandidateSpec;
 use seatrial_core::elector::{Meta, Object, ObjectName, StoreError, Timestamp, Version};
 use seatrial_core::machine::{Channel, Cx, Machine, Operation, Step};
 
-use super::plain::Mistake;
+use super::reference::Mistake;
 
 /// Where the watch sleeps.
 const WATCHERS: Channel = 0;

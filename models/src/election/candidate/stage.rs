@@ -12,7 +12,7 @@ use seatrial_core::monitor::Monitor;
 use seatrial_core::runtime::Runtime;
 
 use super::server::{NAME, Serve, Server, Shown, StopWatch, Tried, Watch, Who};
-use super::{Candidate, plain};
+use super::{Candidate, reference};
 use crate::trial::World;
 
 /// The candidate is told to run.
@@ -79,7 +79,7 @@ impl<R: Runtime> Stage<R> {
                 let candidate = Ships::new(self.world.runtime(), store, NAME.0, NAME.1, itself());
                 candidate.run(&self.token, self);
             }
-            Tried::Plain(mistake) => plain::run(self, mistake),
+            Tried::Plain(mistake) => reference::run(self, mistake),
         }
         self.world.note(RETURNS, 0);
     }

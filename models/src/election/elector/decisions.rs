@@ -10,7 +10,7 @@ use seatrial_core::runtime::{Ambient, Instant, WallTime};
 
 use super::mutants::Make;
 use super::part::Rules;
-use super::plain::Plain;
+use super::reference::Plain;
 use crate::cluster::{Random, Server, Writer};
 
 /// One thing that happens.

@@ -12,7 +12,7 @@ mod ledger;
 pub mod mutants;
 pub mod op;
 mod part;
-mod plain;
+mod reference;
 mod road;
 mod scenarios;
 mod scene;

@@ -3,9 +3,9 @@
 mod conformance;
 mod invariants;
 mod ledger;
-mod map_and_keys;
 mod mutants;
 mod op;
+mod reference;
 mod scenarios;
 mod spec;
 mod states;
@@ -24,8 +24,8 @@ use crate::trial::{
 };
 use tried::Change;
 
-pub use map_and_keys::{MapAndKeys, Mistake, REFERENCE};
 pub use op::{Machine, MachineOp, MachineRet, Op, Setup, check, check_on, decode};
+pub use reference::{MapAndKeys, Mistake, REFERENCE};
 pub use spec::{Spec, Taken};
 pub use tried::{Call, Config, Reply, State, Tried};
 

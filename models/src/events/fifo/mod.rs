@@ -3,9 +3,9 @@
 mod conformance;
 mod invariants;
 mod ledger;
-mod map_and_list;
 mod mutants;
 mod op;
+mod reference;
 mod scenarios;
 mod spec;
 #[cfg(test)]
@@ -23,8 +23,8 @@ use crate::trial::{
     RetOf, component_tests,
 };
 
-pub use map_and_list::{MapAndList, Mistake, REFERENCE};
 pub use op::{Machine, MachineOp, MachineRet, Op, check, check_on, decode};
+pub use reference::{MapAndList, Mistake, REFERENCE};
 pub use spec::{Spec, Taken};
 
 /// The FIFO, as a component under trial.

@@ -4,7 +4,7 @@ use seatrial_core::fifo::{FifoQueue, Op, POPPERS, Ret, SYNC};
 use seatrial_core::machine::{Passed, Step};
 use seatrial_core::store::KeyHasher;
 
-use super::map_and_list::Mistake::{self, *};
+use super::reference::Mistake::{self, *};
 use super::{Fifo, Machine, MapAndList};
 use crate::objects::{Object, queue_wakes, requeue_wakes, shell_wakes};
 use crate::trial::{Edit, Edited, Forgetful, MachineOf, Mutant, Retell, Retold, at_most, mutants};

@@ -4,7 +4,7 @@
 //!
 //! An informer is no machine of one lock, so what is judged is what a user sees: the calls of
 //! handlers, what the informer says, what the server is asked. The bugs are those of an informer as
-//! one writes it first (`plain`), over the parts that ship.
+//! one writes it first (`reference`), over the parts that ship.
 //!
 //! | promise | invariant | scenario | a mutant that breaks it |
 //! |---|---|---|---|
@@ -34,7 +34,7 @@ mod conformance;
 mod invariants;
 mod ledger;
 mod mutants;
-mod plain;
+mod reference;
 mod scenarios;
 mod source;
 mod stage;

@@ -15,7 +15,7 @@ use seatrial_core::store::{Cause, IndexedStore};
 
 use super::Informer;
 use super::book::{Book, Complaint, Entry, Number, Said, Told, Which};
-use super::plain::Plain;
+use super::reference::Plain;
 use super::source::{Manners, Object, Source, transformed};
 use super::tried::{Registered, Tried};
 use crate::trial::World;

@@ -8,7 +8,7 @@ use seatrial_core::informer::{Handler, Handling, Informer, Registration};
 use seatrial_core::runtime::Runtime;
 use seatrial_core::store::IndexedStore;
 
-use super::plain::{Plain, Registration as PlainRegistration};
+use super::reference::{Plain, Registration as PlainRegistration};
 use super::source::Object;
 
 /// The informer that is tried.

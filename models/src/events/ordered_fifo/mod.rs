@@ -1,11 +1,11 @@
 //! The ordered FIFO's page.
 
 mod conformance;
-mod event_list;
 mod invariants;
 mod ledger;
 mod mutants;
 mod op;
+mod reference;
 mod scenarios;
 mod spec;
 #[cfg(test)]
@@ -24,8 +24,8 @@ use crate::trial::{
 };
 use tried::Happened;
 
-pub use event_list::{EventList, Mistake, REFERENCE};
 pub use op::{Machine, MachineOp, MachineRet, Op, Setup, check, check_on, decode};
+pub use reference::{EventList, Mistake, REFERENCE};
 pub use spec::Spec;
 pub use tried::{Call, Config, Reply, State, Tried};
 

@@ -3,7 +3,7 @@
 use seatrial_core::machine::{Passed, Step};
 use seatrial_core::ordered_fifo::{Event, Op, POPPERS, Ret, SYNC};
 
-use super::event_list::Mistake::{self, *};
+use super::reference::Mistake::{self, *};
 use super::tried::{Happened, Tried, ships};
 use super::{EventList, Machine, MachineRet, OrderedFifo};
 use crate::objects::{queue_wakes, shell_wakes, transformed_again};

@@ -32,12 +32,12 @@ mod conformance;
 mod invariants;
 mod mutants;
 mod op;
+mod reference;
 mod scenarios;
 mod spec;
 mod states;
 #[cfg(test)]
 mod tests;
-mod two_layers;
 
 use seatrial_core::delaying_queue::{AddAfter, Delaying, Op as Call, Ret};
 use seatrial_core::machine::Step;

@@ -7,8 +7,8 @@ use seatrial_core::machine::{Passed, Step, Wakes};
 use seatrial_core::queue::{DRAINS, Fifo, GETTERS, Queue as Rules};
 
 use super::DelayingQueue;
-use super::two_layers::Mistake::{self, *};
-use super::two_layers::TwoLayers;
+use super::reference::Mistake::{self, *};
+use super::reference::TwoLayers;
 use crate::items::listener::metrics;
 use crate::queue::Queue;
 use crate::queues::queue::AT_ONCE;

@@ -27,8 +27,8 @@ mod figures;
 mod invariants;
 mod ledger;
 mod mutants;
-mod one_list;
 mod op;
+mod reference;
 mod scenarios;
 mod spec;
 #[cfg(test)]

@@ -6,9 +6,9 @@ use seatrial_core::machine::{Passed, Step, Wakes};
 use seatrial_core::priority_queue::{GETTERS, Op};
 use seatrial_core::queue::Finished;
 
-use super::one_list::Mistake::{self, *};
-use super::one_list::OneList;
 use super::op::{Ours, machine};
+use super::reference::Mistake::{self, *};
+use super::reference::OneList;
 use super::{PriorityQueue, Ret};
 use crate::trial::{Edit, Edited, Forgetful, MachineOf, Mutant, Unaware};
 use crate::trial::{Mistold, Telling, Told};

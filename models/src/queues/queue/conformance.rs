@@ -9,7 +9,7 @@ use seatrial_core::runtime::System;
 use serde_json::{Value, json};
 
 use super::Spec;
-use super::three_sets::{Mistake, ThreeSets};
+use super::reference::{Mistake, ThreeSets};
 use crate::conformance::{Conformance, Gives, Replayed, Step, TRACES, Trace, TraceError};
 
 pub(super) fn all() -> Vec<Conformance> {

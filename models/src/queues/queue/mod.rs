@@ -31,10 +31,10 @@ pub mod op;
 mod pair;
 #[cfg(test)]
 mod proptest;
+mod reference;
 mod scenarios;
 mod spec;
 pub mod states;
-mod three_sets;
 
 use seatrial_core::machine::Step;
 use seatrial_core::queue::{Drain, DrainUntil, Fifo, Finished, Op, Queue as Rules, Ret};

@@ -4,8 +4,8 @@ use seatrial_core::machine::{Passed, Step};
 use seatrial_core::queue::{DRAINS, Fifo, Finished, GETTERS, Op, Queue as Rules, Ret};
 
 use super::Queue;
-use super::three_sets::Mistake::{self, *};
-use super::three_sets::ThreeSets;
+use super::reference::Mistake::{self, *};
+use super::reference::ThreeSets;
 use crate::items::listener::metrics;
 use crate::trial::{Edit, Edited, Forgetful, MachineOf, Mutant, Retell, Retold, at_most, mutants};
 use crate::trial::{Mistold, Telling, Told};

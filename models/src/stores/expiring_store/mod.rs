@@ -14,7 +14,7 @@ mod invariants;
 mod ledger;
 mod mutants;
 mod op;
-mod plain_times;
+mod reference;
 mod scenarios;
 mod spec;
 #[cfg(test)]
@@ -34,7 +34,7 @@ use crate::trial::{
 };
 
 pub use op::{Machine, Op, check, check_on, decode};
-pub use plain_times::{Mistake, PlainTimes};
+pub use reference::{Mistake, PlainTimes};
 pub use spec::Spec;
 
 /// How long objects last in every scenario.

@@ -1,6 +1,6 @@
 //! The bugs: one changed line each.
 
-use super::plain_times::Mistake::{self, *};
+use super::reference::Mistake::{self, *};
 use super::{ExpiringStore, PlainTimes};
 use crate::trial::{MachineOf, Mutant, mutants};
 

@@ -19,7 +19,7 @@ mod invariants;
 mod ledger;
 mod mutants;
 mod op;
-mod plain_heap;
+mod reference;
 mod scenarios;
 mod spec;
 #[cfg(test)]
@@ -37,7 +37,7 @@ use crate::trial::{
 };
 
 pub use op::{Machine, Op, check, check_on, decode};
-pub use plain_heap::{Mistake, PlainHeap, REFERENCE};
+pub use reference::{Mistake, PlainHeap, REFERENCE};
 pub use spec::Spec;
 
 /// The keyed heap, as a component under trial.

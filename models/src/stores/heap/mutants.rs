@@ -4,7 +4,7 @@ use seatrial_core::machine::{Passed, Step};
 use seatrial_core::store::heap::{HeapError, Op, POPPERS, Ret};
 
 use super::op::machine;
-use super::plain_heap::Mistake::{self, *};
+use super::reference::Mistake::{self, *};
 use super::{Heap, Machine, PlainHeap};
 use crate::trial::{Edit, Edited, Forgetful, MachineOf, Mutant, Retell, Retold, at_most, mutants};
 

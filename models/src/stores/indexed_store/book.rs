@@ -7,7 +7,7 @@
 use seatrial_core::machine::{Cx, Machine, Step};
 
 use super::op::Labelled;
-use super::plain_store::Mistake;
+use super::reference::Mistake;
 
 /// A call on the store.
 #[derive(Clone, PartialEq, Eq, Debug)]

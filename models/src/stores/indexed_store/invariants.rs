@@ -1,8 +1,8 @@
 //! What the indexed store promises, as checks of a history.
 
 use super::book::{Answer, Call};
-use super::model::bits_of;
 use super::moments::{Ended, ended, in_order};
+use super::sequential::bits_of;
 use super::{History, IndexedStore};
 use crate::trial::{Invariant, Violation};
 

@@ -9,12 +9,12 @@
 pub mod book;
 mod conformance;
 mod invariants;
-mod model;
 mod moments;
 mod mutants;
 mod op;
-mod plain_store;
+mod reference;
 mod scenarios;
+mod sequential;
 mod spec;
 mod stage;
 #[cfg(test)]
@@ -29,7 +29,7 @@ use crate::trial::{
 use book::{Book, Entry};
 
 pub use op::{Labelled, Op, check, decode};
-pub use plain_store::Mistake;
+pub use reference::Mistake;
 pub use spec::Spec;
 
 /// The indexed store, as a component under trial.

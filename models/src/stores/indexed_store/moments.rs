@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::History;
 use super::book::{Answer, Call, Entry};
-use super::model::Model;
+use super::sequential::Model;
 use crate::trial::What;
 
 /// A call that has ended.

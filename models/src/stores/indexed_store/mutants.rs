@@ -2,7 +2,7 @@
 
 use super::IndexedStore;
 use super::book::Book;
-use super::plain_store::Mistake::{self, *};
+use super::reference::Mistake::{self, *};
 use crate::trial::{MachineOf, Mutant, mutants};
 
 /// A store with mistakes.

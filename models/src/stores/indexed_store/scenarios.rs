@@ -3,9 +3,9 @@
 use seatrial_core::runtime::Runtime;
 
 use super::book::{Answer, Call};
-use super::model::REFUSED;
 use super::moments::ended;
 use super::op::Labelled;
+use super::sequential::REFUSED;
 use super::stage::Stage;
 use super::{History, IndexedStore};
 use crate::trial::{DynScenario, Scenario, World};

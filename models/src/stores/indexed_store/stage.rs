@@ -10,9 +10,9 @@ use seatrial_core::store::{IndexedStore as Store, KeyHasher, LastState};
 
 use super::IndexedStore;
 use super::book::{Answer, Book, Call, Entry, Said};
-use super::model::{LISTED_AT, version_of};
 use super::op::{Labelled, by_bits, key_of};
-use super::plain_store::PlainStore;
+use super::reference::PlainStore;
+use super::sequential::{LISTED_AT, version_of};
 use crate::trial::World;
 
 type Object = Arc<Labelled>;

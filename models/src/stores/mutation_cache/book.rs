@@ -6,7 +6,7 @@
 use seatrial_core::machine::{Cx, Machine, Step};
 use seatrial_core::store::{Described, Metadata};
 
-use super::model::Mistake;
+use super::reference::Mistake;
 
 /// An object: its name, which is the key, who it is among those of that name, and its version.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]

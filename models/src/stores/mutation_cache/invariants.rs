@@ -3,7 +3,7 @@
 use seatrial_core::runtime::Instant;
 
 use super::book::{Answer, Call, Entry};
-use super::model::Model;
+use super::reference::Model;
 use super::{History, MutationCache};
 use crate::trial::{Invariant, Violation, What};
 

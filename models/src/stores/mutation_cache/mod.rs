@@ -7,9 +7,9 @@
 
 pub mod book;
 mod invariants;
-mod model;
 mod mutants;
 mod op;
+mod reference;
 mod scenarios;
 mod stage;
 #[cfg(test)]
@@ -23,8 +23,8 @@ use crate::trial::{
 };
 use book::{Book, Entry};
 
-pub use model::Mistake;
 pub use op::{Op, check, decode};
+pub use reference::Mistake;
 
 /// The mutation cache, as a component under trial.
 #[derive(Clone, Copy, Debug)]

@@ -2,7 +2,7 @@
 
 use super::MutationCache;
 use super::book::Book;
-use super::model::Mistake::{self, *};
+use super::reference::Mistake::{self, *};
 use crate::trial::{MachineOf, Mutant, mutants};
 
 /// A cache, or a detector, with mistakes.

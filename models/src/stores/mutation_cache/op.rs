@@ -5,7 +5,7 @@ use std::time::Duration;
 use seatrial_core::runtime::{Ambient, Manual};
 
 use super::book::{Answer, Call, Named};
-use super::model::{Mistake, Model};
+use super::reference::{Mistake, Model};
 use super::stage::Ships;
 
 /// A call, or time that passes.

@@ -12,7 +12,7 @@ use seatrial_core::store::{IndexedStore, MutationCache as Cache};
 
 use super::MutationCache;
 use super::book::{Answer, Book, Call, Entry, Named, Said};
-use super::model::{Mistake, Model, TIME};
+use super::reference::{Mistake, Model, TIME};
 use crate::trial::World;
 
 /// The note of a thread that begins to compare an object.

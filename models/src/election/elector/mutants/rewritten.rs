@@ -4,7 +4,7 @@ use seatrial_core::machine::Boxed;
 
 use super::{Mutant, MutantKind};
 use crate::elector::part::Part;
-use crate::elector::plain::{Mistake, Plain};
+use crate::elector::reference::{Mistake, Plain};
 
 use MutantKind::{Exhibit, Seeded};
 

@@ -3,7 +3,7 @@
 mod beside;
 mod laws;
 mod mutants;
-mod plain;
 mod proptest;
+mod reference;
 mod simulations;
 mod told;

@@ -1,8 +1,8 @@
 //! Bugs of the rules: the reference's algorithm with mistakes.
 
 use crate::delta_fifo::DeltaFifo;
-use crate::delta_fifo::map_and_keys::MapAndKeys;
-use crate::delta_fifo::map_and_keys::Mistake::{self, *};
+use crate::delta_fifo::reference::MapAndKeys;
+use crate::delta_fifo::reference::Mistake::{self, *};
 use crate::delta_fifo::tried::{Config, State, Store, Tried};
 use crate::objects::{Object, Shown};
 use crate::trial::{MachineOf, Mutant, mutants};

@@ -7,7 +7,7 @@ use ::proptest::prelude::*;
 use seatrial_core::elector::{Bounds, Config, Election, Profile, Timing};
 
 use crate::elector::decisions::{Happens, Place, random_happenings, set_ups};
-use crate::elector::plain::Plain;
+use crate::elector::reference::Plain;
 use crate::regressions::regressions;
 
 fn happens() -> impl Strategy<Value = Happens> {

@@ -6,8 +6,8 @@ use std::ops::DerefMut;
 use seatrial_core::runtime::Runtime;
 
 use super::book::{Answer, Call};
-use super::model::{LISTED_AT, REFUSED, bits_of, version_of};
 use super::op::Labelled;
+use super::sequential::{LISTED_AT, REFUSED, bits_of, version_of};
 use crate::trial::mistakes;
 
 mistakes! {
