@@ -5,11 +5,11 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use super::Server;
 use super::http::{Answer, Request};
 use super::route::Target;
 use super::status::Failure;
 use super::store::Key;
-use super::Server;
 
 /// A fault: which requests it strikes, which of them in their order, and what it does.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
