@@ -138,7 +138,7 @@ pub fn unbounded<T: Message, R: Runtime>(runtime: &R) -> Ends<T, R> {
     Channels::new(runtime).unbounded()
 }
 
-/// Returns how many messages a channel is said to hold: from hand to hand it never holds any.
+/// Counts the messages that a channel holds; a rendezvous never holds any.
 fn len<T: Message, R: Runtime, H: Host<Group<T>>>(
     group: &Shared<T, R, H>,
     pipe: PipeId,

@@ -1,4 +1,4 @@
-//! What a reconcile function answers, and what is said of its failures.
+//! What a reconcile function answers, and how its failures are told.
 
 use std::convert::Infallible;
 use std::fmt;

@@ -58,7 +58,7 @@ impl Request {
         })
     }
 
-    /// Says how often an attempt may be repeated; 10 times unless it is said. Zero is never.
+    /// Says how often an attempt may be repeated; 10 times by default. Zero is never.
     pub fn max_retries(mut self, count: u32) -> Self {
         self.max_retries = count;
         self

@@ -22,7 +22,7 @@ use super::transport::{Answer, Transport};
 use super::verb::Verb;
 use super::watch::Watch;
 
-/// Calls a second, and at once, unless it is said otherwise (`election:RQ-4`).
+/// Calls a second, and at once, by default (`election:RQ-4`).
 const DEFAULT_RATE: (f32, u64) = (5.0, 10);
 
 /// Sends requests to one server: throttled, backed off, repeated where that may help.

@@ -4,7 +4,7 @@ use crate::informer::list_watch::{ListOptions, Match, WatchOptions};
 
 use super::config::Config;
 
-/// How many objects a page has unless it is said (`cache:RE-5`).
+/// How many objects a page has by default (`cache:RE-5`).
 const PAGE_SIZE: u32 = 500;
 
 /// How far a reflector has seen.

@@ -101,15 +101,15 @@ impl HttpConfig {
         self
     }
 
-    /// Sets how long it may take to connect, TLS included; 10 seconds unless it is said.
+    /// Sets how long it may take to connect, TLS included; 10 seconds by default.
     #[must_use]
     pub fn connect_within(mut self, limit: Duration) -> Self {
         self.connect = limit;
         self
     }
 
-    /// Sets within which time a connection whose other end is gone is found out; 45 seconds unless
-    /// it is said.
+    /// Sets within which time a connection whose other end is gone is found out; 45 seconds by
+    /// default.
     #[must_use]
     pub fn dead_after(mut self, limit: Duration) -> Self {
         self.dead_after = limit;

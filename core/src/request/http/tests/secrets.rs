@@ -79,7 +79,7 @@ async fn call(client: &Http, heard: &Heard) {
     }
 }
 
-/// What is logged is heard as well.
+/// Also records what is logged.
 #[cfg(feature = "tracing")]
 struct Log(Arc<Heard>);
 
