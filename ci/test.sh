@@ -9,8 +9,9 @@ trap 'rm -f "$log"' EXIT
 limit=$(ci/budget.sh submission tests_seconds)
 timeout "$limit" cargo build --package seatrial-core --all-features --examples
 timeout "$limit" cargo build --package seatrial-kube --examples
-for source in core/examples/*.rs kube/examples/*.rs; do
-  example=$(basename "$source" .rs)
+for source in core/examples/*.rs core/examples/*/main.rs kube/examples/*.rs; do
+  example=${source%/main.rs} # of a folder
+  example=$(basename "$example" .rs)
   echo "== $example"
   timeout 20 "${CARGO_TARGET_DIR:-target}/debug/examples/$example" | tee "$log"
   [ -s "$log" ] || { echo "it said nothing" >&2; exit 1; }

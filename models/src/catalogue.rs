@@ -23,6 +23,7 @@ use crate::pool::Pool;
 use crate::priority_queue::PriorityQueue;
 use crate::queue::Queue;
 use crate::reflector::Reflector;
+use crate::replica_set::ReplicaSet;
 use crate::request::Request;
 use crate::token_bucket::Bucket;
 use crate::toy::{Toy, ToyBugs};
@@ -51,6 +52,7 @@ pub const CATALOGUE: Catalogue = Catalogue {
         subject::<Feed>(),
         subject::<Informer>(),
         subject::<Delivery>(),
+        subject::<ReplicaSet>(),
         subject::<Heap>(),
         subject::<ExpiringStore>(),
         subject::<IndexedStore>(),

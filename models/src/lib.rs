@@ -17,7 +17,9 @@ pub mod request;
 pub mod stores;
 
 pub use election::{candidate, cluster, elector};
-pub use events::{delivery, delta_fifo, feed, fifo, informer, objects, ordered_fifo, reflector};
+pub use events::{
+    delivery, delta_fifo, feed, fifo, informer, objects, ordered_fifo, reflector, replica_set,
+};
 pub use limiters::{backoff, limiter, token_bucket};
 pub(crate) use queues::items;
 pub use queues::{delaying_queue, limited_queue, pool, priority_queue, queue};

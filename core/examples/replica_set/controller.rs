@@ -1,4 +1,4 @@
-//! The reconciler: it compares what a replica set wants with the pods that it has.
+//! The reconciler: it shows the caches to the rules, and carries out what they plan.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,6 +8,7 @@ use seatrial_core::pool::{Action, Attempt, Failure, Fault, Reconcile};
 use seatrial_core::runtime::{Ambient, System};
 use seatrial_core::store::Described;
 
+use crate::rules::{self, Todo, plan};
 use crate::server::{Server, Thing};
 
 /// What a user wants of a replica set.
@@ -35,27 +36,21 @@ impl Reconcile<String> for Controller {
     fn reconcile(&self, key: &String, _: Attempt<'_>) -> Result<Action, Fault<String>> {
         // To count pods that do not show the last writes is to create them twice.
         let patience = System::new().now() + Duration::from_secs(2);
-        match self.pods.list_written(patience) {
-            Ok(_) => {}
+        let pods_shown = self.pods.list_written(patience).map(drop);
+        match pods_shown.and_then(|()| self.sets.list_written(patience).map(drop)) {
+            Ok(()) => {}
             Err(NotVisible::Stopped) => return Ok(Action::Done),
             Err(error) => return Err(error.to_string().into()),
         }
         let pods = self.pods.store().by_index(BY_OWNER, key).map_err(|error| error.to_string())?;
-        let set = self.sets.store().get(key);
-        // One of the same name that was made anew does not own the pods of the one before it.
-        let owns = |pod: &Pod| {
-            let owner = pod.owner.as_ref().map(|(_, uid)| uid);
-            set.as_ref().is_some_and(|set| Some(&set.uid) == owner)
-        };
-        let (mine, orphans): (Vec<Pod>, Vec<Pod>) = pods.into_iter().partition(owns);
-        for pod in orphans {
-            self.delete(key, &pod)?;
-        }
-        let Some(set) = set else {
+        let Some(set) = self.sets.store().get(key) else {
             println!("    {key}: is gone");
             return Ok(Action::Done);
         };
-        self.scale(key, &set, mine)?;
+        for todo in plan(Some(&seen(&set)), &pods.iter().map(seen_pod).collect::<Vec<_>>()) {
+            println!("    {key}: {todo:?}");
+            self.carry_out(&set, &pods, todo)?;
+        }
         Ok(Action::Done)
     }
 
@@ -64,32 +59,51 @@ impl Reconcile<String> for Controller {
     }
 }
 
-impl Controller {
-    fn scale(&self, key: &str, set: &ReplicaSet, mut pods: Vec<Pod>) -> Result<(), String> {
-        pods.sort_by(|a, b| a.name.cmp(&b.name));
-        let wanted = set.spec.0;
-        for surplus in pods.iter().skip(wanted) {
-            self.delete(key, surplus)?;
-        }
-        let free = (0..).map(|number| format!("{}-{number}", set.name));
-        let is_free = |name: &String| pods.iter().all(|pod| pod.name != *name);
-        for name in free.filter(is_free).take(wanted.saturating_sub(pods.len())) {
-            println!("    {key}: creates {name}");
-            let owner = Some((set.name.clone(), set.uid.clone()));
-            let pod = self.pod_client.create(&name, owner, ())?;
-            note(pod.metadata(), |it| self.pods.wrote(it))?;
-        }
-        if set.ready != wanted {
-            let status = self.set_client.update(&set.name, |set| set.ready = wanted);
-            note(status?.metadata(), |it| self.sets.wrote(it))?;
-        }
-        Ok(())
+/// A set, as the rules want to see it.
+fn seen(set: &ReplicaSet) -> rules::Set<String> {
+    rules::Set {
+        uid: set.uid.clone(),
+        wanted: set.spec.0,
+        ready: set.ready,
+        guarded: set.guarded,
+        deleted: set.deleted,
     }
+}
 
-    fn delete(&self, key: &str, pod: &Pod) -> Result<(), String> {
-        println!("    {key}: deletes {}", pod.name);
-        self.pod_client.delete(&pod.name); // it may be gone already
-        note(pod.metadata(), |it| self.pods.deleted(it))
+fn seen_pod(pod: &Pod) -> rules::Pod<String> {
+    let owner = pod.owner.as_ref().map(|(_, uid)| uid.clone());
+    rules::Pod { name: pod.name.clone(), owner }
+}
+
+impl Controller {
+    /// Makes one request, and takes note of what it wrote.
+    fn carry_out(&self, set: &ReplicaSet, pods: &[Pod], todo: Todo<String>) -> Result<(), String> {
+        let update = |change: &dyn Fn(&mut Thing<Replicas>)| {
+            self.set_client.update(&set.name, Some(&set.uid), change)
+        };
+        match todo {
+            Todo::Guard => {
+                let set = update(&|set| set.guarded = true)?;
+                note(set.metadata(), |it| self.sets.wrote(it))
+            }
+            Todo::Report(ready) => {
+                let set = update(&|set| set.ready = ready)?;
+                note(set.metadata(), |it| self.sets.wrote(it))
+            }
+            Todo::Release => {
+                let set = update(&|set| set.guarded = false)?;
+                note(set.metadata(), |it| self.sets.deleted(it))
+            }
+            Todo::Create => {
+                let pod = self.pod_client.create_for((set.name.clone(), set.uid.clone()), ());
+                note(pod.metadata(), |it| self.pods.wrote(it))
+            }
+            Todo::Delete(name) => {
+                self.pod_client.delete(&name); // it may be gone already
+                let pod = pods.iter().find(|pod| pod.name == name);
+                note(pod.and_then(|pod| pod.metadata()), |it| self.pods.deleted(it))
+            }
+        }
     }
 }
 

@@ -23,13 +23,17 @@ pub(crate) struct Thing<S> {
     pub(crate) name: String,
     pub(crate) uid: String,
     pub(crate) version: String,
-    /// Counts what users change: `spec`, and not `ready`.
+    /// Counts what users change: `spec` and whether it is deleted, and not `ready`.
     pub(crate) generation: i64,
     /// The name and uid of the replica set that manages it.
     pub(crate) owner: Option<(String, String)>,
     pub(crate) spec: S,
     /// How many pods a replica set has.
     pub(crate) ready: usize,
+    /// It has the finalizer of its controller, and stays until that is gone.
+    pub(crate) guarded: bool,
+    /// A user has deleted it.
+    pub(crate) deleted: bool,
 }
 
 impl<S> Described for Thing<S> {
@@ -64,6 +68,8 @@ pub(crate) struct Server<S>(Arc<Mutex<State<S>>>);
 
 struct State<S> {
     revision: u64,
+    /// How many names were made up.
+    named: u32,
     objects: BTreeMap<String, Shared<S>>,
     log: Vec<Logged<S>>,
     /// Changes up to this revision are forgotten.
@@ -88,6 +94,7 @@ impl<S: Clone + Send + Sync + 'static> Server<S> {
     pub(crate) fn new() -> Self {
         Self(Arc::new(Mutex::new(State {
             revision: 1,
+            named: 0,
             objects: BTreeMap::new(),
             log: Vec::new(),
             forgotten: 0,
@@ -100,40 +107,65 @@ impl<S: Clone + Send + Sync + 'static> Server<S> {
     }
 
     /// Creates an object; an error if there is one of that name.
-    pub(crate) fn create(
-        &self,
-        name: &str,
-        owner: Option<(String, String)>,
-        spec: S,
-    ) -> Result<Shared<S>, String> {
+    pub(crate) fn create(&self, name: &str, spec: S) -> Result<Shared<S>, String> {
         let state = self.lock();
         if state.objects.contains_key(name) {
             return Err(format!("{name} is there already"));
         }
-        let uid = format!("uid-{}", state.revision + 1);
-        let (name, version, generation, ready) = (name.to_owned(), String::new(), 1, 0);
-        let thing = Thing { name, uid, version, generation, owner, spec, ready };
-        Ok(Self::change(state, thing, Event::Added))
+        Ok(Self::add(state, name.to_owned(), None, spec))
     }
 
-    /// Changes an object; an error if there is none.
+    /// Creates an object for its owner, under a name that the server makes up.
+    pub(crate) fn create_for(&self, owner: (String, String), spec: S) -> Shared<S> {
+        let mut state = self.lock();
+        let name = format!("{}-{}", owner.0, state.named);
+        state.named += 1;
+        Self::add(state, name, Some(owner), spec)
+    }
+
+    fn add(
+        state: MutexGuard<'_, State<S>>,
+        name: String,
+        owner: Option<(String, String)>,
+        spec: S,
+    ) -> Shared<S> {
+        let uid = format!("uid-{}", state.revision + 1);
+        let (version, generation, ready) = (String::new(), 1, 0);
+        let (guarded, deleted) = (false, false);
+        let thing = Thing { name, uid, version, generation, owner, spec, ready, guarded, deleted };
+        Self::change(state, thing, Event::Added)
+    }
+
+    /// Changes an object, of that uid if one is given; an error if there is none. What is deleted goes
+    /// with its finalizer.
     pub(crate) fn update(
         &self,
         name: &str,
+        uid: Option<&str>,
         change: impl FnOnce(&mut Thing<S>),
     ) -> Result<Shared<S>, String> {
         let state = self.lock();
-        let thing = state.objects.get(name).ok_or_else(|| format!("{name} is not there"))?;
-        let mut thing = Thing::clone(thing);
+        let is_meant = |thing: &&Shared<S>| uid.is_none_or(|uid| uid == thing.uid);
+        let before = state.objects.get(name).filter(is_meant);
+        let before = Thing::clone(before.ok_or_else(|| format!("{name} is not there"))?);
+        let mut thing = before.clone();
         change(&mut thing);
-        Ok(Self::change(state, thing, Event::Modified))
+        if thing.deleted && thing.guarded && !before.guarded {
+            return Err(format!("{name} is deleted, and gets no finalizer"));
+        }
+        let is_over = thing.deleted && !thing.guarded;
+        Ok(Self::change(state, thing, if is_over { Event::Deleted } else { Event::Modified }))
     }
 
-    /// Deletes an object; returns its last state, or none if it is gone already.
-    pub(crate) fn delete(&self, name: &str) -> Option<Shared<S>> {
+    /// Deletes an object; one with a finalizer stays, and shows it.
+    pub(crate) fn delete(&self, name: &str) {
         let state = self.lock();
-        let thing = Thing::clone(state.objects.get(name)?);
-        Some(Self::change(state, thing, Event::Deleted))
+        let Some(thing) = state.objects.get(name) else { return };
+        let mut thing = Thing::clone(thing);
+        thing.generation += i64::from(!thing.deleted);
+        thing.deleted = true;
+        let event = if thing.guarded { Event::Modified } else { Event::Deleted };
+        Self::change(state, thing, event);
     }
 
     fn change(
@@ -162,6 +194,11 @@ impl<S: Clone + Send + Sync + 'static> Server<S> {
         state.forgotten = state.revision;
         state.log.clear();
         Self::wake(state);
+    }
+
+    /// The name of an object, if there is one.
+    pub(crate) fn any(&self) -> Option<String> {
+        self.lock().objects.keys().next().cloned()
     }
 
     /// Counts the objects.

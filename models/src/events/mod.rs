@@ -1,4 +1,4 @@
-//! The queues of objects and of events.
+//! The queues of objects and of events, informers, and a controller that stands on them.
 
 pub mod delivery;
 pub mod delta_fifo;
@@ -8,3 +8,4 @@ pub mod informer;
 pub mod objects;
 pub mod ordered_fifo;
 pub mod reflector;
+pub mod replica_set;

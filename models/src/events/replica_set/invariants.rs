@@ -1,0 +1,117 @@
+//! What a controller of replica sets promises, as checks of a history.
+
+use super::server::{Pod, STRANGER, Todo, Truth};
+use super::stage::{Acted, Answer};
+use super::{Event, History, ReplicaSet};
+use crate::trial::{self, Invariant, Ledger as _, Violation, What};
+
+type Checked = Result<(), Violation>;
+
+pub(super) fn all() -> Vec<Invariant<ReplicaSet>> {
+    vec![
+        Invariant::eventually(
+            "comes_to_what_is_wanted",
+            "once all is at rest, there are as many pods as wanted, and what was deleted is gone",
+            &["cache:PT-1", "cache:PT-5", "cache:PT-9"],
+            comes_to_what_is_wanted,
+        ),
+        Invariant::always(
+            "never_more_than_wanted",
+            "there are never more pods than were wanted at some time since all was at rest",
+            &["cache:PT-2"],
+            never_more_than_wanted,
+        ),
+        Invariant::always(
+            "deletes_only_its_own",
+            "it deletes no pod that it does not own",
+            &["cache:PT-6"],
+            deletes_only_its_own,
+        ),
+        Invariant::always(
+            "no_pod_outlives_its_set",
+            "a set that had its pods is gone only after them",
+            &["cache:PT-7"],
+            no_pod_outlives_its_set,
+        ),
+    ]
+}
+
+/// What is known before an event.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Book {
+    pub(super) truth: Truth,
+    /// The most pods that were wanted since all was at rest.
+    most: usize,
+}
+
+impl Book {
+    fn wanted(&self) -> usize {
+        self.truth.set.as_ref().filter(|set| !set.deleted).map_or(0, |set| set.wanted)
+    }
+}
+
+impl trial::Ledger<ReplicaSet> for Book {
+    fn apply(&mut self, event: &Event) {
+        if matches!(event.what, What::Quiet) {
+            self.most = self.wanted();
+        }
+        if let Some((_, Answer::Occur((truth, _)) | Answer::Act(Acted::Did(_, truth, _)))) =
+            event.returned()
+        {
+            self.truth.clone_from(truth);
+        }
+        self.most = self.most.max(self.wanted());
+    }
+}
+
+/// Says what is wrong with a server once all is at rest.
+pub(super) fn unwanted(truth: &Truth) -> Option<String> {
+    let Truth { set, pods } = truth;
+    let Some(set) = set else {
+        return (!pods.is_empty()).then(|| format!("the set is gone, and {pods:?} are there"));
+    };
+    let is_its_own = |pod: &Pod| pod.owner == Some(set.uid);
+    if set.deleted {
+        return Some("the set was deleted, and stays".to_owned());
+    }
+    if pods.len() != set.wanted || !pods.iter().all(is_its_own) || set.ready != set.wanted {
+        return Some(format!("{} are wanted, {} told, {pods:?} there", set.wanted, set.ready));
+    }
+    None
+}
+
+fn comes_to_what_is_wanted(history: &History) -> Checked {
+    Book::when_quiet(history, |book| unwanted(&book.truth).map_or(Ok(()), Err))
+}
+
+fn never_more_than_wanted(history: &History) -> Checked {
+    Book::after_every_event(history, |book| match book.truth.pods.len() {
+        pods if pods > book.most => Err(format!("{pods} pods, and at most {} wanted", book.most)),
+        _ => Ok(()),
+    })
+}
+
+fn deletes_only_its_own(history: &History) -> Checked {
+    Book::at_every_event(history, |_, event| match event.returned() {
+        Some((_, Answer::Act(Acted::Did(Todo::Delete(STRANGER), ..)))) => {
+            Err("it deletes a pod of somebody else".to_owned())
+        }
+        _ => Ok(()),
+    })
+}
+
+fn no_pod_outlives_its_set(history: &History) -> Checked {
+    Book::after_every_event(history, |book| orphan(&book.truth).map_or(Ok(()), Err))
+}
+
+/// Says which pod has an owner that is gone.
+pub(super) fn orphan(Truth { set, pods }: &Truth) -> Option<String> {
+    let uid = set.as_ref().map(|set| set.uid);
+    let orphan = pods.iter().find(|pod| pod.owner.is_some() && pod.owner != uid)?;
+    Some(format!("{orphan:?} has outlived its set"))
+}
+
+/// Tells whether some event meets a condition that knows what happened before it.
+pub(super) fn some(history: &History, wanted: impl Fn(&Book, &Event) -> bool) -> bool {
+    Book::some(history, wanted)
+}

@@ -1,0 +1,122 @@
+//! The page of a worked controller: a small one of replica sets, with the mistakes that controllers are
+//! known for. The example `replica_set` of `seatrial-core` runs the same rules between real informers,
+//! a queue and workers.
+//!
+//! The rules (`rules.rs`) are a function from what the caches show to a list of requests. Around them
+//! are a server, caches that follow it late, and a process that may die after every request; a request
+//! is carried out or not when it dies, and none is under way. A request whose answer is lost is not
+//! tried: nobody knows then what there is until the cache shows it.
+//!
+//! | promise | invariant | scenario | a mutant that breaks it |
+//! |---|---|---|---|
+//! | what is wanted comes, what is deleted goes | `comes_to_what_is_wanted` | all | `deletions_are_not_told`, `counts_what_it_created_twice`, `never_releases` |
+//! | never more than was wanted, also after a crash | `never_more_than_wanted` | `dies_between_requests`, `states_of_crashes` | `acts_on_a_stale_cache`, `counts_from_memory`, `works_before_the_sync` |
+//! | pods of others stay | `deletes_only_its_own` | `made_anew` | `owns_by_name` |
+//! | the finalizer goes after the pods | `no_pod_outlives_its_set` | `deleted_meanwhile`, `made_anew`, `states_of_deletions` | `never_guards`, `releases_first` |
+
+mod invariants;
+mod mutants;
+pub mod rules;
+mod scenarios;
+mod server;
+mod stage;
+mod states;
+#[cfg(test)]
+mod tests;
+
+use seatrial_core::machine::Step;
+
+use crate::engine::Engine;
+use crate::trial::{
+    Component, DynScenario, EventOf, HistoryOf, Invariant, MachineOf, Mutant, OpOf, RetOf,
+    Simulation, component_tests,
+};
+
+pub use mutants::Mistake;
+pub use server::{Happen, Id, Kind, Pod, Set, Todo, Truth};
+pub use stage::{Act, Acted, Answer, Call, Inform, Occur, Stage, StopAtRest, Take, Work};
+
+/// A controller of replica sets and its world, as a component under trial.
+#[derive(Clone, Copy, Debug)]
+pub struct ReplicaSet;
+
+type Event = EventOf<ReplicaSet>;
+type History = HistoryOf<ReplicaSet>;
+
+impl Component for ReplicaSet {
+    type Machine = Stage;
+
+    const NAME: &'static str = "replica_set";
+    const SAYS: &'static str = "a worked controller: as many pods as a user wants";
+
+    fn machine() -> MachineOf<Self> {
+        Box::new(Stage::new(None))
+    }
+
+    fn scenarios() -> Vec<Box<dyn DynScenario<Self>>> {
+        scenarios::all()
+    }
+
+    fn simulations() -> Vec<Box<dyn Simulation<Self>>> {
+        states::all()
+    }
+
+    fn invariants() -> Vec<Invariant<Self>> {
+        invariants::all()
+    }
+
+    fn mutants() -> Vec<Mutant<Self>> {
+        mutants::all()
+    }
+
+    fn shows_mutants(engine: Engine) -> bool {
+        engine != Engine::Trace // which holds no scenario
+    }
+
+    /// The crash must come between two requests, to which loom's search comes late.
+    fn shows_mutant(engine: Engine, mutant: &str) -> bool {
+        engine != Engine::Loom || mutant != "owns_later"
+    }
+
+    fn describe(call: &OpOf<Self>, outcome: &Step<RetOf<Self>>) -> String {
+        match (call, outcome) {
+            (Call::Occur(occur), Step::Done(Answer::Occur((truth, _)))) => {
+                format!("{:?} -> {}", occur.0, described(truth))
+            }
+            (Call::Inform(inform), Step::Done(Answer::Inform(true))) => {
+                format!("the cache of {:?} takes in what is new", inform.0)
+            }
+            (Call::Take(_), Step::Done(Answer::Take(Some(work)))) => {
+                format!("plans {:?}", work.todo)
+            }
+            (Call::Act(_), Step::Done(Answer::Act(Acted::Did(todo, truth, _)))) => {
+                format!("{todo:?} -> {}", described(truth))
+            }
+            (Call::Act(_), Step::Done(Answer::Act(acted))) => format!("{acted:?}"),
+            (call, Step::Wait { .. }) => format!("{call:?} sleeps"),
+            (call, _) => format!("{call:?}"),
+        }
+    }
+}
+
+fn described(Truth { set, pods }: &Truth) -> String {
+    let set = set.as_ref().map_or("no set".to_owned(), |set| {
+        let marks = [(set.guarded, ", guarded"), (set.deleted, ", deleted")];
+        let marks = marks.into_iter().filter(|mark| mark.0).map(|mark| mark.1);
+        format!("set {} wants {}{}", set.uid, set.wanted, marks.collect::<String>())
+    });
+    let names: Vec<Id> = pods.iter().map(|pod| pod.name).collect();
+    format!("{set}; pods {names:?}")
+}
+
+component_tests! {
+    ReplicaSet;
+    scenarios:
+        scaled_meanwhile,
+        pods_are_lost,
+        dies_between_requests,
+        deleted_meanwhile,
+        made_anew,
+        request_fails;
+    also: mutants
+}
