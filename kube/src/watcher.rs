@@ -267,6 +267,7 @@ fn kind_of(status: &Status) -> SourceKind {
         429 => SourceKind::TooManyRequests,
         504 if details.is_some_and(|it| it.causes.iter().any(too_large)) => SourceKind::TooLarge,
         500 => SourceKind::Internal,
+        400 | 422 => SourceKind::Invalid,
         _ => SourceKind::Other,
     }
 }
@@ -359,6 +360,7 @@ mod tests {
         assert_eq!(kind(500, None), SourceKind::Internal);
         assert_eq!(kind(504, Some("ResourceVersionTooLarge")), SourceKind::TooLarge);
         assert_eq!(kind(504, None), SourceKind::Other);
+        assert_eq!(kind(400, None), SourceKind::Invalid);
         assert_eq!(kind(403, None), SourceKind::Other);
     }
 }

@@ -147,6 +147,8 @@ pub enum SourceKind {
     Expired,
     /// The version is newer than the server's.
     TooLarge,
+    /// The request makes no sense to the server: perhaps the version that it names is none.
+    Invalid,
     /// Nobody listens.
     Refused,
     /// The server has too much to do.

@@ -11,6 +11,7 @@ pub mod keys;
 mod list_watch;
 mod object;
 mod own_writes;
+mod partly;
 mod predicate;
 mod readers;
 mod reads;

@@ -4,7 +4,7 @@ use crate::runtime::{Instant, Runtime};
 use crate::store::indexed::Snapshot;
 use crate::store::{Described, Handle, Metadata, join};
 
-use super::fresh::{AtLeast, Look, NotVisible, Turn, View, WaitForSync, Written};
+use super::fresh::{AtLeast, Look, NotVisible, Part, Turn, View, WaitForSync, Written};
 use super::shared::Informer;
 
 /// # Reading one's own writes
@@ -32,7 +32,7 @@ impl<O: Handle + Described, R: Runtime> Informer<O, R> {
     /// Returns the object with a key, of a store that has a version at least.
     ///
     /// # Errors
-    /// The store does not have it by then.
+    /// The store does not have it by then, or refused what that object was then.
     pub fn get_at_least(
         &self,
         key: &str,
@@ -52,15 +52,16 @@ impl<O: Handle + Described, R: Runtime> Informer<O, R> {
         version: &str,
         until: Instant,
     ) -> Result<Option<O>, NotVisible> {
-        let key = key.to_owned();
-        let read = || self.store.get(&key);
-        self.read(number(version)?, &[], until, read).await
+        let (key, version) = (key.to_owned(), number(version)?);
+        let part = Some(Part { key: Some(key.clone()), version });
+        let wanted = AtLeast { version, part, until };
+        Ok(self.read(wanted, &[], || self.store.get(&key)).await?.0)
     }
 
     /// Returns all objects, of a store that has a version at least.
     ///
     /// # Errors
-    /// The store does not have it by then.
+    /// The store does not have it by then, or refused an object of it.
     pub fn list_at_least(
         &self,
         version: &str,
@@ -78,7 +79,10 @@ impl<O: Handle + Described, R: Runtime> Informer<O, R> {
         version: &str,
         until: Instant,
     ) -> Result<Snapshot<String, O>, NotVisible> {
-        self.read(number(version)?, &[], until, || self.store.list()).await
+        let version = number(version)?;
+        let part = Some(Part { key: None, version });
+        let wanted = AtLeast { version, part, until };
+        Ok(self.read(wanted, &[], || self.store.list()).await?.0)
     }
 
     /// Takes note of a write: of the object that the server answered.
@@ -114,17 +118,22 @@ impl<O: Handle + Described, R: Runtime> Informer<O, R> {
     }
 
     fn forget_visible(&self, mut known: Vec<(String, Written)>) {
-        let seen = self.fresh.call(Look).version;
         known.retain(|(key, written)| {
+            let version = written.version;
+            let part = Some(Part { key: Some(key.clone()), version });
+            let is_there = AtLeast { version, part, until: Instant::ZERO };
             let deleted = written.deleted.as_deref();
-            seen >= written.version && deleted.is_none_or(|uid| !self.has(key, uid))
+            self.fresh.call(is_there).is_ok() && deleted.is_none_or(|uid| !self.has(key, uid))
         });
+        let at = self.fresh.call(Look).version;
         let mut ledger = self.runtime.lock(&self.ledger);
-        known.iter().for_each(|(key, written)| ledger.forget(key, written));
+        known.iter().for_each(|(key, written)| ledger.forget(key, written, at));
         ledger.looked();
     }
 
-    /// Returns the object with a key, once what was last written of it is in the store.
+    /// Returns the object with a key, once what was last written of it is in the store. Behind a list
+    /// that went back to an older version it waits until the store is as new as when it last showed
+    /// a write.
     ///
     /// # Errors
     /// It is not by then.
@@ -141,17 +150,23 @@ impl<O: Handle + Described, R: Runtime> Informer<O, R> {
         key: &str,
         until: Instant,
     ) -> Result<Option<O>, NotVisible> {
-        let Some(written) = self.written(key) else { return Ok(self.store.get(&key.to_owned())) };
+        let (written, seen) = {
+            let ledger = self.runtime.lock(&self.ledger);
+            (ledger.get(key), ledger.seen())
+        };
         let key = key.to_owned();
-        let deleted = written.deleted.clone().map(|uid| (key.clone(), uid));
-        let read = || self.store.get(&key);
-        let object = self.read(written.version, deleted.as_slice(), until, read).await?;
-        self.runtime.lock(&self.ledger).forget(&key, &written);
+        let part = written
+            .as_ref()
+            .map(|written| Part { key: Some(key.clone()), version: written.version });
+        let version = part.as_ref().map_or(seen, |part| part.version.max(seen));
+        let deleted = written.as_ref().and_then(|written| written.deleted.clone());
+        let gone = deleted.map(|uid| (key.clone(), uid));
+        let wanted = AtLeast { version, part, until };
+        let (object, at) = self.read(wanted, gone.as_slice(), || self.store.get(&key)).await?;
+        if let Some(written) = written {
+            self.runtime.lock(&self.ledger).forget(&key, &written, at);
+        }
         Ok(object)
-    }
-
-    fn written(&self, key: &str) -> Option<Written> {
-        self.runtime.lock(&self.ledger).get(key)
     }
 
     /// Returns all objects, once all that was written is in the store.
@@ -170,8 +185,13 @@ impl<O: Handle + Described, R: Runtime> Informer<O, R> {
         &self,
         until: Instant,
     ) -> Result<Snapshot<String, O>, NotVisible> {
-        let (version, deleted) = self.runtime.lock(&self.ledger).all();
-        self.read(version, &deleted, until, || self.store.list()).await
+        let ((written, deleted), seen) = {
+            let ledger = self.runtime.lock(&self.ledger);
+            (ledger.all(), ledger.seen())
+        };
+        let part = (written > 0).then_some(Part { key: None, version: written });
+        let wanted = AtLeast { version: written.max(seen), part, until };
+        Ok(self.read(wanted, &deleted, || self.store.list()).await?.0)
     }
 
     /// Sleeps until the first list is in the store; false if it is not by then, or never will be.
@@ -184,23 +204,23 @@ impl<O: Handle + Described, R: Runtime> Informer<O, R> {
         self.fresh.call_async(WaitForSync { until }).await
     }
 
-    /// Reads a store that has a version and has not these objects. A list that goes back to an
-    /// older version meanwhile makes it begin anew.
+    /// Reads a store that has what is wanted and has not these objects, and says how far it was. A
+    /// list that goes back to an older version meanwhile makes it begin anew.
     async fn read<T>(
         &self,
-        version: u64,
+        wanted: AtLeast,
         gone: &[(String, String)],
-        until: Instant,
         read: impl Fn() -> T,
-    ) -> Result<T, NotVisible> {
+    ) -> Result<(T, u64), NotVisible> {
         loop {
-            let View { returns, .. } = self.fresh.call_async(AtLeast { version, until }).await?;
+            let View { returns, .. } = self.fresh.call_async(wanted.clone()).await?;
             for (key, uid) in gone {
-                self.is_gone(key, uid, until).await?;
+                self.is_gone(key, uid, wanted.until).await?;
             }
             let value = read();
-            if self.fresh.call(Look).returns == returns {
-                return Ok(value);
+            let now = self.fresh.call(Look);
+            if now.returns == returns {
+                return Ok((value, now.version));
             }
         }
     }

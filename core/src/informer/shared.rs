@@ -15,15 +15,16 @@ use crate::slab::Line;
 use crate::store::indexed::{VersionOf, metadata_version};
 use crate::store::{Cause, Described, Handle, IndexedStore, metadata_key};
 
-use super::apply::{ApplyError, Change, apply_batch};
+use super::apply::{ApplyError, Change};
 use super::builder::{Builder, Built};
 use super::feed::{Complete, End, Feed, Push, Shared, Subscription};
-use super::fresh::{Advance, Fresh, Ledger, Over, Relist, Synced};
+use super::fresh::{Advance, Fresh, Ledger, Look, Over, Refuse, Relist, Stored, Synced};
 use super::handler::Crew;
 use super::list_watch::ListWatch;
+use super::partly::{apply_what_can_be, parted};
 use super::readers::{Readers, Stage, Wants, is_wanted, mark, resync_if_due};
 use super::reflector::known::stored;
-use super::reflector::{Config, Driver, Hooks};
+use super::reflector::{Config, Driver, Hooks, Skipped};
 use super::versions::{newest, of_list};
 
 /// How many changes readers are told at a time: those of a long list are not all in memory twice.
@@ -65,7 +66,7 @@ pub struct Informer<O: Handle + Described, R: Runtime = System> {
     config: Config,
     readers: Arc<R::Mutex<Readers<O, R>>>,
     /// How far the store is.
-    pub(super) fresh: Monitor<Fresh, R>,
+    pub(super) fresh: Arc<Monitor<Fresh, R>>,
     /// What this client wrote.
     pub(super) ledger: R::Mutex<Ledger>,
     pub(super) handlers: R::Mutex<Crew<R>>,
@@ -127,6 +128,8 @@ impl<O: Handle + Described, R: Runtime> Informer<O, R> {
         let known = (!transforms && check.is_none()).then(|| stored(&store));
         let readers = Arc::new(runtime.mutex(Readers::new(config.resync)));
         hooks.should_resync = resync_if_due(runtime, &readers, hooks.should_resync);
+        let fresh = Arc::new(Monitor::new(runtime, Fresh::default()));
+        hooks.skipped = noted(&fresh, hooks.skipped);
         Self {
             runtime: runtime.clone(),
             store,
@@ -136,7 +139,7 @@ impl<O: Handle + Described, R: Runtime> Informer<O, R> {
                 .knowing(known),
             config,
             readers,
-            fresh: Monitor::new(runtime, Fresh::default()),
+            fresh,
             ledger: runtime.mutex(Ledger::new()),
             handlers: runtime.mutex(Crew::new(runtime)),
             refused,
@@ -232,7 +235,7 @@ impl<O: Handle + Described, R: Runtime> Informer<O, R> {
 
     /// Changes the store by what the queue gives, and tells of it.
     async fn process(&self, token: &CancelToken<R>) {
-        // Whether the list that came last is in the store: one that was refused is no first list.
+        // Whether the list that came last is in the store, but for what was refused of it.
         let mut stored = false;
         let apply = |batch: &Batch<String, O>| {
             let mut told = Line::new();
@@ -248,7 +251,7 @@ impl<O: Handle + Described, R: Runtime> Informer<O, R> {
                     told.push_back(mark(change, batch.initial));
                 }
             };
-            let result = apply_batch(&batch.events, batch.initial, &self.store, tell);
+            let result = apply_what_can_be(&batch.events, batch.initial, &self.store, tell);
             // What a list replaces is dropped by the caller, without the lock.
             (told, before, readers.feeds.clone(), result)
         };
@@ -261,16 +264,13 @@ impl<O: Handle + Described, R: Runtime> Informer<O, R> {
             else {
                 return;
             };
-            if batch.events.iter().any(|event| matches!(event, Event::ReplacedAll(_))) {
-                stored = result.is_ok();
+            if matches!(&batch.events[..], [Event::ReplacedAll(_)]) {
+                stored = !matches!(result, Err(ApplyError::Store(_)));
             }
-            match result {
-                // Before readers are told, so that one who is told of a version can wait for it.
-                Ok(()) => self.fresh.call(Advance(newest(&batch.events))),
-                Err(error) => {
-                    self.fresh.call(Advance(None));
-                    crate::caught::tell(|| (self.refused)(&error));
-                }
+            // Before readers are told, so that one who is told of a version can wait for it.
+            self.advance(&batch.events, result.as_ref().err());
+            if let Err(error) = result {
+                crate::caught::tell(|| (self.refused)(&error));
             }
             drop((before, batch));
             let mut gone = Vec::new();
@@ -288,6 +288,21 @@ impl<O: Handle + Described, R: Runtime> Informer<O, R> {
                 self.note_sync();
             }
         }
+    }
+
+    /// Notes how far the store is, and what it refused.
+    fn advance(&self, events: &[Event<String, O>], error: Option<&ApplyError>) {
+        let is_list = matches!(events, [Event::ReplacedAll(_)]);
+        let nothing_is_stored = is_list && matches!(error, Some(ApplyError::Store(_)));
+        if error.is_some() || self.fresh.call(Look).lacks {
+            let (stored, refused) = parted(events, error);
+            match of_list(events) {
+                Some(version) if !nothing_is_stored => self.fresh.call(Stored::List(version)),
+                _ => self.fresh.call(Stored::Objects(stored)),
+            }
+            self.fresh.call(Refuse(refused));
+        }
+        self.fresh.call(Advance(if nothing_is_stored { None } else { newest(events) }));
     }
 
     /// Forgets readers whose subscription is over.
@@ -318,6 +333,20 @@ impl<O: Handle + Described, R: Runtime> Informer<O, R> {
     pub(super) fn lock(&self) -> R::Guard<'_, Readers<O, R>> {
         self.runtime.lock(&self.readers)
     }
+}
+
+/// Notes what a transformer refused, so that nobody takes what is stored for it.
+fn noted<R: Runtime>(
+    fresh: &Arc<Monitor<Fresh, R>>,
+    tell: Arc<dyn Fn(&Skipped) + Send + Sync>,
+) -> Arc<dyn Fn(&Skipped) + Send + Sync> {
+    let fresh = Arc::clone(fresh);
+    Arc::new(move |skipped| {
+        if let Skipped::Refused { key, resource_version, .. } = skipped {
+            fresh.call(Refuse(vec![(key.clone(), resource_version.parse().unwrap_or_default())]));
+        }
+        tell(skipped);
+    })
 }
 
 /// The end of an informer: nobody is told anything more.

@@ -210,6 +210,8 @@ fn refused(status: Status) -> SourceError {
         SourceKind::TooManyRequests
     } else if status.is(&Reason::InternalError) {
         SourceKind::Internal
+    } else if status.is(&Reason::BadRequest) || status.is(&Reason::Invalid) {
+        SourceKind::Invalid
     } else {
         SourceKind::Other
     };

@@ -16,6 +16,9 @@ pub(in crate::informer) struct Written {
 #[derive(Clone, Debug)]
 pub(in crate::informer) struct Ledger {
     written: BTreeMap<String, Written>,
+    /// The newest version of the store at which a note was forgotten. A store that goes back behind
+    /// it may lack what the note was about.
+    seen: u64,
     /// The number of writes at which those that are visible are looked for and forgotten.
     full: usize,
 }
@@ -25,7 +28,7 @@ const FEW: usize = 64;
 
 impl Ledger {
     pub(in crate::informer) fn new() -> Self {
-        Self { written: BTreeMap::new(), full: FEW }
+        Self { written: BTreeMap::new(), seen: 0, full: FEW }
     }
 
     /// Takes note of a write: versions of a key never go back.
@@ -41,6 +44,11 @@ impl Ledger {
         self.written.get(key).cloned()
     }
 
+    /// Returns the version that a store must have to show all notes that are forgotten.
+    pub(in crate::informer) const fn seen(&self) -> u64 {
+        self.seen
+    }
+
     /// Returns the newest version that was written, and all deletions.
     pub(in crate::informer) fn all(&self) -> (u64, Vec<(String, String)>) {
         let newest = self.written.values().map(|it| it.version).max().unwrap_or_default();
@@ -48,10 +56,12 @@ impl Ledger {
         (newest, self.written.iter().filter_map(deleted).collect())
     }
 
-    /// Forgets what was written of a key, unless that was written anew.
-    pub(in crate::informer) fn forget(&mut self, key: &str, seen: &Written) {
-        if self.written.get(key) == Some(seen) {
+    /// Forgets what was written of a key, unless that was written anew. A store of version `at`
+    /// showed it.
+    pub(in crate::informer) fn forget(&mut self, key: &str, written: &Written, at: u64) {
+        if self.written.get(key) == Some(written) {
             self.written.remove(key);
+            self.seen = self.seen.max(at);
         }
     }
 

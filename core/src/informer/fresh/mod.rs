@@ -2,7 +2,8 @@
 //!
 //! A store that has all changes up to a version has that version. It gets newer with every event,
 //! with bookmarks, and with lists; an older list takes it back. Callers that wait for
-//! what was there then go on waiting.
+//! what was there then go on waiting. What the store refused it does not have, however new it is:
+//! who asks for that waits until something newer of that object is stored.
 
 mod ledger;
 mod operations;
@@ -14,6 +15,7 @@ pub(super) use ledger::{Ledger, Written};
 pub use state::NotVisible;
 
 for_harness! {
-    use operations::{Advance, AtLeast, Look, Op, Over, Relist, Ret, Synced, Turn, WaitForSync};
-    use state::{Fresh, View, NEWS, SYNC};
+    use operations::{Advance, AtLeast, Look, Op, Over, Refuse, Relist, Ret, Stored, Synced};
+    use operations::{Turn, WaitForSync};
+    use state::{Fresh, Part, View, NEWS, SYNC};
 }

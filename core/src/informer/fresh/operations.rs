@@ -3,11 +3,25 @@
 use crate::machine::{Cx, Operation, Step};
 use crate::runtime::Instant;
 
-use super::state::{Fresh, NEWS, NotVisible, SYNC, View, limit};
+use super::state::{Fresh, NEWS, NotVisible, Part, SYNC, Versions, View, limit};
 
 /// Says that the store has changed, and up to which version if that is known. It does not go back.
 #[derive(Clone, Debug)]
 pub struct Advance(pub Option<u64>);
+
+/// Says that states of objects were refused: keys and versions. Before the store advances past
+/// them, so that no reader takes what is stored for them. Wakes nobody.
+#[derive(Clone, Debug)]
+pub struct Refuse(pub Vec<(String, u64)>);
+
+/// Says that states of objects, or a list of a version, are in the store now.
+#[derive(Clone, Debug)]
+pub enum Stored {
+    /// All objects.
+    List(u64),
+    /// These, in these versions.
+    Objects(Vec<(String, u64)>),
+}
 
 /// Says that a list of this version is about to become the content. An older one goes back. Wakes
 /// nobody, so it may be called under a lock.
@@ -31,6 +45,8 @@ pub struct Look;
 pub struct AtLeast {
     /// The version.
     pub version: u64,
+    /// What must not lack anything.
+    pub part: Option<Part>,
     /// How long to wait.
     pub until: Instant,
 }
@@ -55,6 +71,8 @@ pub struct WaitForSync {
 crate::operations! {
     [] Fresh: Op, Ret {
         Advance(Advance) -> (),
+        Refuse(Refuse) -> (),
+        Stored(Stored) -> (),
         Relist(Relist) -> (),
         Synced(Synced) -> (),
         Over(Over) -> (),
@@ -70,6 +88,37 @@ impl Operation<Fresh> for Advance {
         let view = &mut fresh.view;
         view.version = view.version.max(self.0.unwrap_or_default());
         view.turns += 1;
+        cx.wakes.all(NEWS);
+        Step::Done(())
+    }
+}
+
+impl Operation<Fresh> for Refuse {
+    fn step(&mut self, fresh: &mut Fresh, _: &mut Cx<'_>) -> Step<()> {
+        for (key, version) in self.0.drain(..) {
+            let new = Versions { oldest: version, newest: version };
+            let known = fresh.refused.entry(key).or_insert(new);
+            known.oldest = known.oldest.min(version);
+            known.newest = known.newest.max(version);
+        }
+        fresh.view.lacks = !fresh.refused.is_empty();
+        Step::Done(())
+    }
+}
+
+impl Operation<Fresh> for Stored {
+    fn step(&mut self, fresh: &mut Fresh, cx: &mut Cx<'_>) -> Step<()> {
+        match self {
+            Self::List(version) => fresh.refused.retain(|_, it| it.newest > *version),
+            Self::Objects(objects) => {
+                for (key, version) in objects {
+                    if fresh.refused.get(key).is_some_and(|it| it.newest <= *version) {
+                        fresh.refused.remove(key);
+                    }
+                }
+            }
+        }
+        fresh.view.lacks = !fresh.refused.is_empty();
         cx.wakes.all(NEWS);
         Step::Done(())
     }
@@ -110,13 +159,20 @@ impl Operation<Fresh> for Look {
 
 impl Operation<Fresh> for AtLeast {
     fn step(&mut self, fresh: &mut Fresh, cx: &mut Cx<'_>) -> Step<Result<View, NotVisible>> {
-        fresh.wait(fresh.view.version >= self.version, self.until, cx, self.version)
+        let missing = if fresh.view.version < self.version {
+            Some(fresh.behind(self.version))
+        } else {
+            let lacking = self.part.as_ref().and_then(|part| fresh.lacking(part));
+            lacking.map(|key| NotVisible::Refused { key: key.clone() })
+        };
+        fresh.wait(missing, self.until, cx)
     }
 }
 
 impl Operation<Fresh> for Turn {
     fn step(&mut self, fresh: &mut Fresh, cx: &mut Cx<'_>) -> Step<Result<View, NotVisible>> {
-        fresh.wait(fresh.view.turns > self.after, self.until, cx, fresh.view.version)
+        let missing = (fresh.view.turns <= self.after).then(|| fresh.behind(fresh.view.version));
+        fresh.wait(missing, self.until, cx)
     }
 }
 

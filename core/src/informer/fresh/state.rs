@@ -1,5 +1,6 @@
 //! How far a store is: what waits for versions and for the first list looks here.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use crate::machine::{Channel, Cx, Step};
@@ -14,10 +15,28 @@ pub const SYNC: Channel = 1;
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Fresh {
     pub(super) view: View,
+    /// What the store does not have of keys, though it has newer versions of others.
+    pub(super) refused: BTreeMap<String, Versions>,
     /// The first list is in the store.
     pub(super) has_synced: bool,
     /// The store does not change any more.
     pub(super) is_over: bool,
+}
+
+/// The versions of an object that were refused since it was stored last.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Versions {
+    pub(super) oldest: u64,
+    pub(super) newest: u64,
+}
+
+/// What a reader wants to see, and up to which version.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Part {
+    /// The key of one object; none for all of them.
+    pub key: Option<String>,
+    /// The version.
+    pub version: u64,
 }
 
 /// How far a store was at a moment.
@@ -29,6 +48,8 @@ pub struct View {
     pub turns: u64,
     /// How often a list went back to an older version.
     pub returns: u64,
+    /// Whether it lacks something that was refused.
+    pub lacks: bool,
 }
 
 /// Why a version, or what was written, cannot be read.
@@ -47,6 +68,12 @@ pub enum NotVisible {
         /// The uid of the object.
         uid: String,
     },
+    /// The store, or a transformer, refused a state of the object that is no newer than what was
+    /// asked for, and nothing newer was stored until the time was over.
+    Refused {
+        /// The key of the object.
+        key: String,
+    },
     /// The informer has stopped before.
     Stopped,
     /// The version asked for is not a number, so it cannot be compared.
@@ -60,6 +87,7 @@ impl fmt::Display for NotVisible {
                 write!(f, "the store is at version {seen}, before {wanted}")
             }
             Self::StillThere { uid } => write!(f, "the store still has the object {uid}"),
+            Self::Refused { key } => write!(f, "a state of {key:?} was refused"),
             Self::Stopped => f.write_str("the informer has stopped"),
             Self::NotANumber(version) => write!(f, "resource version {version:?} is no number"),
         }
@@ -69,23 +97,33 @@ impl fmt::Display for NotVisible {
 impl std::error::Error for NotVisible {}
 
 impl Fresh {
-    /// Waits until a condition holds, the time is over or nothing comes any more.
+    /// Waits until nothing is missing, the time is over or nothing comes any more.
     pub(super) fn wait(
         &self,
-        holds: bool,
+        missing: Option<NotVisible>,
         until: Instant,
         cx: &mut Cx<'_>,
-        wanted: u64,
     ) -> Step<Result<View, NotVisible>> {
-        if holds {
-            Step::Done(Ok(self.view))
-        } else if self.is_over {
-            Step::Done(Err(NotVisible::Stopped))
-        } else if cx.now() >= until {
-            Step::Done(Err(NotVisible::Behind { wanted, seen: self.view.version }))
-        } else {
-            Step::Wait { on: NEWS, until: limit(until) }
+        match missing {
+            None => Step::Done(Ok(self.view)),
+            Some(_) if self.is_over => Step::Done(Err(NotVisible::Stopped)),
+            Some(missing) if cx.now() >= until => Step::Done(Err(missing)),
+            Some(_) => Step::Wait { on: NEWS, until: limit(until) },
         }
+    }
+
+    pub(super) fn behind(&self, wanted: u64) -> NotVisible {
+        NotVisible::Behind { wanted, seen: self.view.version }
+    }
+
+    /// Returns the key of an object of which a part lacks a state.
+    pub(super) fn lacking(&self, part: &Part) -> Option<&String> {
+        let lacks = |(_, it): &(&String, &Versions)| it.oldest <= part.version;
+        match &part.key {
+            Some(key) => self.refused.get_key_value(key).filter(lacks),
+            None => self.refused.iter().find(lacks),
+        }
+        .map(|(key, _)| key)
     }
 }
 

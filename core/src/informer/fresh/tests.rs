@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::{
-    Advance, AtLeast, Fresh, Ledger, Look, NotVisible, Over, Relist, Synced, Turn, WaitForSync,
-    Written,
+    Advance, AtLeast, Fresh, Ledger, Look, NotVisible, Over, Part, Refuse, Relist, Stored, Synced,
+    Turn, WaitForSync, Written,
 };
 use crate::monitor::Monitor;
 use crate::runtime::{Ambient, Instant, Manual, Runtime};
@@ -20,7 +20,7 @@ fn fresh() -> (Manual, Under) {
 }
 
 fn at_least(version: u64, until: Instant) -> AtLeast {
-    AtLeast { version, until }
+    AtLeast { version, part: None, until }
 }
 
 #[test]
@@ -126,14 +126,15 @@ fn a_ledger_keeps_the_newest_and_forgets_what_is_visible() {
     let seen = Written { version: 5, deleted: Some("u".to_owned()) };
     assert_eq!(ledger.get("a"), Some(seen.clone()));
     ledger.note("a".to_owned(), 6, None);
-    ledger.forget("a", &seen);
+    ledger.forget("a", &seen, 9);
+    assert_eq!(ledger.seen(), 0, "nothing is forgotten");
     assert_eq!(ledger.all(), (6, vec![("a".to_owned(), "u".to_owned())]));
     for number in 0..10_000 {
         ledger.note(number.to_string(), number, None);
         let known = ledger.look();
         for (key, written) in &known {
             if written.version + 100 < number {
-                ledger.forget(key, written);
+                ledger.forget(key, written, 7);
             }
         }
         if !known.is_empty() {
@@ -141,4 +142,46 @@ fn a_ledger_keeps_the_newest_and_forgets_what_is_visible() {
         }
         assert!(ledger.len() <= 402, "{}", ledger.len());
     }
+    assert_eq!(ledger.seen(), 7);
+}
+
+#[test]
+fn what_was_refused_is_lacking_until_something_newer_is_stored() {
+    let (_, fresh) = fresh();
+    let has = |key: Option<&str>, version| {
+        let part = Some(Part { key: key.map(str::to_owned), version });
+        fresh.call(AtLeast { version, part, until: Instant::ZERO }).map(|_| ())
+    };
+    let a = |version| ("a".to_owned(), version);
+    let lacks = Err(NotVisible::Refused { key: "a".to_owned() });
+    fresh.call(Refuse(vec![a(5), a(7)]));
+    fresh.call(Advance(Some(8)));
+    assert!(fresh.call(Look).lacks);
+    assert_eq!((has(Some("a"), 4), has(None, 4)), (Ok(()), Ok(())), "what was there before");
+    for version in 5..9 {
+        assert_eq!((has(Some("a"), version), has(None, version)), (lacks.clone(), lacks.clone()));
+        assert_eq!(has(Some("b"), version), Ok(()));
+    }
+    fresh.call(Stored::Objects(vec![a(6), ("b".to_owned(), 9)]));
+    fresh.call(Stored::List(6));
+    assert_eq!(has(Some("a"), 8), lacks, "they came before the last that was refused");
+    fresh.call(Stored::Objects(vec![a(7)]));
+    assert_eq!((has(Some("a"), 8), has(None, 8)), (Ok(()), Ok(())));
+    fresh.call(Refuse(vec![a(8)]));
+    fresh.call(Stored::List(8));
+    assert!(!fresh.call(Look).lacks);
+}
+
+#[test]
+fn who_waits_for_what_was_refused_is_woken_when_it_is_stored() {
+    let (runtime, fresh) = fresh();
+    fresh.call(Refuse(vec![("a".to_owned(), 5)]));
+    fresh.call(Advance(Some(5)));
+    let waits = Arc::clone(&fresh);
+    let part = Some(Part { key: None, version: 5 });
+    let thread = runtime
+        .spawn("waits", move || waits.call(AtLeast { version: 5, part, until: Instant::NEVER }));
+    assert!(runtime.until_asleep(1, PATIENCE));
+    fresh.call(Stored::Objects(vec![("a".to_owned(), 6)]));
+    assert!(runtime.join(thread).unwrap().is_ok());
 }

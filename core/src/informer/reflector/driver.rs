@@ -19,7 +19,7 @@ use super::config::Config;
 use super::consistency::Consistency;
 use super::known::{self, Known};
 use super::machine::Reflector;
-use super::want::{Delivery, Failed, Got, Want};
+use super::want::{Delivery, Failed, Got, Skipped, Want};
 
 /// What a reflector asks and tells besides.
 #[derive(Clone)]
@@ -28,6 +28,8 @@ pub struct Hooks {
     pub should_resync: Arc<dyn Fn() -> bool + Send + Sync>,
     /// Told why the reflector begins anew (`cache:RE-31`). The back-off runs meanwhile.
     pub failed: Arc<dyn Fn(&Failed) + Send + Sync>,
+    /// Told what came by a stream and the consumer does not have (`cache:RE-23`, `RE-25`).
+    pub skipped: Arc<dyn Fn(&Skipped) + Send + Sync>,
     /// Told, every ten seconds, that for so long nothing came of a stream that should begin with
     /// all objects and has not told them all (`cache:WL-15`).
     pub quiet: Arc<dyn Fn(Duration) + Send + Sync>,
@@ -43,8 +45,8 @@ const QUIET: Duration = Duration::from_secs(10);
 impl Default for Hooks {
     /// Resyncs whenever one is due, and tells nobody.
     fn default() -> Self {
-        let (failed, quiet) = (Arc::new(|_: &Failed| ()), Arc::new(|_| ()));
-        Self { should_resync: Arc::new(|| true), failed, quiet }
+        let (failed, skipped) = (Arc::new(|_: &Failed| ()), Arc::new(|_: &Skipped| ()));
+        Self { should_resync: Arc::new(|| true), failed, skipped, quiet: Arc::new(|_| ()) }
     }
 }
 
@@ -113,10 +115,11 @@ impl<O: Handle + Described, R: Runtime> Driver<O, R> {
         let mut machine = Reflector::new(config, streams, backoff);
         let mut stream: Option<Box<dyn Stream<O>>> = None;
         let mut want = machine.begin(&self.runtime);
-        let mut answers = 0;
+        let mut left = TURN;
         while !token.is_cancelled() {
-            answers += 1;
-            if answers % TURN == 0 {
+            left -= 1;
+            if left == 0 {
+                left = TURN;
                 pause().await;
             }
             let got = match want {
@@ -133,6 +136,9 @@ impl<O: Handle + Described, R: Runtime> Driver<O, R> {
             };
             let Some(got) = got else { return };
             want = machine.next(got, &self.runtime);
+            if let Some(skipped) = machine.take_skipped() {
+                crate::caught::tell(|| (self.hooks.skipped)(&skipped));
+            }
             if *self.runtime.load(&self.last) != machine.last_resource_version() {
                 let last = Arc::new(machine.last_resource_version().to_owned());
                 self.runtime.publish(&self.last, last);

@@ -6,7 +6,7 @@ use crate::informer::list_watch::{Event, SourceError, SourceKind};
 use crate::runtime::Ambient;
 use crate::store::{Described, Handle};
 
-use super::machine::{After, Reflector, Stage};
+use super::machine::{After, Reflector, Stage, of_no_use};
 use super::stream::Seen;
 use super::want::{Delivery, Want};
 
@@ -61,6 +61,10 @@ impl<O: Handle + Described> Reflector<O> {
             }
             return self.pause(After::WatchList, None, None, ambient);
         };
+        self.skipped = of_no_use(&event);
+        if self.skipped.is_some() {
+            return self.read_list(seen, gathered);
+        }
         match event {
             Event::Error(error) => return self.no_stream_of_all(&error, ambient),
             Event::Bookmark { resource_version, ends_initial: true } => {

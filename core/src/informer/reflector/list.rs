@@ -12,6 +12,8 @@ use super::want::{Delivery, Failed, Want};
 pub(super) struct Listing<O> {
     /// What the first page was asked for.
     asked: ListOptions,
+    /// Where the page that was asked for begins.
+    begins: String,
     pages: u32,
     items: Vec<O>,
     version: String,
@@ -25,6 +27,7 @@ impl<O: Handle + Described> Reflector<O> {
         self.ask(
             Listing {
                 asked: asked.clone(),
+                begins: String::new(),
                 pages: 0,
                 items: Vec::new(),
                 version: String::new(),
@@ -39,13 +42,24 @@ impl<O: Handle + Described> Reflector<O> {
         Want::List(options)
     }
 
-    pub(super) fn page(&mut self, mut listing: Listing<O>, page: Page<O>) -> Want<O> {
+    pub(super) fn page(
+        &mut self,
+        mut listing: Listing<O>,
+        page: Page<O>,
+        ambient: &dyn Ambient,
+    ) -> Want<O> {
         listing.pages += 1;
         if listing.pages == 1 || listing.in_one {
             listing.version = page.resource_version;
         }
         listing.items.extend(page.items);
         if !page.continue_token.is_empty() && !listing.in_one {
+            if page.continue_token == listing.begins {
+                // The page is followed by itself: the list would never end.
+                let error = SourceError::new(SourceKind::Other, "a page is followed by itself");
+                return self.pause(After::Begin, Some(Failed::List(error)), None, ambient);
+            }
+            listing.begins.clone_from(&page.continue_token);
             let options = ListOptions {
                 limit: listing.asked.limit,
                 continue_token: page.continue_token,
@@ -67,7 +81,12 @@ impl<O: Handle + Described> Reflector<O> {
         error: SourceError,
         ambient: &dyn Ambient,
     ) -> Want<O> {
-        let useless = matches!(error.kind(), SourceKind::Expired | SourceKind::TooLarge);
+        // A version that the server does not understand is as useless as one that it has forgotten.
+        let useless = match error.kind() {
+            SourceKind::Expired | SourceKind::TooLarge => true,
+            SourceKind::Invalid => listing.pages == 0,
+            _ => false,
+        };
         if error.kind() == SourceKind::Expired && listing.pages > 0 && !listing.in_one {
             // The pages are from a version that is gone: all in one, once.
             listing.in_one = true;

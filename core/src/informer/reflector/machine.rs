@@ -5,14 +5,14 @@ use std::time::Duration;
 use crate::informer::list_watch::{Event, SourceError, SourceKind};
 use crate::polling::{Delays as _, ExponentialDelays};
 use crate::runtime::{Ambient, Instant};
-use crate::store::{Described, Handle};
+use crate::store::{Cause, Described, Handle};
 
 use super::config::Config;
 use super::initial::Gathered;
 use super::list::Listing;
 use super::position::Position;
 use super::stream::{Patience, Seen};
-use super::want::{Delivery, Failed, Got, Want};
+use super::want::{Delivery, Failed, Got, Skipped, Want};
 
 /// Less than this between two resyncs would leave time for nothing else (`cache:SI-24`).
 const LEAST_RESYNC: Duration = Duration::from_secs(1);
@@ -37,11 +37,18 @@ pub(super) enum Stage<O> {
     /// The next event is waited for.
     Watching(Seen),
     /// An event is given to the consumer; its version counts once it is.
-    Telling(Seen, Option<String>),
+    Telling(Seen, Told<O>),
     /// The consumer is shown everything once more.
     Resyncing(Seen),
     /// A sleep, and what comes after it.
     Pausing(After),
+}
+
+/// What is told, and whether its version counts.
+#[derive(Clone, Debug)]
+pub(super) enum Told<O> {
+    Object(O, bool),
+    Bookmark(String),
 }
 
 /// What comes after a sleep.
@@ -65,6 +72,9 @@ pub struct Reflector<O> {
     backoff: ExponentialDelays,
     patience: Patience,
     pub(super) incomplete: u32,
+    /// The stream before was short.
+    hasty: bool,
+    pub(super) skipped: Option<Skipped>,
     resync: Option<Instant>,
     pub(super) stage: Stage<O>,
 }
@@ -80,6 +90,8 @@ impl<O: Handle + Described> Reflector<O> {
             backoff,
             patience: Patience::default(),
             incomplete: 0,
+            hasty: false,
+            skipped: None,
             resync: None,
             stage: Stage::Fresh,
         }
@@ -88,6 +100,12 @@ impl<O: Handle + Described> Reflector<O> {
     /// Returns the newest version that the consumer was given; empty before the first.
     pub fn last_resource_version(&self) -> &str {
         &self.position.last
+    }
+
+    /// Returns what of the last answer the consumer does not get, or did not take: for whoever is to
+    /// be told.
+    pub fn take_skipped(&mut self) -> Option<Skipped> {
+        self.skipped.take()
     }
 
     /// Tells whether it reads a stream that has not told all objects yet.
@@ -127,19 +145,19 @@ impl<O: Handle + Described> Reflector<O> {
             }
             (Stage::TakingStream(seen, version), Got::Delivered(result)) => match result {
                 Ok(()) => {
-                    self.position.last = version;
+                    self.position.moves(version);
                     self.arm(ambient);
                     self.watch_on(seen)
                 }
                 Err(_) => self.list(), // `cache:WL-8`: the stream ends, the list decides
             },
-            (Stage::Listing(listing), Got::Listed(Ok(page))) => self.page(listing, page),
+            (Stage::Listing(listing), Got::Listed(Ok(page))) => self.page(listing, page, ambient),
             (Stage::Listing(listing), Got::Listed(Err(error))) => {
                 self.no_page(listing, error, ambient)
             }
             (Stage::TakingList(version), Got::Delivered(result)) => match result {
                 Ok(()) => {
-                    self.position.last = version;
+                    self.position.moves(version);
                     self.arm(ambient);
                     self.open(ambient)
                 }
@@ -154,12 +172,8 @@ impl<O: Handle + Described> Reflector<O> {
                 self.stage = Stage::Resyncing(seen);
                 Want::Deliver(Delivery::Resync)
             }
-            // What the consumer refuses is lost until its object changes again or all is listed
-            // anew (`cache:RE-25`).
-            (Stage::Telling(seen, version), Got::Delivered(_)) => {
-                if let Some(version) = version {
-                    self.position.last = version;
-                }
+            (Stage::Telling(seen, told), Got::Delivered(result)) => {
+                self.told(told, result);
                 self.watch_on(seen)
             }
             (Stage::Resyncing(seen), Got::Delivered(result)) => {
@@ -222,41 +236,98 @@ impl<O: Handle + Described> Reflector<O> {
             return if seen.was_very_short(ambient.now()) {
                 self.pause(After::Begin, None, None, ambient)
             } else {
-                self.open(ambient)
+                self.open_again(&seen, None, ambient)
             };
         };
-        let (delivery, version) = match event {
-            Event::Error(error) => return self.broken(&error, ambient),
+        self.skipped = of_no_use(&event);
+        if self.skipped.is_some() {
+            return self.watch_on(seen);
+        }
+        let (delivery, object) = match event {
+            Event::Error(error) => return self.broken(&seen, &error, ambient),
             Event::Foreign(_) => return self.watch_on(seen),
             Event::Bookmark { resource_version, .. } => {
-                (Delivery::Bookmark(resource_version.clone()), resource_version)
+                seen.event(false);
+                self.stage = Stage::Telling(seen, Told::Bookmark(resource_version.clone()));
+                return Want::Deliver(Delivery::Bookmark(resource_version));
             }
-            Event::Added(object) | Event::Modified(object) | Event::Deleted(object)
-                if object.metadata().is_none() =>
-            {
-                return self.watch_on(seen);
-            }
-            Event::Added(object) => (Delivery::Add(object.clone()), version(&object)),
-            Event::Modified(object) => (Delivery::Update(object.clone()), version(&object)),
-            Event::Deleted(object) => (Delivery::Delete(object.clone()), version(&object)),
+            Event::Added(object) => (Delivery::Add(object.clone()), object),
+            Event::Modified(object) => (Delivery::Update(object.clone()), object),
+            Event::Deleted(object) => (Delivery::Delete(object.clone()), object),
         };
         let counts = seen.event(matches!(delivery, Delivery::Add(_)));
-        self.stage = Stage::Telling(seen, counts.then_some(version));
+        self.stage = Stage::Telling(seen, Told::Object(object, counts));
         Want::Deliver(delivery)
     }
 
+    /// The consumer has taken an event or refused it: its version counts either way
+    /// (`cache:RE-25`).
+    fn told(&mut self, told: Told<O>, result: Result<(), Cause>) {
+        match told {
+            Told::Bookmark(version) => self.position.moves(version),
+            Told::Object(object, counts) => {
+                let resource_version = version(&object);
+                if let Err(cause) = result {
+                    let (key, resource_version) =
+                        (object.key().unwrap_or_default(), resource_version.clone());
+                    self.skipped = Some(Skipped::Refused { key, resource_version, cause });
+                }
+                if counts {
+                    self.position.moves(resource_version);
+                }
+            }
+        }
+    }
+
+    /// Opens another stream behind one that ended. Once that is at once (`cache:RE-19`); where one
+    /// short stream follows another there is a pause, or a server that ends each of them would be
+    /// asked without end.
+    fn open_again(
+        &mut self,
+        seen: &Seen,
+        after: Option<Duration>,
+        ambient: &dyn Ambient,
+    ) -> Want<O> {
+        let is_short = seen.was_short(ambient.now());
+        if std::mem::replace(&mut self.hasty, is_short) && is_short {
+            self.pause(After::Watch, None, after, ambient)
+        } else {
+            self.open(ambient)
+        }
+    }
+
     /// A stream failed after it had been opened (`cache:RE-19`).
-    fn broken(&mut self, error: &SourceError, ambient: &dyn Ambient) -> Want<O> {
+    fn broken(&mut self, seen: &Seen, error: &SourceError, ambient: &dyn Ambient) -> Want<O> {
         let after = error.retry_after();
         let limit = self.config.retry_internal;
         match error.kind() {
             SourceKind::TooManyRequests => self.pause(After::Watch, None, after, ambient),
-            SourceKind::Internal if self.patience.lasts(ambient.now(), limit) => self.open(ambient),
+            SourceKind::Internal if self.patience.lasts(ambient.now(), limit) => {
+                self.open_again(seen, after, ambient)
+            }
             _ => self.pause(After::Begin, None, after, ambient),
         }
     }
 }
 
-pub(super) fn version<O: Described>(object: &O) -> String {
+/// Says what is wrong with an event that makes no sense.
+pub(super) fn of_no_use<O: Described>(event: &Event<O>) -> Option<Skipped> {
+    match event {
+        Event::Foreign(what) => Some(Skipped::Foreign(what.clone())),
+        Event::Bookmark { resource_version, ends_initial: false }
+            if resource_version.is_empty() =>
+        {
+            Some(Skipped::Foreign("a bookmark without a version".to_owned()))
+        }
+        Event::Added(object) | Event::Modified(object) | Event::Deleted(object)
+            if object.metadata().is_none() =>
+        {
+            Some(Skipped::NoMetadata)
+        }
+        _ => None,
+    }
+}
+
+fn version<O: Described>(object: &O) -> String {
     object.metadata().map(|metadata| metadata.resource_version.to_owned()).unwrap_or_default()
 }

@@ -20,7 +20,7 @@ mod want;
 pub use config::Config;
 pub use consistency::{Consistency, Difference};
 pub use driver::{Driver, Hooks};
-pub use want::Failed;
+pub use want::{Failed, Skipped};
 
 for_harness! {
     use machine::Reflector;

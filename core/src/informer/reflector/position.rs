@@ -19,6 +19,13 @@ pub(super) struct Position {
 }
 
 impl Position {
+    /// The consumer was given a version. What has none says nothing of how far that is.
+    pub(super) fn moves(&mut self, version: String) {
+        if !version.is_empty() {
+            self.last = version;
+        }
+    }
+
     /// What a list asks for: any version at first, then none that is older than what was seen, and
     /// the newest once that version is of no use.
     pub(super) fn list(&self, config: &Config) -> ListOptions {

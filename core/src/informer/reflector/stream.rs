@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::runtime::Instant;
 
-/// A stream that ends sooner than this without an event is no good (`cache:RE-19`).
+/// A stream that ends sooner than this is short; without an event it is no good (`cache:RE-19`).
 const VERY_SHORT: Duration = Duration::from_secs(1);
 
 /// One stream, from before it was asked for (`cache:RE-17`).
@@ -30,7 +30,12 @@ impl Seen {
     }
 
     pub(super) fn was_very_short(&self, now: Instant) -> bool {
-        self.events == 0 && now.since(self.began) < VERY_SHORT
+        self.events == 0 && self.was_short(now)
+    }
+
+    /// Whether it ended soon after it was asked for, with or without events.
+    pub(super) fn was_short(&self, now: Instant) -> bool {
+        now.since(self.began) < VERY_SHORT
     }
 }
 

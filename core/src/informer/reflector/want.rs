@@ -67,6 +67,47 @@ pub enum Got<O> {
     Slept,
 }
 
+/// Something that a stream told and the consumer does not have.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum Skipped {
+    /// The consumer refused a change: a transformer failed, perhaps. The change is lost until its
+    /// object changes again or all is listed anew (`cache:RE-25`).
+    Refused {
+        /// The key of the object.
+        key: String,
+        /// The version of the object.
+        resource_version: String,
+        /// Why.
+        cause: Cause,
+    },
+    /// It makes no sense: it is no object of the kind that was asked for (`cache:RE-23`).
+    Foreign(String),
+    /// An object that does not say who it is (`cache:RE-23`).
+    NoMetadata,
+}
+
+impl fmt::Display for Skipped {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Refused { key, resource_version, .. } => {
+                write!(f, "the consumer refuses {key:?} at version {resource_version:?}")
+            }
+            Self::Foreign(what) => write!(f, "a stream told what is none of the objects: {what}"),
+            Self::NoMetadata => f.write_str("a stream told an object without metadata"),
+        }
+    }
+}
+
+impl std::error::Error for Skipped {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Refused { cause, .. } => Some(&**cause),
+            _ => None,
+        }
+    }
+}
+
 /// Why a reflector begins anew.
 #[derive(Clone, Debug)]
 #[non_exhaustive]

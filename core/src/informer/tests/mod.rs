@@ -3,6 +3,7 @@
 mod handlers;
 mod known;
 mod reads;
+mod refused;
 mod registry;
 mod resync;
 mod server;
@@ -269,43 +270,6 @@ impl Running {
         let system = self.system;
         std::thread::Builder::new().spawn(move || run(&system)).unwrap()
     }
-}
-
-#[test]
-fn a_first_list_that_the_store_refuses_is_none() {
-    let (system, server) = (System::new(), Server::default());
-    let refused = Arc::new(parking_lot::Mutex::new(0));
-    let count = Arc::clone(&refused);
-    let informer = Informer::with(
-        &system,
-        Arc::new(server.clone()),
-        super::reflector::Config::default(),
-        super::reflector::Hooks::default(),
-        Arc::new(move |_| *count.lock() += 1),
-    );
-    let fails: crate::store::indexed::IndexFunction<Object> = Arc::new(|object, _| {
-        if object.name == "bad" { Err(Arc::new(crate::store::NoMetadata)) } else { Ok(()) }
-    });
-    informer.store().add_indexers([("picky", fails)]).unwrap();
-    server.put("bad");
-    server.put("good");
-    let mut reader = informer.subscribe();
-    let token = CancelToken::new(&system);
-    std::thread::scope(|scope| {
-        let running = scope.spawn(|| informer.run(&token));
-        while *refused.lock() == 0 {
-            nap(1);
-        }
-        // Of later changes, the store takes what it can.
-        server.put("bad");
-        server.put("other");
-        let change = reader.next().unwrap();
-        assert!(matches!(change, Change::Added { object, .. } if object.name == "other"));
-        assert!(!informer.has_synced() && !reader.progress().has_synced());
-        assert!(*refused.lock() >= 1);
-        token.cancel();
-        running.join().unwrap().unwrap();
-    });
 }
 
 #[test]

@@ -223,3 +223,27 @@ fn a_reconciler_starts_when_its_own_write_is_visible() {
     bed.token.cancel();
     thread.join().unwrap().unwrap();
 }
+
+#[test]
+fn a_write_that_was_seen_is_not_unseen_by_a_list_that_goes_back() {
+    let (bed, until, thread) = Running::synced();
+    bed.server.put("a");
+    let written = bed.server.put("a");
+    bed.wrote(&written);
+    assert_eq!(bed.informer.get_written("a", until).unwrap(), Some(Arc::clone(&written)));
+    bed.server.hold(Some(1)); // another server, which is behind
+    bed.server.put("b");
+    bed.server.forget();
+    let stale = |object: Option<Object>| object.is_some_and(|it| it.version == "1");
+    while !stale(bed.informer.store().get(&"a".to_owned())) {
+        nap(1);
+    }
+    let behind = NotVisible::Behind { wanted: 2, seen: 1 };
+    assert_eq!(bed.informer.get_written("a", Instant::ZERO).unwrap_err(), behind);
+    assert_eq!(bed.informer.list_written(Instant::ZERO).unwrap_err(), behind);
+    bed.server.hold(None);
+    assert_eq!(bed.informer.get_written("a", until).unwrap(), Some(written));
+    assert!(bed.informer.list_written(Instant::ZERO).is_ok());
+    bed.token.cancel();
+    thread.join().unwrap().unwrap();
+}

@@ -271,6 +271,15 @@ impl<K: Key, O: Handle, R: Runtime> IndexedStore<K, O, R> {
         Ok(())
     }
 
+    /// Asks whether an object could be stored. Nothing changes.
+    pub(crate) fn accepts(&self, object: &O) -> Result<(), StoreError> {
+        let object = self.intake.keyed(object.clone())?.object;
+        let mut writer = self.runtime.lock(&self.writer);
+        writer.begin();
+        writer.plan_after(Some(&object))?;
+        Ok(())
+    }
+
     /// Carries out several writes as one. Entries whose object has no key are skipped
     /// (`cache:ST-16`, `ST-17`); the transformer is not asked (`cache:ST-19`).
     ///

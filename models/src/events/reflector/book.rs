@@ -25,8 +25,8 @@ pub(super) struct Book {
     pub(super) revision: u64,
     /// What the consumer has.
     pub(super) view: BTreeMap<u8, u64>,
-    /// The version that the consumer was given last; zero for none.
-    pub(super) last: u64,
+    /// The version that the consumer was given last; empty for none.
+    pub(super) last: String,
     /// The server does not know that version.
     pub(super) condemned: bool,
     pub(super) paginated: bool,
@@ -36,6 +36,10 @@ pub(super) struct Book {
     pub(super) listing: Option<Listing>,
     pub(super) stream: Stream,
     pub(super) incomplete: u32,
+    /// The stream before was short.
+    hasty: bool,
+    /// So was this one: a pause comes before the next.
+    pub(super) hurries: bool,
     /// What comes next, behind the sleep if one is due or under way.
     pub(super) after: After,
     /// When the first and the last of the errors of the server's own came that were met at once.
@@ -90,13 +94,15 @@ impl Default for Book {
             log: Vec::new(),
             revision: 0,
             view: BTreeMap::new(),
-            last: 0,
+            last: String::new(),
             condemned: false,
             paginated: false,
             turn: None,
             listing: None,
             stream: Stream { since: never, events: 0, initial: false },
             incomplete: 0,
+            hasty: false,
+            hurries: false,
             after: After::Begin,
             patience: None,
             delays: Delays { next, used: None },
@@ -125,7 +131,18 @@ impl Book {
     }
 
     pub(super) fn was_very_short(&self, at: Instant) -> bool {
-        self.stream.events == 0 && at.since(self.stream.since) < VERY_SHORT
+        self.stream.events == 0 && self.was_short(at)
+    }
+
+    fn was_short(&self, at: Instant) -> bool {
+        at.since(self.stream.since) < VERY_SHORT
+    }
+
+    /// Another stream comes: behind two that were short, after a pause.
+    fn opens_again(&mut self, at: Instant) -> After {
+        let is_short = self.was_short(at);
+        self.hurries = std::mem::replace(&mut self.hasty, is_short) && is_short;
+        After::Watch
     }
 
     /// The delay that is due at least if one is asked for now.
@@ -181,11 +198,13 @@ impl Book {
             given.change(&mut self.view);
             match *given {
                 Given::All(_, version) => {
-                    self.last = version;
+                    self.last = version.to_string();
                     self.arm(at);
                 }
-                Given::Exists(_, version) | Given::Gone(_, version) | Given::Bookmark(version) => {
-                    self.last = version;
+                Given::Exists(..) | Given::Gone(..) | Given::Bookmark(_) => {
+                    if !turn.named.is_empty() {
+                        self.last.clone_from(&turn.named);
+                    }
                 }
                 Given::Resync => self.arm(at),
             }
@@ -212,13 +231,16 @@ impl Book {
 
     /// What a reply leads to, perhaps after a pause (`must_pause`).
     fn replied(&mut self, turn: &Turned, at: Instant) {
-        use SourceKind::{Expired, Internal, Refused, TooLarge, TooManyRequests};
+        use SourceKind::{Expired, Internal, Invalid, Refused, TooLarge, TooManyRequests};
         let useless = |kind| matches!(kind, Expired | TooLarge);
+        let begins = self.listing.as_ref().is_some_and(|it| it.pages == 0);
+        self.hurries = false;
         self.after = match (&turn.asked, &turn.reply) {
             (_, Reply::Page(true)) if !self.listing.as_ref().is_some_and(|it| it.in_one) => {
                 self.listing.iter_mut().for_each(|it| it.pages += 1);
                 After::Page
             }
+            (_, Reply::Stuck) => After::Begin,
             (_, Reply::Page(_)) => {
                 let listing = self.listing.take();
                 let paged = |it: &Listing| it.version == "0" && (it.pages > 0 || it.in_one);
@@ -227,7 +249,9 @@ impl Book {
                 if turn.refused { After::Begin } else { After::Watch }
             }
             (Asked::List { .. }, Reply::Failed(Expired, _)) if self.can_be_in_one() => After::InOne,
-            (Asked::List { .. }, Reply::Failed(kind, _)) if useless(*kind) && !self.condemned => {
+            (Asked::List { .. }, Reply::Failed(kind, _))
+                if (useless(*kind) || *kind == Invalid && begins) && !self.condemned =>
+            {
                 self.condemned = true;
                 After::List
             }
@@ -245,7 +269,7 @@ impl Book {
             (Asked::Next { .. }, Reply::Failed(Internal, _)) => {
                 let again = self.has_patience(at);
                 self.loses_patience(at);
-                if again { After::Watch } else { After::Begin }
+                if again { self.opens_again(at) } else { After::Begin }
             }
             (_, Reply::Failed(..)) => After::Begin,
             (_, Reply::Ended) if self.stream.initial => {
@@ -254,7 +278,7 @@ impl Book {
                 if lists { After::List } else { After::WatchList }
             }
             (_, Reply::Ended) if self.was_very_short(at) => After::Begin,
-            (_, Reply::Ended) => After::Watch,
+            (_, Reply::Ended) => self.opens_again(at),
             (_, Reply::Told(Told::Nonsense)) => After::Next,
             (_, Reply::Told(told)) => {
                 self.stream.events += 1;

@@ -12,7 +12,7 @@ use seatrial_core::runtime::Instant;
 
 use super::server::{At, Object, Open, Server, Trouble, error};
 use super::tried::{Bend, Tried};
-use super::turn::{Turned, asked, give, reply};
+use super::turn::{Turned, asked, give, named, reply};
 
 /// Where the reflector sleeps: until something happens at the server, or until it is time.
 pub(super) const REFLECTOR: Channel = 0;
@@ -196,9 +196,10 @@ impl Follower {
                 return Step::Wait { on: REFLECTOR, until };
             }
         };
-        let (asked, reply) = (asked(&want), reply(&got));
+        let (asked, reply, named) = (asked(&want), reply(&want, &got), named(&got));
         let tried = self.tried.as_mut().expect("the stage is set first");
         let mut next = tried.next(got, now);
+        let skipped = tried.skips();
         let (mut given, mut refused) = (None, false);
         while let Want::Deliver(delivery) = next {
             let is_list = matches!(delivery, Delivery::Replace(..));
@@ -214,7 +215,7 @@ impl Follower {
         }
         let last = tried.last_version().to_owned();
         self.want = Some((next, now, tried.chance()));
-        let turned = Turned { asked, since, chance, reply, given, refused, last };
+        let turned = Turned { asked, since, chance, reply, named, skipped, given, refused, last };
         Step::Done(Some(Box::new(turned)))
     }
 }

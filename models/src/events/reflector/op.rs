@@ -61,21 +61,25 @@ pub fn decode(bytes: &[u8]) -> Plan {
 }
 
 fn trouble(which: u8) -> Trouble {
-    use SourceKind::{Eof, Expired, Internal, Other, Refused, TooLarge, TooManyRequests};
+    use SourceKind::{Eof, Expired, Internal, Invalid, Other, Refused, TooLarge, TooManyRequests};
     const KINDS: [SourceKind; 7] =
         [Refused, TooManyRequests, Internal, Eof, Other, Expired, TooLarge];
     match which {
         0..=6 => Trouble::Fails(KINDS[usize::from(which)], 0),
         7 => Trouble::Fails(TooManyRequests, 9),
         8..=14 => Trouble::Breaks(KINDS[usize::from(which - 8)]),
-        15..=18 => Trouble::Ends,
+        15..=17 => Trouble::Ends,
+        18 => Trouble::Versionless,
         19 => Trouble::PageExpires,
-        20 | 28 | 29 => Trouble::IsSlow,
+        20 => Trouble::IsSlow,
         21 => Trouble::Foreign,
         22 => Trouble::Unnamed,
         23 | 24 => Trouble::Bookmark(which - 23),
         25 | 26 => Trouble::FalseEnd,
         27 => Trouble::Lags,
+        28 => Trouble::PageRepeats,
+        29 => Trouble::Garbled,
+        31 => Trouble::Fails(Invalid, 0),
         _ => Trouble::ListIsRefused,
     }
 }

@@ -32,7 +32,12 @@ impl Thing {
     /// Makes an object.
     #[must_use]
     pub fn object(key: u8, version: u64) -> Object {
-        Arc::new(Self { key, version, text: version.to_string(), named: true })
+        Self::of(key, version, version.to_string())
+    }
+
+    /// Makes one whose version is told as any text.
+    fn of(key: u8, version: u64, text: String) -> Object {
+        Arc::new(Self { key, version, text, named: true })
     }
 }
 
@@ -58,6 +63,12 @@ pub enum Trouble {
     IsSlow,
     /// A stream ends.
     Ends,
+    /// The next change that a stream tells has no version.
+    Versionless,
+    /// The next change that a stream tells has a version that is no number.
+    Garbled,
+    /// A page of a list is followed by itself.
+    PageRepeats,
     /// A stream tells something that is no object.
     Foreign,
     /// A stream tells an object that does not say who it is.
@@ -77,7 +88,11 @@ pub enum Trouble {
 pub(super) enum At<'a> {
     List(&'a ListOptions),
     Watch,
-    Stream { initial: bool },
+    Stream {
+        initial: bool,
+    },
+    /// A change that a stream tells.
+    Change,
     Consumer,
 }
 
@@ -89,8 +104,11 @@ impl Trouble {
             | (Self::Breaks(_) | Self::Ends | Self::Foreign, At::Stream { .. })
             | (Self::Unnamed | Self::Bookmark(_), At::Stream { initial: false })
             | (Self::FalseEnd, At::Stream { initial: true })
+            | (Self::Versionless | Self::Garbled, At::Change)
             | (Self::ListIsRefused, At::Consumer) => true,
-            (Self::PageExpires, At::List(options)) => !options.continue_token.is_empty(),
+            (Self::PageExpires | Self::PageRepeats, At::List(options)) => {
+                !options.continue_token.is_empty()
+            }
             (Self::Lags, At::List(options)) => options.resource_version == "0",
             _ => false,
         }
@@ -125,6 +143,14 @@ pub(super) struct Server {
 
 pub(super) fn error(kind: SourceKind) -> SourceError {
     SourceError::new(kind, format!("{kind:?}"))
+}
+
+/// A version as a server reads it: zero for none.
+fn understood(version: &str) -> Result<u64, SourceError> {
+    if version.is_empty() {
+        return Ok(0);
+    }
+    version.parse().map_err(|_| error(SourceKind::Invalid))
 }
 
 /// Reads a version; zero for none.
@@ -215,8 +241,7 @@ impl Server {
             None if lags => (self.first, 0),
             None => (self.revision, 0),
         };
-        let asked = number(&options.resource_version);
-        if asked > self.revision {
+        if understood(&options.resource_version)? > self.revision {
             return Err(error(SourceKind::TooLarge));
         }
         let all = self.at(revision);
@@ -224,6 +249,9 @@ impl Server {
         let limit = if options.limit == 0 { usize::MAX } else { options.limit as usize };
         let page = items.by_ref().take(limit).map(|(key, at)| Thing::object(*key, *at)).collect();
         let page = Page::whole(page, revision.to_string());
+        if self.has(Trouble::PageRepeats, At::List(options)) {
+            return Ok(page.followed_by(options.continue_token.clone()));
+        }
         Ok(match items.next() {
             Some((next, _)) => page.followed_by(format!("{revision} {next}")),
             None => page,
@@ -238,7 +266,7 @@ impl Server {
             return Err(error(SourceKind::Other));
         }
         let version = options.resource_version.as_str();
-        if number(version) > self.revision {
+        if understood(version)? > self.revision {
             return Err(error(SourceKind::TooLarge));
         }
         if options.send_initial_events || matches!(version, "" | "0") {
@@ -270,12 +298,21 @@ impl Server {
         let &(at, key, exists) = self.log.iter().find(|(at, ..)| *at > open.at)?;
         let existed = self.at(open.at).contains_key(&key);
         open.at = at;
-        let object = Thing::object(key, at);
+        let object = Thing::of(key, at, self.text(at));
         Some(Some(match (exists, existed) {
             (false, _) => Event::Deleted(object),
             (true, true) => Event::Modified(object),
             (true, false) => Event::Added(object),
         }))
+    }
+
+    /// How the version of a change is told.
+    fn text(&mut self, at: u64) -> String {
+        if self.has(Trouble::Versionless, At::Change) {
+            return String::new();
+        }
+        let garbled = self.has(Trouble::Garbled, At::Change);
+        if garbled { "garbage".to_owned() } else { at.to_string() }
     }
 
     fn told(&self, trouble: Trouble, open: &Open) -> Option<Event<Object>> {

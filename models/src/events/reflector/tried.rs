@@ -30,6 +30,8 @@ pub(super) struct Bend {
     pub(super) jitter: f64,
     /// Whether a source that cannot begin a stream with all objects is asked to.
     pub(super) believes: bool,
+    /// Whether it says nothing of what the consumer does not get.
+    pub(super) silent: bool,
 }
 
 impl Bend {
@@ -41,6 +43,7 @@ impl Bend {
         growth: 2.0,
         jitter: 1.0,
         believes: false,
+        silent: false,
     };
 }
 
@@ -129,6 +132,11 @@ impl Tried {
 
     pub(super) fn last_version(&self) -> &str {
         self.rules.last_resource_version()
+    }
+
+    /// Whether it says that the consumer does not get what was answered last.
+    pub(super) fn skips(&mut self) -> bool {
+        self.rules.take_skipped().is_some() && !self.bend.silent
     }
 
     /// The random bits that were there for what is wanted.

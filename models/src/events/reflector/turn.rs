@@ -62,6 +62,8 @@ pub enum Why {
 pub enum Reply {
     /// A page, and whether there are more.
     Page(bool),
+    /// A page that is followed by itself.
+    Stuck,
     /// A stream is open.
     Opened,
     /// It failed, and the server wants to be left alone for this number of seconds.
@@ -115,6 +117,10 @@ pub struct Turned {
     pub chance: u64,
     /// What was answered.
     pub reply: Reply,
+    /// The version that it names; empty if none.
+    pub named: String,
+    /// Whether it was said that the consumer does not get it.
+    pub skipped: bool,
     /// What the consumer was given for that.
     pub given: Option<Given>,
     /// Whether it refused.
@@ -154,8 +160,26 @@ fn failed(error: &SourceError) -> Reply {
     Reply::Failed(error.kind(), error.retry_after().unwrap_or_default().as_secs())
 }
 
-pub(super) fn reply(got: &Got<Object>) -> Reply {
+/// The version that an event names.
+pub(super) fn named(got: &Got<Object>) -> String {
+    let Got::Event(Some(event)) = got else { return String::new() };
+    match event {
+        Event::Added(object) | Event::Modified(object) | Event::Deleted(object) => {
+            object.metadata().map(|it| it.resource_version.to_owned()).unwrap_or_default()
+        }
+        Event::Bookmark { resource_version, .. } => resource_version.clone(),
+        _ => String::new(),
+    }
+}
+
+/// Whether a page is followed by itself.
+fn is_stuck(want: &Want<Object>, token: &str) -> bool {
+    matches!(want, Want::List(asked) if asked.continue_token == token && !token.is_empty())
+}
+
+pub(super) fn reply(want: &Want<Object>, got: &Got<Object>) -> Reply {
     match got {
+        Got::Listed(Ok(page)) if is_stuck(want, &page.continue_token) => Reply::Stuck,
         Got::Listed(Ok(page)) => Reply::Page(!page.continue_token.is_empty()),
         Got::Listed(Err(error)) | Got::Opened(Err(error)) => failed(error),
         Got::Opened(Ok(())) => Reply::Opened,

@@ -1,5 +1,6 @@
 //! Reflectors against a server that misbehaves, and rule by rule.
 
+mod bad_input;
 mod world;
 
 use std::time::Duration;

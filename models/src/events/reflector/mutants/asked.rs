@@ -2,6 +2,7 @@
 
 use seatrial_core::informer::SourceKind;
 use seatrial_core::informer::reflector::{Delivery, Got, Want};
+use seatrial_core::store::Described as _;
 
 use super::{asks, broke_with, goes_on, hears, lists, mistakes, pages, watches};
 use crate::reflector::Reflector;
@@ -56,6 +57,15 @@ pub(super) fn of_versions() -> Vec<Mutant<Reflector>> {
                     if !it.send_initial_events { it.resource_version = version }
                 })
             }) breaks ["asks_for_what_it_has"];
+        Seeded "versions_that_are_none_are_taken" from "own: an empty version begins anew":
+            (|memory, want| {
+                if let Want::Deliver(Delivery::Add(it) | Delivery::Update(it)) = &want {
+                    let version = it.metadata().map(|it| it.resource_version.to_owned());
+                    memory.count = u32::from(version.is_some_and(|it| it.is_empty()));
+                }
+                let lost = memory.count > 0;
+                watches(want, |it| if lost { it.resource_version.clear() })
+            }) breaks ["asks_for_what_it_has"];
         Seeded "keeps_a_condemned_version" from "cache:WL-10":
             (|memory, want| {
                 let version = memory.version.clone();
@@ -71,6 +81,10 @@ pub(super) fn of_versions() -> Vec<Mutant<Reflector>> {
                 })
             }) breaks ["asks_for_what_it_has"];
     }
+}
+
+fn goes_on_from(asked: &str, token: &str) -> bool {
+    !token.is_empty() && asked == token
 }
 
 pub(super) fn of_pages() -> Vec<Mutant<Reflector>> {
@@ -130,6 +144,16 @@ pub(super) fn of_pages() -> Vec<Mutant<Reflector>> {
                     }
                 })
             }) breaks ["a_list_is_one_state"];
+        Seeded "pages_are_asked_for_without_end" from "own: a server repeats a page for ever":
+            (|memory, got| {
+                let asked = match &memory.wanted {
+                    Some(Want::List(options)) => options.continue_token.clone(),
+                    _ => String::new(),
+                };
+                pages(got, |page| {
+                    if goes_on_from(&asked, &page.continue_token) { page.continue_token.push(' ') }
+                })
+            }) breaks ["failures_pause"];
         Seeded "expired_page_begins_anew_after_a_pause" from "cache:LW-10":
             (|memory, got| {
                 let later = matches!(&memory.wanted, Some(Want::List(it)) if goes_on(it));

@@ -12,7 +12,7 @@ use crate::reflector::tried::Bend;
 use crate::trial::{Mutant, mutants};
 
 pub(super) fn of_kinds() -> Vec<Mutant<Reflector>> {
-    use SourceKind::{Expired, Internal, Other, Refused, TooLarge, TooManyRequests};
+    use SourceKind::{Expired, Internal, Invalid, Other, Refused, TooLarge, TooManyRequests};
     mutants! { hears:
         Seeded "gone_is_not_recognised" from "museum A38":
             (|_, got| mistakes(got, (true, true, true), |kind| match kind {
@@ -22,6 +22,11 @@ pub(super) fn of_kinds() -> Vec<Mutant<Reflector>> {
         Seeded "too_large_is_not_recognised" from "cache:RE-7":
             (|_, got| mistakes(got, (true, true, true), |kind| match kind {
                 TooLarge => Other,
+                kind => kind,
+            })) breaks ["condemned_versions_are_left"];
+        Seeded "invalid_is_not_recognised" from "own: a version that is no number is kept for ever":
+            (|_, got| mistakes(got, (true, false, false), |kind| match kind {
+                Invalid => Other,
                 kind => kind,
             })) breaks ["condemned_versions_are_left"];
         Seeded "refused_is_not_recognised" from "museum A42":
@@ -72,6 +77,13 @@ pub(super) fn of_pauses() -> Vec<Mutant<Reflector>> {
                 sleeps(want, |until, failed| {
                     (until.min(now + Duration::from_secs(4)), failed)
                 })
+            }) breaks ["failures_pause"];
+        Seeded "short_streams_follow_at_once" from "own: streams of one event are asked for without end":
+            (|memory, want| {
+                let ended = matches!(memory.wanted, Some(Want::Next { .. }));
+                let short = ended && memory.events > 0 && memory.failed.is_none();
+                let now = memory.now;
+                sleeps(want, |until, failed| (if short { now } else { until }, failed))
             }) breaks ["failures_pause"];
         Seeded "tells_of_broken_streams" from "cache:RE-31":
             (|memory, want| {

@@ -54,6 +54,8 @@ pub(super) fn of_streams() -> Vec<Mutant<Reflector>> {
         Seeded "short_streams_are_tried_at_once" from "cache:RE-19":
             (Bend { time: |memory| memory.now + Duration::from_secs(1), ..Bend::NONE })
             breaks ["failures_pause"];
+        Seeded "skips_in_silence" from "cache:RE-23":
+            (Bend { silent: true, ..Bend::NONE }) breaks ["skipped_is_told"];
         Seeded "watch_time_starts_when_it_opens" from "museum A50":
             (Bend {
                 time: |memory| {

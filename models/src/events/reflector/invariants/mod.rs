@@ -1,14 +1,15 @@
 //! What a reflector promises, as checks of a history.
 
-use std::time::Duration;
+mod trouble;
 
-use seatrial_core::informer::SourceKind;
 use seatrial_core::runtime::{Ambient as _, Instant};
 
+use self::trouble::{GOES_ON, judged, of_trouble};
 use super::book::{After, Book};
 use super::follower::Answer;
+use super::server::number;
 use super::tried::Moment;
-use super::turn::{Asked, Given, Reply, Told, Turned, Why};
+use super::turn::{Asked, Given, Reply, Told, Turned};
 use super::{Event, History, Reflector};
 use crate::trial::{Invariant, Ledger as _, Violation};
 
@@ -37,6 +38,12 @@ fn of_the_consumer() -> Vec<Invariant<Reflector>> {
             "the consumer is given every change that a stream tells, once, and nothing else",
             &["cache:RE-23", "cache:RE-24"],
             events_are_told,
+        ),
+        Invariant::always(
+            "skipped_is_told",
+            "it is said of what a stream tells in vain, and of nothing else",
+            &["cache:RE-23"],
+            skipped_is_told,
         ),
         Invariant::always(
             "lists_never_go_back",
@@ -91,49 +98,6 @@ fn of_questions() -> Vec<Invariant<Reflector>> {
     ]
 }
 
-fn of_trouble() -> Vec<Invariant<Reflector>> {
-    vec![
-        Invariant::always(
-            "condemned_versions_are_left",
-            "a version or a page that the server does not know is not asked for again",
-            &["cache:INV-24", "cache:RE-6", "cache:RE-7", "cache:RE-8"],
-            |history| judged(history, CONDEMNED),
-        ),
-        Invariant::always(
-            "busy_servers_are_not_listed",
-            "a server that refuses a stream for now is asked for a stream again, not for a list",
-            &["cache:RE-18", "cache:WL-9"],
-            |history| judged(history, BUSY),
-        ),
-        Invariant::always(
-            "falls_back_to_lists",
-            "where a stream cannot begin with all objects they are listed, and after a few that \
-             end too soon",
-            &["cache:WL-11", "cache:WL-13"],
-            |history| judged(history, FALLS_BACK),
-        ),
-        Invariant::always(
-            "failures_pause",
-            "behind a failure comes a pause, longer each time by chance as well, and as long as the \
-             server says; errors of the server's own are met at once for as long as was chosen",
-            &["cache:INV-25", "cache:BO-1", "cache:BO-2", "cache:BO-3", "cache:BO-6"],
-            failures_pause,
-        ),
-        Invariant::always(
-            "failures_are_told",
-            "the error handler is told why a reflector begins anew, and of nothing else",
-            &["cache:RE-31"],
-            failures_are_told,
-        ),
-    ]
-}
-
-const GOES_ON: &str = "goes_on";
-const CONDEMNED: &str = "condemned_versions_are_left";
-const BUSY: &str = "busy_servers_are_not_listed";
-const FALLS_BACK: &str = "falls_back_to_lists";
-const PAUSES: &str = "failures_pause";
-
 fn at_every_turn(
     history: &History,
     check: impl Fn(&Book, &Turned, Instant) -> Result<(), String>,
@@ -165,7 +129,7 @@ fn a_list_is_one_state(history: &History) -> Checked {
 
 fn lists_never_go_back(history: &History) -> Checked {
     at_every_turn(history, |book, turn, _| match &turn.given {
-        Some(Given::All(_, version)) if *version < book.last => {
+        Some(Given::All(_, version)) if *version < number(&book.last) => {
             Err(format!("a list of version {version} comes after {}", book.last))
         }
         _ => Ok(()),
@@ -195,7 +159,10 @@ fn events_are_told(history: &History) -> Checked {
             (Reply::Told(Told::Nonsense) | Reply::Page(true), None) => true,
             (Reply::Told(Told::Bookmark(_, true)), None) => false,
             (Reply::Told(_), None) => initial,
-            (Reply::Opened | Reply::Failed(..) | Reply::Ended | Reply::Slept, None) => true,
+            (
+                Reply::Opened | Reply::Failed(..) | Reply::Ended | Reply::Slept | Reply::Stuck,
+                None,
+            ) => true,
             _ => false,
         };
         if right {
@@ -205,16 +172,24 @@ fn events_are_told(history: &History) -> Checked {
     })
 }
 
+fn skipped_is_told(history: &History) -> Checked {
+    at_every_turn(history, |_, turn, _| {
+        if turn.skipped == (turn.reply == Reply::Told(Told::Nonsense)) {
+            return Ok(());
+        }
+        Err(format!("for {:?} it is said: {}", turn.reply, turn.skipped))
+    })
+}
+
 fn says_what_it_gave(history: &History) -> Checked {
     Book::at_every_event(history, |book, event| {
         let Some((_, Answer::Turn(Some(turn)))) = event.returned() else { return Ok(()) };
         let mut after = book.clone();
         crate::trial::Ledger::apply(&mut after, event);
-        let gave = if after.last == 0 { String::new() } else { after.last.to_string() };
-        if turn.last == gave {
+        if turn.last == after.last {
             return Ok(());
         }
-        Err(format!("it says {:?} and gave {gave:?}", turn.last))
+        Err(format!("it says {:?} and gave {:?}", turn.last, after.last))
     })
 }
 
@@ -234,7 +209,7 @@ fn resyncs_come(history: &History) -> Checked {
 
 fn asks_for_what_it_has(history: &History) -> Checked {
     at_every_turn(history, |book, turn, _| {
-        let last = if book.last == 0 { String::new() } else { book.last.to_string() };
+        let last = book.last.clone();
         let (version, right) = match &turn.asked {
             Asked::List { goes_on: true, .. } => return Ok(()),
             Asked::List { version, .. } => {
@@ -295,91 +270,4 @@ fn watches_ask_rightly(history: &History) -> Checked {
 /// The random number of a turn, from zero up to one.
 fn part(turn: &Turned) -> f64 {
     Moment(turn.since, turn.chance).uniform()
-}
-
-/// What must be asked next: whether a pause comes first, and the promise that says so.
-fn must_pause(book: &Book) -> Option<(bool, &'static str)> {
-    use SourceKind::{Expired, Refused, TooLarge, TooManyRequests};
-    Some(match (&book.turn.as_ref()?.reply, book.after) {
-        (Reply::Slept, _) => (false, GOES_ON),
-        (Reply::Failed(Refused | TooManyRequests, _), After::Watch | After::WatchList) => {
-            (true, BUSY)
-        }
-        (Reply::Failed(Expired | TooLarge, _), After::List | After::WatchList | After::InOne) => {
-            (false, CONDEMNED)
-        }
-        (Reply::Failed(..) | Reply::Ended, After::List) => (false, FALLS_BACK),
-        (Reply::Failed(..), After::Watch) => (false, PAUSES),
-        (Reply::Failed(..), _) | (Reply::Ended, After::Begin | After::WatchList) => (true, PAUSES),
-        (Reply::Page(false), After::Begin) => (true, PAUSES),
-        (Reply::Told(_), After::List) => (false, FALLS_BACK),
-        _ => (false, GOES_ON),
-    })
-}
-
-/// What is asked is what follows from the reply before.
-fn judged(history: &History, promise: &str) -> Checked {
-    at_every_turn(history, |book, turn, _| {
-        let (pauses, says) = must_pause(book).unwrap_or((false, GOES_ON));
-        // Behind a pause, what comes next is still of the promise that called for it.
-        let says = match (&turn.asked, book.turn.as_ref().map(|turn| &turn.reply)) {
-            (_, Some(Reply::Slept)) if promise == BUSY => match book.after {
-                After::Watch | After::WatchList => BUSY,
-                _ => says,
-            },
-            _ => says,
-        };
-        if says != promise {
-            return Ok(());
-        }
-        let right = match (&turn.asked, book.after) {
-            (Asked::Sleep { .. }, _) => pauses,
-            _ if pauses => false,
-            (Asked::List { goes_on: false, .. }, After::List | After::InOne)
-            | (Asked::List { goes_on: true, .. }, After::Page)
-            | (Asked::Watch { initial: true, .. }, After::WatchList)
-            | (Asked::Watch { initial: false, .. }, After::Watch)
-            | (Asked::Next { .. }, After::Next) => true,
-            _ => false,
-        };
-        let pause = if pauses { "a pause, then " } else { "" };
-        if right {
-            return Ok(());
-        }
-        Err(format!("comes {pause}{:?}, and it asks for {:?}", book.after, turn.asked))
-    })
-}
-
-fn failures_pause(history: &History) -> Checked {
-    judged(history, PAUSES)?;
-    at_every_turn(history, |book, turn, _| {
-        let Asked::Sleep { until, .. } = turn.asked else { return Ok(()) };
-        let wanted = match book.turn.as_ref().map(|turn| &turn.reply) {
-            Some(Reply::Failed(_, after)) => Duration::from_secs(*after),
-            _ => Duration::ZERO,
-        };
-        let (least, pause) = (book.delay(turn.since), until.since(turn.since));
-        let right = (least + least.mul_f64(part(turn))).max(wanted);
-        if pause.abs_diff(right) > Duration::from_micros(1) {
-            return Err(format!("a pause of {pause:?}, where {right:?} is due"));
-        }
-        Ok(())
-    })
-}
-
-fn failures_are_told(history: &History) -> Checked {
-    at_every_turn(history, |book, turn, _| {
-        let Asked::Sleep { failed, .. } = turn.asked else { return Ok(()) };
-        let Some(before) = &book.turn else { return Ok(()) };
-        let why = match (&before.asked, &before.reply, book.after) {
-            (Asked::List { .. }, Reply::Failed(..), _) => Some(Why::List),
-            (Asked::List { .. }, _, _) => Some(Why::Replace),
-            (Asked::Watch { .. }, _, After::Begin) => Some(Why::Watch),
-            _ => None,
-        };
-        if failed == why {
-            return Ok(());
-        }
-        Err(format!("the error handler is told of {failed:?}, not of {why:?}"))
-    })
 }

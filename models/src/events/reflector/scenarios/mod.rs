@@ -33,6 +33,8 @@ pub(super) fn all() -> Vec<Box<dyn DynScenario<Reflector>>> {
         Box::new(ListIsRefused),
         Box::new(Resyncs),
         Box::new(StoppedAnywhere),
+        Box::new(odd::OddVersions),
+        Box::new(odd::ShortStreams),
     ]
 }
 
@@ -116,7 +118,7 @@ macro_rules! scenario {
     ($name:ident, $text:literal, $says:literal, $refuses:expr, |$world:ident| $run:block,
      |$history:ident| $reaches:expr) => {
         #[doc = $says]
-        struct $name;
+        pub(super) struct $name;
 
         impl Scenario<Reflector> for $name {
             const NAME: &'static str = $text;
@@ -136,6 +138,8 @@ macro_rules! scenario {
         }
     };
 }
+
+mod odd;
 
 scenario!(
     FollowsChanges,

@@ -1,0 +1,102 @@
+//! What the store refuses of a batch: the rest is stored, and what is not is known.
+
+use std::sync::Arc;
+
+use crate::delta_fifo::Delta;
+use crate::ordered_fifo::{Event, Snapshot};
+use crate::runtime::Runtime;
+use crate::store::indexed::{IndexedStore, TransactionError};
+use crate::store::{Described, Handle, LastState};
+
+use super::apply::{ApplyError, Change, apply_batch};
+
+/// Keys and versions; zero for a version that is no number.
+type States = Vec<(String, u64)>;
+
+/// An index that is added while a list is sifted may refuse more of it.
+const TRIES: usize = 3;
+
+/// As [`apply_batch`]. Of a list that the store refuses the objects that it accepts are stored all
+/// the same; of the others stays what was stored before, so that nobody is told that they are gone.
+pub(super) fn apply_what_can_be<O: Handle + Described, R: Runtime>(
+    events: &[Event<String, O>],
+    initial: bool,
+    store: &IndexedStore<String, O, R>,
+    tell: &mut dyn FnMut(Change<String, O>),
+) -> Result<(), ApplyError> {
+    let mut result = apply_batch(events, initial, store, tell);
+    let [Event::ReplacedAll(list)] = events else { return result };
+    for _ in 0..TRIES {
+        if result.is_ok() {
+            return result;
+        }
+        let (sifted, refused) = sift(list, store);
+        result = apply_batch(&[Event::ReplacedAll(Arc::new(sifted))], initial, store, tell);
+        if result.is_ok() {
+            return Err(ApplyError::Batch(refused));
+        }
+    }
+    result
+}
+
+/// Leaves out of a list what the store would refuse.
+fn sift<O: Handle + Described, R: Runtime>(
+    list: &Snapshot<O>,
+    store: &IndexedStore<String, O, R>,
+) -> (Snapshot<O>, TransactionError) {
+    let (mut objects, mut successful, mut errors) = (Vec::new(), Vec::new(), Vec::new());
+    for (number, object) in list.objects.iter().enumerate() {
+        match store.accepts(object) {
+            Ok(()) => {
+                successful.push(number);
+                objects.push(object.clone());
+            }
+            Err(error) => {
+                errors.push(error);
+                objects.extend(store.get_stored(object).ok().flatten());
+            }
+        }
+    }
+    let resource_version = list.resource_version.clone();
+    let total = list.objects.len();
+    (Snapshot { resource_version, objects }, TransactionError { successful, total, errors })
+}
+
+/// Returns what of a batch is stored and what was refused.
+pub(super) fn parted<O: Described>(
+    events: &[Event<String, O>],
+    error: Option<&ApplyError>,
+) -> (States, States) {
+    let all = match events {
+        [Event::ReplacedAll(list)] => list.objects.iter().map(state).collect(),
+        events => events.iter().map(of_event).collect::<Vec<_>>(),
+    };
+    let is_stored = |number: usize| match error {
+        None => true,
+        Some(ApplyError::Store(_)) => false,
+        Some(ApplyError::Batch(error)) => error.successful.binary_search(&number).is_ok(),
+    };
+    let (mut stored, mut refused) = (Vec::new(), Vec::new());
+    for (number, state) in all.into_iter().enumerate() {
+        let part = if is_stored(number) { &mut stored } else { &mut refused };
+        part.extend(state);
+    }
+    (stored, refused)
+}
+
+fn of_event<O: Described>(event: &Event<String, O>) -> Option<(String, u64)> {
+    match event.delta()? {
+        Delta::Deleted(LastState::Tombstone(gone)) => Some((gone.key.clone(), 0)),
+        Delta::Deleted(LastState::Final(object))
+        | Delta::Added(object)
+        | Delta::Updated(object)
+        | Delta::Replaced(object)
+        | Delta::Sync(object) => state(object),
+    }
+}
+
+/// What has no metadata has no key that a reader could ask for.
+fn state<O: Described>(object: &O) -> Option<(String, u64)> {
+    let version = object.metadata()?.resource_version.parse().unwrap_or_default();
+    Some((object.key().ok()?, version))
+}

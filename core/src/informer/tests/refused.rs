@@ -1,0 +1,199 @@
+//! Objects that the store or a transformer refuses: the others come through, and nobody takes what is
+//! stored for what was refused.
+
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+
+use super::nap;
+use super::server::{Object, Server};
+use crate::cancel::CancelToken;
+use crate::informer::reflector::{Hooks, Skipped};
+use crate::informer::{ApplyError, Informer, NotVisible, Subscription};
+use crate::runtime::{Instant, System};
+use crate::store::indexed::IndexFunction;
+use crate::store::{Described, NoMetadata};
+
+/// What is refused: these versions.
+type Bad = Arc<Mutex<Vec<&'static str>>>;
+
+fn is_bad(bad: &Bad, object: &Object) -> bool {
+    bad.lock().contains(&&*object.version)
+}
+
+/// An informer of whose objects some are refused, and what is said of that.
+struct Bed {
+    server: Server,
+    informer: Informer<Object>,
+    token: CancelToken,
+    /// How many objects the store refused at a time.
+    refused: Arc<Mutex<Vec<usize>>>,
+    /// What the transformer refused: keys, versions and causes.
+    skipped: Arc<Mutex<Vec<(String, String, String)>>>,
+}
+
+impl Bed {
+    fn new(by_index: &[&'static str], by_transformer: &[&'static str]) -> Self {
+        let (system, server) = (System::new(), Server::default());
+        let refused = Arc::new(Mutex::new(Vec::new()));
+        let skipped = Arc::new(Mutex::new(Vec::new()));
+        let (counts, keeps) = (Arc::clone(&refused), Arc::clone(&skipped));
+        let hooks = Hooks {
+            skipped: Arc::new(move |what| {
+                if let Skipped::Refused { key, resource_version, .. } = what {
+                    let cause = std::error::Error::source(what).unwrap();
+                    let cause = cause.source().unwrap_or(cause).to_string();
+                    keeps.lock().push((key.clone(), resource_version.clone(), cause));
+                }
+            }),
+            ..Hooks::default()
+        };
+        let bad: Bad = Arc::new(Mutex::new(by_transformer.to_vec()));
+        let mut builder = Informer::builder(&system, Arc::new(server.clone())).hooks(hooks);
+        if !by_transformer.is_empty() {
+            builder = builder.transform(move |object| {
+                if is_bad(&bad, &object) { Err(Arc::new(NoMetadata)) } else { Ok(object) }
+            });
+        }
+        let informer = builder
+            .refused(Arc::new(move |error| {
+                counts.lock().push(match error {
+                    ApplyError::Batch(error) => error.errors.len(),
+                    ApplyError::Store(_) => 1,
+                });
+            }))
+            .build();
+        let bad: Bad = Arc::new(Mutex::new(by_index.to_vec()));
+        let picky: IndexFunction<Object> =
+            Arc::new(
+                move |object, _| {
+                    if is_bad(&bad, object) { Err(Arc::new(NoMetadata)) } else { Ok(()) }
+                },
+            );
+        informer.store().add_indexers([("picky", picky)]).unwrap();
+        let token = CancelToken::new(&system);
+        Self { server, informer, token, refused, skipped }
+    }
+
+    fn running(&self, look: impl FnOnce()) {
+        struct Ends<'a>(&'a CancelToken);
+        impl Drop for Ends<'_> {
+            fn drop(&mut self) {
+                self.0.cancel();
+            }
+        }
+        std::thread::scope(|scope| {
+            let running = scope.spawn(|| self.informer.run(&self.token));
+            let ends = Ends(&self.token); // also if a test fails
+            look();
+            drop(ends);
+            running.join().unwrap().unwrap();
+        });
+    }
+
+    fn get(&self, key: &str, version: &str) -> Result<Option<String>, NotVisible> {
+        let object = self.informer.get_at_least(key, version, Instant::ZERO)?;
+        Ok(object.map(|it| it.version.clone()))
+    }
+
+    /// Waits until the store has what another key became at a version.
+    fn comes(&self, key: &str, version: &str) {
+        assert!(self.informer.get_at_least(key, version, Instant::NEVER).unwrap().is_some());
+    }
+
+    fn stored(&self) -> Vec<(String, String)> {
+        let list = self.informer.store().list();
+        let mut all: Vec<_> =
+            list.objects().map(|it| (it.name.clone(), it.version.clone())).collect();
+        all.sort();
+        all
+    }
+}
+
+fn lacks<T>(key: &str) -> Result<T, NotVisible> {
+    Err(NotVisible::Refused { key: key.to_owned() })
+}
+
+fn named(all: &[(&str, &str)]) -> Vec<(String, String)> {
+    all.iter().map(|(name, version)| ((*name).to_owned(), (*version).to_owned())).collect()
+}
+
+#[test]
+fn of_a_first_list_is_stored_what_the_store_accepts() {
+    let bed = Bed::new(&["1"], &[]);
+    bed.server.put("bad");
+    bed.server.put("good");
+    let mut reader: Subscription<_> = bed.informer.subscribe();
+    bed.running(|| {
+        assert!(bed.informer.wait_for_sync(Instant::NEVER));
+        reader.next().unwrap();
+        reader.finish();
+        assert!(reader.progress().wait_for_sync(), "the list was told, but for what was refused");
+        assert_eq!(bed.stored(), named(&[("good", "2")]));
+        assert_eq!(bed.get("good", "2"), Ok(Some("2".to_owned())));
+        assert_eq!(bed.get("bad", "2"), lacks("bad"));
+        assert_eq!(bed.informer.list_at_least("2", Instant::ZERO).map(|_| ()), lacks("bad"));
+        while bed.refused.lock().is_empty() {
+            nap(1);
+        }
+        assert_eq!(*bed.refused.lock(), [1]);
+        bed.server.put("bad");
+        bed.comes("bad", "3");
+        assert!(bed.informer.list_at_least("3", Instant::ZERO).is_ok());
+    });
+}
+
+#[test]
+fn a_list_of_which_something_is_refused_still_deletes_and_adds() {
+    let bed = Bed::new(&["4"], &[]);
+    bed.server.put("a");
+    bed.server.put("b");
+    bed.running(|| {
+        assert!(bed.informer.wait_for_sync(Instant::NEVER));
+        bed.server.hold(Some(2));
+        bed.server.delete("b");
+        bed.server.put("a"); // refused
+        bed.server.put("c");
+        bed.server.forget(); // what the stream did not tell comes by a list
+        bed.server.hold(None);
+        bed.comes("c", "5");
+        assert_eq!(bed.stored(), named(&[("a", "1"), ("c", "5")]), "what was known of it stays");
+        assert_eq!(bed.get("a", "3"), Ok(Some("1".to_owned())));
+        assert_eq!(bed.get("a", "4"), lacks("a"));
+        assert_eq!(bed.informer.list_at_least("5", Instant::ZERO).map(|_| ()), lacks("a"));
+    });
+}
+
+#[test]
+fn a_change_that_is_refused_is_not_taken_for_seen() {
+    for (by_index, by_transformer) in [(&["2"][..], &[][..]), (&[], &["2"])] {
+        let bed = Bed::new(by_index, by_transformer);
+        bed.server.put("a");
+        bed.running(|| {
+            assert!(bed.informer.wait_for_sync(Instant::NEVER));
+            let written = bed.server.put("a"); // refused
+            bed.informer.wrote(written.metadata().unwrap()).unwrap();
+            bed.server.put("b");
+            bed.comes("b", "3");
+            assert_eq!(bed.get("a", "1"), Ok(Some("1".to_owned())));
+            assert_eq!(bed.get("a", "2"), lacks("a"));
+            assert_eq!(bed.informer.list_at_least("3", Instant::ZERO).map(|_| ()), lacks("a"));
+            assert_eq!(bed.informer.get_written("a", Instant::ZERO), lacks("a"));
+            assert_eq!(bed.informer.list_written(Instant::ZERO).map(|_| ()), lacks("a"));
+            while bed.refused.lock().is_empty() && bed.skipped.lock().is_empty() {
+                nap(1);
+            }
+            let said = (bed.refused.lock().len(), bed.skipped.lock().clone());
+            let cause = NoMetadata.to_string();
+            if by_index.is_empty() {
+                assert_eq!(said, (0, vec![("a".to_owned(), "2".to_owned(), cause)]));
+            } else {
+                assert_eq!(said, (1, Vec::new()));
+            }
+            let written = bed.server.put("a");
+            let seen = bed.informer.get_at_least("a", &written.version, Instant::NEVER);
+            assert_eq!(seen, Ok(Some(Arc::clone(&written))));
+            assert_eq!(bed.informer.get_written("a", Instant::ZERO), Ok(Some(written)));
+        });
+    }
+}

@@ -1,0 +1,63 @@
+//! What a server should not say: versions that are none, pages without end, streams that end at once.
+
+use std::time::Duration;
+
+use seatrial_core::informer::SourceKind;
+use seatrial_core::informer::reflector::Config;
+
+use super::Happen::{Meet, Remove, Write};
+use super::{Stage, failed, is_stream, setting, some, turns};
+use crate::engine::Engine;
+use crate::reflector::follower::Setting;
+use crate::reflector::server::Trouble::{
+    Bookmark, Breaks, Ends, Foreign, Garbled, PageRepeats, Versionless,
+};
+use crate::reflector::turn::{Asked, Reply, Turned};
+use crate::reflector::{History, Reflector};
+use crate::trial::{Scenario, World, sleeps};
+use seatrial_core::runtime::Runtime;
+
+scenario!(
+    OddVersions,
+    "odd_versions",
+    "changes come without a version, and with one that the server does not understand",
+    |world| {
+        let stage = Stage::new(world, Setting::default(), &[]);
+        stage.happen(&[Meet(Versionless), Write(1), Meet(Foreign)]);
+        stage.sleep(20);
+        stage.happen(&[Meet(Ends), Remove(1)]);
+        stage.sleep(20);
+        stage.happen(&[Meet(Garbled), Write(2)]);
+        stage.sleep(20);
+        stage.happen(&[Meet(Ends), Remove(0)]);
+        stage.stop_at_rest();
+    },
+    |history| {
+        let list = |turn: &Turned| matches!(turn.asked, Asked::List { .. });
+        some(history, |turn| list(turn) && failed(turn, SourceKind::Invalid))
+    }
+);
+
+scenario!(
+    ShortStreams,
+    "short_streams",
+    "streams end soon after they began, again and again, and a page is followed by itself",
+    |world| {
+        let config = Config::default().page_size(1).retry_internal(Duration::from_secs(30));
+        let stage = Stage::new(world, Setting { objects: 2, ..setting(config) }, &[]);
+        stage.sleep(20);
+        let short = [Meet(Ends), Meet(Bookmark(0)), Meet(Ends)];
+        stage.happen(&short);
+        stage.happen(&short);
+        stage.sleep(20);
+        let breaks = Meet(Breaks(SourceKind::Internal));
+        stage.happen(&[breaks, breaks, breaks, Write(1)]);
+        stage.sleep(60);
+        stage.happen(&[Meet(Breaks(SourceKind::Eof)), Meet(PageRepeats), Remove(0)]);
+        stage.stop_at_rest();
+    },
+    |history| {
+        let ended = turns(history).filter(|turn| is_stream(turn) && turn.reply == Reply::Ended);
+        ended.count() >= 3 && some(history, |turn| turn.reply == Reply::Stuck)
+    }
+);
