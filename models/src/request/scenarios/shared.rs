@@ -108,6 +108,10 @@ impl Scenario<Request> for CancelledWithoutAnAnswer {
             event.noted("cancelled").is_some() && before.of.values().any(|call| call.hangs)
         })
     }
+
+    fn cannot_run_on(engine: Engine) -> Option<&'static str> {
+        needs_exact_time(engine)
+    }
 }
 
 /// Two calls take turns at one limiter, and one of them again for its second attempt.
