@@ -11,10 +11,6 @@ use crate::slab::Slot;
 
 use super::later::{Due, Later};
 
-/// How many items one step adds because their time has come, or lets go: what others wait for the
-/// lock must not depend on how many there are.
-pub(super) const AT_ONCE: usize = 64;
-
 /// The state of a delaying queue, without its lock.
 ///
 /// The reference moves due items in a thread of their own. Here every call that could tell the
@@ -55,8 +51,9 @@ impl<K: Key, S: Storage<K>> Delaying<K, S> {
     /// Adds the items whose time has come, in the order of their times (`workqueue:DQ-10`). Every
     /// call does so first, so that its answer is right at the time of the call.
     ///
-    /// A step adds no more than [`AT_ONCE`], or the first caller would keep the lock until all of
-    /// a large number are added. Calls that must know all ask [`is_behind`](Self::is_behind).
+    /// A step adds no more than [`AT_ONCE`](crate::machine::AT_ONCE), or the first caller would keep
+    /// the lock until all of a large number are added. Calls that must know all ask
+    /// [`is_behind`](Self::is_behind).
     #[inline]
     pub(super) fn move_due(&mut self, cx: &mut Cx<'_>) {
         if !self.later.is_empty() {
@@ -66,7 +63,10 @@ impl<K: Key, S: Storage<K>> Delaying<K, S> {
 
     fn move_some(&mut self, cx: &mut Cx<'_>) {
         let by = self.due_by(cx);
-        for due in std::iter::from_fn(|| self.later.pop_due(by)).take(AT_ONCE) {
+        while cx.left_to_move > 0
+            && let Some(due) = self.later.pop_due(by)
+        {
+            cx.left_to_move -= 1;
             self.queue.ripen(due.slot, due.deadline, cx);
         }
     }
@@ -157,8 +157,13 @@ impl<K: Key, S: Storage<K>> Delaying<K, S> {
         if self.is_behind(cx) {
             return false;
         }
-        let some = std::iter::from_fn(|| self.later.pop_any()).take(AT_ONCE);
-        let left: Vec<K> = some.filter_map(|due| self.queue.let_go(due.slot)).collect();
+        let mut left = Vec::new();
+        while cx.left_to_move > 0
+            && let Some(due) = self.later.pop_any()
+        {
+            cx.left_to_move -= 1;
+            left.extend(self.queue.let_go(due.slot));
+        }
         if !left.is_empty() {
             discarded.push(left); // in pieces: one long list would be copied as it grows
         }

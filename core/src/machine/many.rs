@@ -31,7 +31,10 @@ where
         let mut returned = Vec::with_capacity(self.0.len());
         for call in &mut self.0 {
             match call.step(machine, cx) {
-                Step::Done(ret) => returned.push(ret),
+                Step::Done(ret) => {
+                    returned.push(ret);
+                    cx.left_to_move += 1;
+                }
                 Step::Held(_) | Step::Wait { .. } => panic!("a call in a row returns at once"),
             }
         }
@@ -50,7 +53,10 @@ where
         let mut taken = Vec::new();
         while taken.len() < self.most.get() {
             match catch_unwind(AssertUnwindSafe(|| self.call.step(machine, cx))) {
-                Ok(Step::Done(Some(value))) => taken.push(value),
+                Ok(Step::Done(Some(value))) => {
+                    taken.push(value);
+                    cx.left_to_move += 1;
+                }
                 Ok(Step::Done(None)) => break,
                 Ok(Step::Wait { on, until }) if taken.is_empty() => {
                     return Step::Wait { on, until };

@@ -19,6 +19,10 @@ use crate::runtime::{Ambient, Instant, Panic, WallTime};
 pub use many::{Many, UpTo};
 pub use wakes::{CHANNELS, Channel, Wakes};
 
+/// How many items one step makes ready because their time has come: what others wait for the lock
+/// must not depend on how many there are. Several calls in one step make ready one more for each.
+pub const AT_ONCE: usize = 64;
+
 /// The surroundings of a step, and the place where it says whom to wake.
 pub struct Cx<'a> {
     /// Whom the step wakes.
@@ -29,13 +33,22 @@ pub struct Cx<'a> {
     now: Option<Instant>,
     /// The caller was woken, and has taken nothing for that yet.
     woken: bool,
+    /// How many items the step may still make ready because their time has come.
+    pub(crate) left_to_move: usize,
 }
 
 impl<'a> Cx<'a> {
     /// Makes the surroundings of one step.
     #[inline]
     pub fn new(ambient: &'a dyn Ambient) -> Self {
-        Self { wakes: Wakes::default(), left: Vec::new(), ambient, now: None, woken: false }
+        Self {
+            wakes: Wakes::default(),
+            left: Vec::new(),
+            ambient,
+            now: None,
+            woken: false,
+            left_to_move: AT_ONCE,
+        }
     }
 
     /// As [`new`](Self::new), for a caller that may have been woken.

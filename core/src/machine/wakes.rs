@@ -60,8 +60,8 @@ impl Wakes {
     /// ([`SHARES_TIME`](super::Operation::SHARES_TIME)).
     ///
     /// Where every sleeper has a timer of its own, all must look. A
-    /// [`Monitor`](crate::monitor::Monitor), in which one of them holds the timer for the others,
-    /// wakes one more.
+    /// [`Monitor`](crate::monitor::Monitor), in which one thread and one task hold a timer for the
+    /// others, wakes one more of each.
     #[inline]
     pub fn earlier(&mut self, on: Channel) {
         self.put(on, self.raw(on) | EARLIER);
@@ -104,14 +104,22 @@ impl Wakes {
         if raw & EARLIER != 0 { Self::ALL } else { raw }
     }
 
-    /// Returns how many sleepers of a channel are to be woken if one holds the timer for all;
+    /// Returns how many sleepers of a channel are to be woken if none need learn of an earlier time;
     /// [`Wakes::ALL`] for all.
     #[must_use]
-    pub(crate) fn at_least(&self, on: Channel) -> u16 {
+    pub(crate) fn counted(&self, on: Channel) -> u16 {
         match self.raw(on) {
             Self::ALL => Self::ALL,
-            raw => (raw & Self::MOST) + u16::from(raw & EARLIER != 0),
+            raw => raw & Self::MOST,
         }
+    }
+
+    /// Tells whether somebody who sleeps on a channel must learn of an earlier time, beside those
+    /// who are counted.
+    #[must_use]
+    pub(crate) fn is_earlier(&self, on: Channel) -> bool {
+        let raw = self.raw(on);
+        raw != Self::ALL && raw & EARLIER != 0
     }
 
     /// Replaces the number for one channel.
@@ -181,25 +189,25 @@ mod tests {
     }
 
     #[test]
-    fn an_earlier_time_is_for_all_or_for_one_beside_those_who_are_counted() {
-        let of = |wakes: Wakes| (wakes.get(1), wakes.at_least(1));
+    fn an_earlier_time_is_for_all_or_told_beside_those_who_are_counted() {
+        let of = |wakes: Wakes| (wakes.get(1), wakes.counted(1), wakes.is_earlier(1));
         let mut wakes = Wakes::default();
         wakes.earlier(1);
-        assert_eq!((of(wakes), wakes.any(), wakes.get(0)), ((Wakes::ALL, 1), true, 0));
+        assert_eq!((of(wakes), wakes.any(), wakes.get(0)), ((Wakes::ALL, 0, true), true, 0));
         wakes.many(1, 2);
         wakes.earlier(1);
-        assert_eq!(of(wakes), (Wakes::ALL, 3));
-        assert_eq!(of(wakes.and(wakes)), (Wakes::ALL, 5), "it is learned once");
+        assert_eq!(of(wakes), (Wakes::ALL, 2, true));
+        assert_eq!(of(wakes.and(wakes)), (Wakes::ALL, 4, true), "it is learned once");
         wakes.one_less(1);
         wakes.one_less(1);
         wakes.one_less(1);
-        assert_eq!(of(wakes), (Wakes::ALL, 1), "and by somebody who needs no item");
+        assert_eq!(of(wakes), (Wakes::ALL, 0, true), "and by somebody who needs no item");
         let mut all = Wakes::default();
         all.all(1);
-        assert_eq!(of(wakes.and(all)), (Wakes::ALL, Wakes::ALL));
-        assert_eq!(of(all.and(wakes)), (Wakes::ALL, Wakes::ALL));
+        assert_eq!(of(wakes.and(all)), (Wakes::ALL, Wakes::ALL, false));
+        assert_eq!(of(all.and(wakes)), (Wakes::ALL, Wakes::ALL, false));
         wakes.set(1, 4);
-        assert_eq!(of(wakes), (4, 4));
+        assert_eq!(of(wakes), (4, 4, false));
     }
 
     #[test]

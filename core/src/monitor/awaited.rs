@@ -6,7 +6,7 @@ use crate::machine::{Host, Machine, Operation, Wakes};
 use crate::runtime::{Instant, Runtime};
 
 use super::Monitor;
-use super::sleepers::{Sleeper, Stay};
+use super::sleepers::{Kind, Sleeper, Stay};
 use super::step::{Ended, Next, drop_caught};
 
 /// An operation that is stepped whenever it is polled, until it ends.
@@ -27,7 +27,7 @@ pub(super) struct Awaited<'a, O: Operation<M>, M: Machine, R: Runtime, H: Host<M
 impl<'a, O: Operation<M>, M: Machine, R: Runtime, H: Host<M>> Awaited<'a, O, M, R, H> {
     #[inline]
     pub(super) fn new(monitor: &'a Monitor<M, R, H>, op: O) -> Self {
-        Self { monitor, op: Some(op), stay: Stay::default(), alarm: None, last: None }
+        Self { monitor, op: Some(op), stay: Stay::new(Kind::Task), alarm: None, last: None }
     }
 
     pub(super) fn is_asleep(&self) -> bool {

@@ -15,6 +15,12 @@ pub(super) struct Place {
     seat: u32,
 }
 
+impl Place {
+    pub(super) fn ticket(self) -> u64 {
+        self.ticket
+    }
+}
+
 /// A double list in a vector; free seats are a list of their own.
 pub(super) struct Line<T> {
     seats: Vec<Seat<T>>,

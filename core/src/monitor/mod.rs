@@ -16,9 +16,13 @@
 //! the operating system does not run.
 //!
 //! Where all sleepers of a channel wait for the same time
-//! ([`SHARES_TIME`](Operation::SHARES_TIME)), **one of them holds the timer**. When its call is over,
-//! however that comes, one other is woken and looks until when to sleep next. So an item that comes
-//! due wakes two sleepers at most, however many there are.
+//! ([`SHARES_TIME`](Operation::SHARES_TIME)), **one thread and one task hold a timer**. When a
+//! holder's call is over, however that comes, another of its kind is woken and looks until when to
+//! sleep next. So an item that comes due wakes four sleepers at most, however many there are.
+//!
+//! Each kind has its own timer since a task that nobody polls would keep all others asleep beside
+//! due items. That still holds among tasks: while one that holds the timer is not polled, the other
+//! tasks wake only for what somebody adds or hands back. Poll a call to its end, or drop it.
 //!
 //! A thread that has to wait gives its turn to others a few times and looks again before it sleeps
 //! ([`Runtime::TURNS`]). On a busy queue the item then comes sooner than a sleep and a wake-up
@@ -43,7 +47,7 @@ use crate::runtime::{Instant, Runtime};
 
 pub use around::Around;
 pub use call::Call;
-use sleepers::{Sleeper, Sleepers, Stay, Woken};
+use sleepers::{Kind, Sleeper, Sleepers, Stay, Woken};
 use step::{Ended, Next, drop_caught};
 
 /// A machine and its sleepers under one lock.
@@ -174,7 +178,7 @@ struct Thread<R: Runtime> {
 
 impl<R: Runtime> Thread<R> {
     fn new() -> Self {
-        Self { stay: Stay::default(), condvar: None, turns: R::TURNS }
+        Self { stay: Stay::new(Kind::Thread), condvar: None, turns: R::TURNS }
     }
 }
 

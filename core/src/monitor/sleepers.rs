@@ -17,34 +17,42 @@ pub(super) enum Sleeper<R: Runtime> {
     Task(Waker),
 }
 
-/// Where a call sleeps: its channel, its kind and its place in that line.
+/// Where a call sleeps: its channel and its place in the line of its kind.
 #[derive(Clone, Copy)]
 struct Bed {
     on: Channel,
-    kind: usize,
     place: Place,
 }
 
-const THREADS: usize = 0;
-const TASKS: usize = 1;
+/// The two kinds of sleepers.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    Thread,
+    Task,
+}
+
+const KINDS: [Kind; 2] = [Kind::Thread, Kind::Task];
 
 /// What the monitor knows of a call between its steps. A call that was woken keeps it until it has
 /// looked.
 pub(super) struct Stay<R: Runtime> {
+    kind: Kind,
     bed: Option<Bed>,
-    /// The channel whose timer it took, and the number of that timer.
+    /// The channel whose timer it took or was given, and the number of that timer.
     timer: Option<(Channel, u64)>,
     /// The waker of an earlier sleep: foreign code, so dropped without the lock.
     pub(super) spent: Option<Sleeper<R>>,
 }
 
-impl<R: Runtime> Default for Stay<R> {
-    fn default() -> Self {
-        Self { bed: None, timer: None, spent: None }
-    }
-}
-
 impl<R: Runtime> Stay<R> {
+    pub(super) fn new(kind: Kind) -> Self {
+        Self { kind, bed: None, timer: None, spent: None }
+    }
+
+    pub(super) fn kind(&self) -> Kind {
+        self.kind
+    }
+
     pub(super) fn is_asleep(&self) -> bool {
         self.bed.is_some()
     }
@@ -53,8 +61,9 @@ impl<R: Runtime> Stay<R> {
 /// Those who sleep on one channel, in a line for each kind.
 struct Room<R: Runtime> {
     lines: [Line<Sleeper<R>>; 2],
-    /// When the one who holds the timer wakes, and the number of that timer.
-    timer: Option<(u64, Instant)>,
+    /// The timer of each kind: its number, and when the sleeper that holds it wakes. One that was
+    /// woken to look until when it has to sleep holds it until [`Instant::NEVER`].
+    timers: [Option<(u64, Instant)>; 2],
 }
 
 /// All who sleep.
@@ -64,20 +73,25 @@ pub(super) struct Sleepers<R: Runtime> {
     count: u32,
     /// Numbers for places and timers. A place with a lower one is older, whatever the kind.
     tickets: u64,
+    /// The rooms and kinds of which one more must look when to wake next, as bits.
+    must_look: u8,
     /// What foreign code panicked with in steps: foreign values, so dropped without the lock.
     left: Vec<Panic>,
 }
 
 impl<R: Runtime> Sleepers<R> {
     pub(super) fn new() -> Self {
-        let room = || Room { lines: [Line::default(), Line::default()], timer: None };
-        Self { rooms: std::array::from_fn(|_| room()), count: 0, tickets: 0, left: Vec::new() }
+        let rooms = std::array::from_fn(|_| Room {
+            lines: [Line::default(), Line::default()],
+            timers: [None; 2],
+        });
+        Self { rooms, count: 0, tickets: 0, must_look: 0, left: Vec::new() }
     }
 
     /// Tells whether there is something to do once the lock is released.
     #[inline]
     pub(super) fn is_owed(&self, wakes: Wakes) -> bool {
-        (wakes.any() && self.count > 0) || !self.left.is_empty()
+        ((wakes.any() || self.must_look != 0) && self.count > 0) || !self.left.is_empty()
     }
 
     /// Keeps what a step left, until the lock is released.
@@ -90,31 +104,45 @@ impl<R: Runtime> Sleepers<R> {
 
     /// Puts a call to sleep. One that was not woken and sleeps on where it did keeps its place.
     pub(super) fn enter(&mut self, on: Channel, who: Sleeper<R>, stay: &mut Stay<R>) {
-        if let Some(old) = stay.bed.filter(|bed| bed.on == on).and_then(|bed| self.at(bed)) {
+        let bed = stay.bed.filter(|bed| bed.on == on);
+        if let Some(old) = bed.and_then(|bed| self.line(on, stay.kind).at(bed.place)) {
             stay.spent = Some(std::mem::replace(old, who));
             return;
         }
         self.leave(stay);
         self.tickets += 1;
         self.count += 1;
-        let kind = if matches!(who, Sleeper::Task(_)) { TASKS } else { THREADS };
-        let place = self.rooms[usize::from(on)].lines[kind].join(self.tickets, who);
-        stay.bed = Some(Bed { on, kind, place });
+        let ticket = self.tickets;
+        let place = self.line(on, stay.kind).join(ticket, who);
+        stay.bed = Some(Bed { on, place });
     }
 
-    fn at(&mut self, bed: Bed) -> Option<&mut Sleeper<R>> {
-        self.rooms[usize::from(bed.on)].lines[bed.kind].at(bed.place)
+    fn line(&mut self, on: Channel, kind: Kind) -> &mut Line<Sleeper<R>> {
+        &mut self.rooms[usize::from(on)].lines[kind as usize]
     }
 
-    /// Tells whether a call was woken and has not looked since.
-    pub(super) fn was_woken(&mut self, stay: &Stay<R>) -> bool {
-        stay.bed.is_some_and(|bed| self.at(bed).is_none())
+    fn timer(&mut self, on: Channel, kind: Kind) -> &mut Option<(u64, Instant)> {
+        &mut self.rooms[usize::from(on)].timers[kind as usize]
+    }
+
+    /// Tells whether a call was woken and has not looked since. One that was given the timer then
+    /// learns of it.
+    pub(super) fn was_woken(&mut self, stay: &mut Stay<R>) -> bool {
+        let Some(bed) = stay.bed else { return false };
+        if self.line(bed.on, stay.kind).at(bed.place).is_some() {
+            return false;
+        }
+        let ticket = bed.place.ticket();
+        if self.timer(bed.on, stay.kind).is_some_and(|(number, _)| number == ticket) {
+            stay.timer = Some((bed.on, ticket));
+        }
+        true
     }
 
     /// Takes a call out of its line. Returns the channel on which it was woken, if it was.
     pub(super) fn leave(&mut self, stay: &mut Stay<R>) -> Option<Channel> {
         let bed = stay.bed.take()?;
-        let Some(who) = self.rooms[usize::from(bed.on)].lines[bed.kind].leave(bed.place) else {
+        let Some(who) = self.line(bed.on, stay.kind).leave(bed.place) else {
             return Some(bed.on);
         };
         self.count -= 1;
@@ -122,57 +150,68 @@ impl<R: Runtime> Sleepers<R> {
         None
     }
 
-    /// Decides when a call that goes to sleep wakes by itself. Of those who share their time one
-    /// holds the timer: the one that knows the earliest.
+    /// Decides when a call that goes to sleep wakes by itself. Of those of its kind who share their
+    /// time one holds the timer: the one that knows the earliest.
     pub(super) fn time(
         &mut self,
         on: Channel,
         until: Option<Instant>,
         stay: &mut Stay<R>,
     ) -> Option<Instant> {
-        let timer = &mut self.rooms[usize::from(on)].timer;
+        let next = self.tickets + 1;
+        let timer = self.timer(on, stay.kind);
         let is_mine = stay.timer == timer.map(|(number, _)| (on, number));
         match (until, *timer) {
             (None, Some(_)) if is_mine => *timer = None, // there is nothing to wake for
             (Some(until), Some((_, at))) if !is_mine && at <= until => return None,
             (Some(until), _) => {
-                self.tickets += 1;
-                *timer = Some((self.tickets, until));
-                stay.timer = Some((on, self.tickets));
+                *timer = Some((next, until));
+                stay.timer = Some((on, next));
+                self.tickets = next;
             }
             (None, _) => {}
         }
         until
     }
 
-    /// Ends what a call holds beside its place. If that was the timer of a channel, returns that:
-    /// one other there must look when to wake next.
+    /// Ends what a call holds beside its place. Returns the channel whose timer that was.
     pub(super) fn drop_timer(&mut self, stay: &mut Stay<R>) -> Option<Channel> {
         let (on, number) = stay.timer.take()?;
-        let timer = &mut self.rooms[usize::from(on)].timer;
-        timer.take_if(|(held, _)| *held == number).map(|_| on)
+        self.timer(on, stay.kind).take_if(|(held, _)| *held == number).map(|_| on)
+    }
+
+    /// Gives the timer of a kind to the longest sleeper of that kind, with the next wake-ups.
+    pub(super) fn give_timer(&mut self, on: Channel, kind: Kind) {
+        if self.line(on, kind).len() > 0 {
+            self.must_look |= bit(on, kind);
+        }
     }
 
     /// Takes those whom a step named out of their lines, the longest sleepers first. Threads are
     /// notified here; the tasks are the caller's to wake, without the lock.
     #[cold]
     pub(super) fn wake(&mut self, runtime: &R, wakes: Wakes) -> Woken<R> {
-        let left = std::mem::take(&mut self.left);
-        let mut woken = Woken { some: Vec::new(), all: Vec::new(), left };
+        let must_look = take(&mut self.must_look);
+        let mut woken = Woken { some: Vec::new(), all: Vec::new(), left: take(&mut self.left) };
         for (on, room) in (0..).zip(&mut self.rooms) {
-            let count = wakes.at_least(on);
+            let count = wakes.counted(on);
             if count == Wakes::ALL {
-                let tasks = take(&mut room.lines[TASKS]);
+                let tasks = take(&mut room.lines[Kind::Task as usize]);
                 self.count -= tasks.len();
                 woken.all.push(tasks);
             }
             let most = if count == Wakes::ALL { u32::MAX } else { count.into() };
-            for _ in 0..most {
-                let Some(who) = room.pop() else { break };
+            let mut notify = |who| {
                 self.count -= 1;
                 match who {
                     Sleeper::Thread(condvar) => runtime.notify_one(&condvar),
                     Sleeper::Task(waker) => woken.some.push(waker),
+                }
+            };
+            (0..most).map_while(|_| room.pop()).for_each(&mut notify);
+            for kind in KINDS {
+                if wakes.is_earlier(on) || must_look & bit(on, kind) != 0 {
+                    room.pop_as_holder(kind).into_iter().for_each(&mut notify);
                 }
             }
         }
@@ -180,12 +219,17 @@ impl<R: Runtime> Sleepers<R> {
     }
 }
 
+fn bit(on: Channel, kind: Kind) -> u8 {
+    const { assert!(CHANNELS * KINDS.len() <= u8::BITS as usize) };
+    1 << (usize::from(on) * KINDS.len() + kind as usize)
+}
+
 #[cfg(test)]
 impl<R: Runtime> Sleepers<R> {
     /// Counts the threads and the tasks.
     pub(super) fn counts(&self) -> (u32, u32) {
-        let of = |kind: usize| self.rooms.iter().map(|room| room.lines[kind].len()).sum();
-        let counts = (of(THREADS), of(TASKS));
+        let of = |kind| self.rooms.iter().map(|room| room.lines[kind as usize].len()).sum();
+        let counts = (of(Kind::Thread), of(Kind::Task));
         assert_eq!(counts.0 + counts.1, self.count);
         counts
     }
@@ -196,6 +240,16 @@ impl<R: Runtime> Room<R> {
     fn pop(&mut self) -> Option<Sleeper<R>> {
         let [threads, tasks] = &mut self.lines;
         if threads.first() < tasks.first() { threads.pop() } else { tasks.pop() }
+    }
+
+    /// Takes the longest sleeper of a kind out and gives it the timer of that kind, which it holds
+    /// until it has looked when to wake next.
+    fn pop_as_holder(&mut self, kind: Kind) -> Option<Sleeper<R>> {
+        let line = &mut self.lines[kind as usize];
+        let ticket = line.first();
+        let who = line.pop()?;
+        self.timers[kind as usize] = Some((ticket, Instant::NEVER));
+        Some(who)
     }
 }
 

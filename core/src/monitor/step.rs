@@ -45,11 +45,11 @@ impl<M: Machine, R: Runtime, H: Host<M>> Monitor<M, R, H> {
     ) -> Next<'a, O::Ret, H, R> {
         let woken = guard.sleepers.was_woken(stay);
         let (stepped, named) = self.attempt(&mut guard, op, woken);
-        let mut wakes = also.and(named);
+        let wakes = also.and(named);
         match stepped {
             Ok(Step::Done(ret)) => {
                 guard.sleepers.leave(stay);
-                Self::pass_timer_on(&mut guard, stay, &mut wakes);
+                Self::pass_timer_on(&mut guard, stay);
                 self.unlock(guard, wakes);
                 if let Some(spent) = stay.spent.take() {
                     drop_caught(spent);
@@ -129,9 +129,10 @@ impl<M: Machine, R: Runtime, H: Host<M>> Monitor<M, R, H> {
             cx.left.extend(told.err());
             guard.sleepers.keep(cx.left);
         }
+        guard.sleepers.was_woken(stay); // or it might not know that it was given the timer
         let woken_on = guard.sleepers.leave(stay);
         Self::pass_wake_up_on(&mut guard, woken_on, &mut wakes);
-        Self::pass_timer_on(&mut guard, stay, &mut wakes);
+        Self::pass_timer_on(&mut guard, stay);
         self.unlock(guard, wakes);
         if let Some(spent) = stay.spent.take() {
             drop_caught(spent);
@@ -147,13 +148,13 @@ impl<M: Machine, R: Runtime, H: Host<M>> Monitor<M, R, H> {
         }
     }
 
-    /// Has one other look when to wake next, if the call held the timer.
+    /// Has another of its kind look when to wake next, if the call held the timer.
     #[inline]
-    fn pass_timer_on(guard: &mut Guard<'_, H, R>, stay: &mut Stay<R>, wakes: &mut Wakes) {
+    fn pass_timer_on(guard: &mut Guard<'_, H, R>, stay: &mut Stay<R>) {
         if let Some(on) = guard.sleepers.drop_timer(stay)
             && guard.host.passes_on(Passed::Timer)
         {
-            wakes.one(on);
+            guard.sleepers.give_timer(on, stay.kind());
         }
     }
 }

@@ -25,10 +25,6 @@ use super::observer::Observer;
 use super::options::{AddOptions, delay};
 use super::places::{Ready, Waiting};
 
-/// How many entries one step makes ready because their time has come: what others wait for the lock
-/// must not depend on how many there are.
-pub(super) const AT_ONCE: usize = 64;
-
 /// Where callers of `get` sleep.
 pub const GETTERS: Channel = 0;
 
@@ -228,8 +224,9 @@ impl<K: Key, L: Limiter<K>, O: Observer> Prioritized<K, L, O> {
     /// sequences (`workqueue:PQ-18`). Nothing becomes ready after shutdown (`PQ-31`). Every call
     /// does so first, so that what is told of the queue is right whenever somebody calls.
     ///
-    /// A step makes no more than [`AT_ONCE`] ready, so that one call does not keep the lock while a
-    /// large number become ready. Calls that must know all ask [`is_behind`](Self::is_behind).
+    /// A step makes no more than [`AT_ONCE`](crate::machine::AT_ONCE) ready, so that one call does
+    /// not keep the lock while a large number become ready. Calls that must know all ask
+    /// [`is_behind`](Self::is_behind).
     #[inline]
     pub(super) fn move_due(&mut self, cx: &mut Cx<'_>) {
         if !self.waiting.is_empty() {
@@ -238,14 +235,13 @@ impl<K: Key, L: Limiter<K>, O: Observer> Prioritized<K, L, O> {
     }
 
     fn move_some(&mut self, cx: &mut Cx<'_>) {
-        for _ in 0..AT_ONCE {
-            if !self.is_behind(cx) {
-                return;
-            }
-            if let Some(due) = self.waiting.pop() {
-                let sequence = self.next();
-                self.make_ready(Ready { sequence, ..due.ready }, Some(due.until), cx);
-            }
+        while cx.left_to_move > 0
+            && self.is_behind(cx)
+            && let Some(due) = self.waiting.pop()
+        {
+            cx.left_to_move -= 1;
+            let sequence = self.next();
+            self.make_ready(Ready { sequence, ..due.ready }, Some(due.until), cx);
         }
     }
 

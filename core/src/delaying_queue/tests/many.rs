@@ -1,8 +1,7 @@
 //! Many items that are due together: no step does more than its part.
 
 use super::*;
-use crate::delaying_queue::state::AT_ONCE;
-use crate::machine::Step;
+use crate::machine::{AT_ONCE, Many, Step, UpTo};
 use crate::queue::Refresh;
 use crate::runtime::Manual;
 use crate::runtime::bell::poll;
@@ -74,7 +73,7 @@ fn a_shutdown_adds_what_is_due_and_lets_the_rest_go_in_several_steps() {
     let mut queue = due(2 * MANY);
     queue.advance(ms(1) + Duration::from_nanos(u64::from(MANY) - 1));
     let (times, discarded) = steps(&mut queue, ShutDown::new());
-    assert_eq!(times, 4, "two to add and two to let go, before the last of each");
+    assert_eq!(times, 5, "three that add and two that let go, before the last");
     assert!(discarded.iter().all(|some| some.len() <= AT_ONCE));
     let mut gone: Vec<u32> = discarded.into_iter().flatten().collect();
     gone.sort_unstable();
@@ -144,4 +143,20 @@ fn a_drain_that_is_dropped_leaves_no_item_behind() {
     drop(drain);
     assert_eq!(Arc::strong_count(&held), 3, "ours, the consumer's and the queue's");
     assert!(queue.done(taken.0));
+}
+
+#[test]
+fn many_calls_in_one_step_add_one_more_each_and_no_more() {
+    const DUE: u32 = 9 * AT_ONCE as u32;
+    let hashed = |key: u32| Add { key: Some(key), hash: key.into() };
+    let mut queue = due(DUE);
+    queue.advance(ms(5));
+    queue.call(Many((DUE..DUE + 10).map(hashed).collect()));
+    assert_eq!(queue.machine.queue().len(), AT_ONCE + 9 + 10);
+    let most = std::num::NonZeroUsize::new(2 * AT_ONCE).unwrap();
+    let taken = queue.call(UpTo { most, call: Get });
+    assert_eq!(taken.len(), 2 * AT_ONCE, "all that were asked for are due");
+    let left = queue.machine.delayed();
+    queue.call(Many(taken.into_iter().map(|(token, _)| Done(token)).collect()));
+    assert_eq!(left - queue.machine.delayed(), AT_ONCE + most.get() - 1);
 }

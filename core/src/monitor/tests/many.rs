@@ -18,6 +18,16 @@ fn rings<const N: usize>(bells: &[Arc<Bell>; N]) -> [usize; N] {
     std::array::from_fn(|at| bells[at].rings())
 }
 
+/// A thread that takes one item, once it sleeps.
+fn taker(runtime: &Manual, queue: &Arc<DelayingQueue<u8, Manual>>) -> Joined {
+    let (queue, before) = (Arc::clone(queue), runtime.asleep());
+    let thread = runtime.spawn("getter", move || queue.take().map(|(_, key)| key));
+    assert!(runtime.until_asleep(before + 1, PATIENCE));
+    thread
+}
+
+type Joined = <Manual as Runtime>::Join<Option<u8>>;
+
 #[test]
 fn a_task_that_is_polled_for_nothing_keeps_its_place() {
     let queue = WorkQueue::<u8>::new(&System::new());
@@ -146,27 +156,54 @@ fn one_of_the_threads_holds_the_timer_and_passes_it_on_when_it_is_over() {
 }
 
 #[test]
-fn a_holder_that_is_dropped_passes_the_timer_on_to_a_thread_or_a_task() {
+fn a_holder_that_is_dropped_passes_the_timer_on_to_one_of_its_kind() {
     let runtime = Manual::new();
     let queue = Arc::new(DelayingQueue::<u8, _>::new(&runtime));
     (1..=2).for_each(|key| queue.add_after(key, ms(5)));
-    let bells = bells::<2>();
-    let mut holder = Box::pin(queue.take_async());
-    assert!(poll(holder.as_mut(), &bells[0]).is_pending());
-    let thread = {
-        let queue = Arc::clone(&queue);
-        runtime.spawn("getter", move || queue.take().map(|(_, key)| key))
-    };
-    assert!(runtime.until_asleep(1, PATIENCE));
-    let mut other = Box::pin(queue.take_async());
-    assert!(poll(other.as_mut(), &bells[1]).is_pending());
-    assert_eq!(runtime.waiters(), 1);
-    drop(holder);
-    assert!(runtime.until_asleep(1, PATIENCE) && runtime.until_waiting(1, PATIENCE));
+    let bells = bells::<3>();
+    let mut tasks: Vec<_> = bells.iter().map(|_| Box::pin(queue.take_async())).collect();
+    let thread = taker(&runtime, &queue);
+    for (task, bell) in tasks.iter_mut().zip(&bells) {
+        assert!(poll(task.as_mut(), bell).is_pending());
+    }
+    assert_eq!(runtime.waiters(), 2, "a thread and a task");
+    drop(tasks.remove(0));
+    assert_eq!((rings(&bells), runtime.asleep()), ([0, 1, 0], 1), "the thread sleeps on");
+    drop(tasks.remove(0));
+    assert_eq!(rings(&bells), [0, 1, 1], "it was woken, was given the timer, and never looked");
+    assert!(poll(tasks[0].as_mut(), &bells[2]).is_pending());
+    assert!(runtime.until_waiting(2, PATIENCE), "the thread looked as well");
     runtime.advance(ms(5));
     assert_eq!(runtime.join(thread).expect("it does not panic"), Some(1));
-    assert_eq!(rings(&bells), [0, 1], "for the second, or for the timer");
-    assert_eq!(taken(poll(other.as_mut(), &bells[1])), Some(2));
+    assert!(rings(&bells)[2] > 1, "its own time has come");
+    assert_eq!(taken(poll(tasks[0].as_mut(), &bells[2])), Some(2));
+}
+
+#[test]
+fn a_task_that_nobody_polls_keeps_no_thread_asleep_beside_due_items() {
+    for times_known_before in [true, false] {
+        let runtime = Manual::new();
+        let queue = Arc::new(DelayingQueue::<u8, _>::new(&runtime));
+        let add = || (1..=2).for_each(|key| queue.add_after(key, ms(5 * u64::from(key))));
+        if times_known_before {
+            add();
+        }
+        let [bell] = bells::<1>();
+        let mut task = Box::pin(queue.take_async());
+        assert!(poll(task.as_mut(), &bell).is_pending());
+        let threads = [taker(&runtime, &queue), taker(&runtime, &queue)];
+        if !times_known_before {
+            add();
+        }
+        for awake in [1, 2] {
+            let asleep = 3 - awake;
+            assert!(runtime.until_asleep(asleep, PATIENCE) && runtime.until_waiting(1, PATIENCE));
+            runtime.advance(ms(5));
+        }
+        let taken = threads.map(|thread| runtime.join(thread).expect("it does not panic"));
+        assert!(taken == [Some(1), Some(2)] || taken == [Some(2), Some(1)], "{taken:?}");
+        assert!(bell.rings() > 0, "it could have had one");
+    }
 }
 
 #[test]

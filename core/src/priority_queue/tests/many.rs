@@ -1,8 +1,7 @@
 //! Many entries whose time has come together: no step does more than its part.
 
 use super::*;
-use crate::machine::Step;
-use crate::priority_queue::state::AT_ONCE;
+use crate::machine::{AT_ONCE, Step};
 use crate::queue::Refresh;
 use crate::runtime::Manual;
 

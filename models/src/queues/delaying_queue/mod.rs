@@ -7,7 +7,7 @@
 //! | promise | invariant | scenario | a mutant that breaks it |
 //! |---|---|---|---|
 //! | nothing is handed out before its time | `never_early` | `earlier_time` | `ticks_of_ten`, `flush_at_shutdown` |
-//! | no consumer sleeps through a time | `nothing_late` | `earlier_time`, `brought_forward` | `earlier_time_is_not_told`, `last_delay_counts` |
+//! | no consumer sleeps through a time | `nothing_late` | `earlier_time`, `brought_forward`, `busy_executor` | `earlier_time_is_not_told`, `earlier_time_wakes_one`, `last_delay_counts` |
 //! | what was added comes, be it added at once meanwhile | `nothing_lost` | `add_while_delayed` | `add_cancels_delay` |
 //! | what is due when the queue ends comes too | `nothing_lost` | `ends_after_due` | `shutdown_forgets_due`, `drain_forgets_due` |
 //! | an item waits for one time, and comes once for it | `stingy` | `brought_forward` | `one_entry_per_call`, `due_is_not_removed` |
@@ -17,7 +17,7 @@
 //! | the depth told is right, even while nobody calls | `depth_is_told` | `refreshed_while_due` | `refresh_moves_nothing` |
 //! | latency counts from the time of an item | `latency_is_told` | `refreshed_while_due` | `due_counts_from_the_next_call` |
 //! | work counts from the hand-out | `work_is_told` | `refreshed_while_due` | `work_counts_from_its_end` |
-//! | nobody waits until all that are due are added | `steps_are_bounded` | `many_due` | `one_step_adds_all` |
+//! | nobody waits until all that are due are added | `steps_are_bounded` | `many_due`, `batches_of_many_due` | `one_step_adds_all`, `each_of_a_batch_adds_its_part` |
 //! | what is not due at shutdown never comes | `shutdown_is_final` | `shut_down_while_delayed` | `accept_after_shutdown` |
 //! | an item is never processed by two consumers at a time | `never_concurrent` | `due_while_processing` | `due_passes_processing` |
 //! | what becomes due while processed comes once more | `dirty_is_requeued` | `due_while_processing` | `due_lost_while_processing` |
@@ -25,7 +25,7 @@
 //! | a drain does not wait for a time | `drains_return` | `drain_while_delayed` | `drain_waits_for_delayed` |
 //! | shutdown releases every drain that waits | `shutdown_releases_drains` | `drain_released_by_shutdown` | `second_shutdown_is_nothing` |
 //! | shutdown wakes every consumer | `shutdown_wakes_consumers` | `shut_down_while_delayed` | `shutdown_wakes_one` |
-//! | no wake-up is lost | `no_lost_wakeup` | `dropped_getter`, `three_due` | `dropped_getter_swallows_wake`, `due_wakes_nobody` |
+//! | no wake-up is lost | `no_lost_wakeup` | `dropped_getter`, `three_due`, `busy_holder` | `dropped_getter_swallows_wake`, `due_wakes_nobody`, `woken_takes_for_another` |
 
 mod as_queue;
 mod conformance;
@@ -160,6 +160,7 @@ component_tests! {
         done_after_due,
         due_in_batches,
         batch_for_two,
+        batches_of_many_due,
         shut_down_while_delayed,
         drain_while_delayed,
         ends_after_due,
@@ -171,6 +172,7 @@ component_tests! {
         lone_task,
         holder_gives_up,
         busy_executor,
+        busy_holder,
         three_due;
     also: mutants, conformance, fuzz
 }

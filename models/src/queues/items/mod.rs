@@ -2,6 +2,7 @@
 
 pub(crate) mod batches;
 pub(crate) mod listener;
+pub(crate) mod tasks;
 
 use std::collections::hash_map::DefaultHasher;
 use std::hash::BuildHasherDefault;

@@ -6,7 +6,7 @@
 //! | equals come in the order in which they became ready or rose | `equals_in_order` | `raise_among_equals`, `due_together` | `raise_keeps_place`, `due_keeps_place` |
 //! | an item keeps the highest of its priorities | `keeps_the_highest_priority` | `raise_among_equals`, `tried_again` | `last_priority_counts` |
 //! | nothing is handed out before its time | `never_early` | `failed_batch`, `earlier_time` | `delay_leaks` |
-//! | no consumer sleeps through a time | `nothing_late` | `earlier_time`, `brought_forward` | `earlier_time_is_not_told` |
+//! | no consumer sleeps through a time | `nothing_late` | `earlier_time`, `brought_forward`, `busy_executor` | `earlier_time_is_not_told`, `earlier_time_wakes_one` |
 //! | nobody is given what somebody holds | `never_concurrent` | `add_while_held` | `held_is_handed_out` |
 //! | nobody goes to sleep beside an item | `nothing_lost` | `add_while_held`, `due_together` | `held_blocks`, `ready_waits_again` |
 //! | an item is in the queue once | `stingy` | `raise_among_equals` | `one_entry_per_add` |
@@ -19,7 +19,7 @@
 //! | work counts from the hand-out | `work_is_told` | `refreshed_while_due` | `work_counts_from_its_end` |
 //! | every delay is told | `retries_are_told` | `brought_forward` | `retries_are_not_told` |
 //! | shutdown is final | `shutdown_is_final` | `shut_down_while_ready` | `shutdown_drains`, `empty_is_shut_down` |
-//! | no wake-up is lost | `no_lost_wakeup` | `batch_for_two`, `add_while_held` | `batch_wakes_one`, `done_never_wakes` |
+//! | no wake-up is lost | `no_lost_wakeup` | `batch_for_two`, `add_while_held`, `busy_holder` | `batch_wakes_one`, `done_never_wakes`, `woken_takes_for_another` |
 //! | shutdown wakes every consumer | `shutdown_wakes_consumers` | `shut_down_while_ready` | `shutdown_wakes_one` |
 
 mod conformance;
@@ -155,6 +155,7 @@ component_tests! {
         task_and_thread,
         dropped_getter,
         busy_executor,
+        busy_holder,
         three_due;
     also: mutants, conformance, fuzz
 }

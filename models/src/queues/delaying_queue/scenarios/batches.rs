@@ -7,7 +7,7 @@ use std::time::Duration;
 use seatrial_core::delaying_queue::AddAfter;
 use seatrial_core::runtime::Runtime;
 
-use super::{Call, Tried, caller, calls, due, end, millis, queue, some};
+use super::{Call, Tried, caller, calls, due, end, millis, queue, sleep, some};
 use crate::delaying_queue::{DelayingQueue, Event, History};
 use crate::trial::{Scenario, World};
 
@@ -83,3 +83,32 @@ impl Scenario<DelayingQueue> for BatchForTwo {
         })
     }
 }
+
+/// More items are due than one step adds, and calls come in batches.
+pub(super) struct BatchesOfManyDue;
+
+impl Scenario<DelayingQueue> for BatchesOfManyDue {
+    const NAME: &'static str = "batches_of_many_due";
+    const SAYS: &'static str = "more items are due than one step adds, and calls come in batches";
+
+    fn run<R: Runtime>(&self, world: &World<R, DelayingQueue>) {
+        let queue = queue(world);
+        (1..=MANY).for_each(|key| queue.add_after(key, millis(2)));
+        sleep(world, millis(3));
+        let other = caller(world, "other", &queue, |queue| queue.add_all([101, 102, 103]));
+        queue.get_batch(TWO).expect("many are due").done();
+        world.join(other);
+        queue.shut_down();
+    }
+
+    /// The batch comes before anything else has added what is due.
+    fn reaches(history: &History) -> bool {
+        some(history, |before, event| {
+            let adds = matches!(calls(event), Some(Call::AddAll(_)));
+            adds && due(&before.times, event.at).len() == usize::from(MANY)
+        })
+    }
+}
+
+/// More than one step adds, also with one more for each call of a batch.
+const MANY: u8 = 80;

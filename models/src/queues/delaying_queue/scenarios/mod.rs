@@ -15,8 +15,9 @@ use seatrial_core::runtime::Runtime;
 
 use super::as_queue::{apply, due};
 use super::{Call, DelayingQueue, Event, History, Spec};
+use crate::items::tasks::Awaited;
 use crate::items::{
-    Delayed, FixedHasher, Worked, caller, earlier_time, end, millis, once, sleep, three_due, worker,
+    Delayed, FixedHasher, Worked, caller, earlier_time, end, millis, sleep, three_due, worker,
 };
 use crate::trial::{DynScenario, What, World};
 
@@ -31,6 +32,7 @@ pub(super) fn all() -> Vec<Box<dyn DynScenario<DelayingQueue>>> {
         Box::new(times::DoneAfterDue),
         Box::new(batches::DueInBatches),
         Box::new(batches::BatchForTwo),
+        Box::new(batches::BatchesOfManyDue),
         Box::new(ends::ShutDownWhileDelayed),
         Box::new(ends::DrainWhileDelayed),
         Box::new(ends::EndsAfterDue),
@@ -42,6 +44,7 @@ pub(super) fn all() -> Vec<Box<dyn DynScenario<DelayingQueue>>> {
         Box::new(tasks::LoneTask),
         Box::new(tasks::HolderGivesUp),
         Box::new(tasks::BusyExecutor),
+        Box::new(tasks::BusyHolder),
         Box::new(times::ThreeDue),
     ]
 }
@@ -69,6 +72,18 @@ impl<R: Runtime> Worked for Queued<R> {
 impl<R: Runtime> Delayed for Queued<R> {
     fn add_after(&self, item: u8, delay: Duration) {
         self.add_after(item, delay);
+    }
+}
+
+impl<R: Runtime> Awaited for Queued<R> {
+    async fn work_async(&self) -> bool {
+        let Some((token, _)) = self.take_async().await else { return false };
+        self.done(token);
+        true
+    }
+
+    fn add(&self, item: u8) {
+        self.add(item);
     }
 }
 

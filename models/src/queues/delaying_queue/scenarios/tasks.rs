@@ -1,14 +1,15 @@
 //! Consumers that are tasks: they sleep until a time by a timer, and may give up.
 
-use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
 use seatrial_core::delaying_queue::AddAfter;
 use seatrial_core::runtime::Runtime;
 
-use super::{Call, calls, end, millis, once, queue, sleep, some, worker};
-use crate::delaying_queue::{DelayingQueue, History};
+use super::{Call, calls, due, end, millis, queue, some, worker};
+use crate::delaying_queue::{DelayingQueue, History, Ret};
+use crate::engine::Engine;
+use crate::items::tasks::{busy_executor, busy_holder, no_real_hours};
 use crate::trial::{Scenario, What, World};
 
 /// A task and a thread sleep until a time, and an earlier one is given.
@@ -139,7 +140,7 @@ impl Scenario<DelayingQueue> for HolderGivesUp {
     }
 }
 
-/// The executor of a task is busy when the task is woken, and comes back as an item is due.
+/// The executor of a task is busy when the task is woken, and comes back when items are long due.
 pub(super) struct BusyExecutor;
 
 impl Scenario<DelayingQueue> for BusyExecutor {
@@ -148,26 +149,7 @@ impl Scenario<DelayingQueue> for BusyExecutor {
         "a task is woken for an earlier time, its executor runs it late, and a thread sleeps on";
 
     fn run<R: Runtime>(&self, world: &World<R, DelayingQueue>) {
-        let queue = queue(world);
-        let (tried, busy) = (Arc::clone(&queue), world.clone());
-        let task = world.spawn("task", move || {
-            let mut call = pin!(tried.take_async());
-            let taken = match busy.at_once(call.as_mut()) {
-                Some(taken) => taken,
-                None => {
-                    sleep(&busy, millis(5));
-                    busy.runtime().block_on(call)
-                }
-            };
-            if let Some((token, _)) = taken {
-                tried.done(token);
-            }
-        });
-        let thread = once(world, "thread", &queue);
-        sleep(world, millis(1));
-        queue.add_after(1, millis(4));
-        queue.add_after(2, millis(9));
-        end(world, &queue, [task, thread]);
+        busy_executor(world, &queue(world));
     }
 
     /// The task is the longest sleeper when it is woken.
@@ -177,5 +159,28 @@ impl Scenario<DelayingQueue> for BusyExecutor {
                 matches!(calls(event), Some(Call::AddAfter(AddAfter { key: Some(1), .. })));
             gives_one && matches!(before.getters[..], [task, thread] if task < thread)
         })
+    }
+}
+
+/// Busy executors hold the task that has the timer and the one that was woken for an item.
+pub(super) struct BusyHolder;
+
+impl Scenario<DelayingQueue> for BusyHolder {
+    const NAME: &'static str = "busy_holder";
+    const SAYS: &'static str = "a task with a busy executor holds the timer, another takes one of two items, a third waits";
+
+    fn run<R: Runtime>(&self, world: &World<R, DelayingQueue>) {
+        busy_holder(world, &queue(world));
+    }
+
+    /// The one that was woken comes back when the other item is due, and both others sleep.
+    fn reaches(history: &History) -> bool {
+        some(history, |before, event| {
+            let takes = matches!(event.returned(), Some((Call::Get(_), Ret::Get(Some((_, 3))))));
+            takes && due(&before.times, event.at).len() == 1 && before.getters.len() == 3
+        })
+    }
+    fn cannot_run_on(engine: Engine) -> Option<&'static str> {
+        no_real_hours(engine)
     }
 }

@@ -17,8 +17,9 @@ use seatrial_core::runtime::Runtime;
 use super::ledger::Ledger;
 use super::op::Ours;
 use super::{Call, Event, History, PriorityQueue};
+use crate::items::tasks::Awaited;
 use crate::items::{
-    Delayed, FixedHasher, Worked, caller, earlier_time, end, millis, once, sleep, three_due, worker,
+    Delayed, FixedHasher, Worked, caller, earlier_time, end, millis, sleep, three_due, worker,
 };
 use crate::trial::{DynScenario, Ledger as _, What, World};
 
@@ -44,6 +45,7 @@ pub(super) fn all() -> Vec<Box<dyn DynScenario<PriorityQueue>>> {
         Box::new(tasks::TaskAndThread),
         Box::new(tasks::DroppedGetter),
         Box::new(tasks::BusyExecutor),
+        Box::new(tasks::BusyHolder),
         Box::new(times::ThreeDue),
     ]
 }
@@ -83,6 +85,18 @@ impl<R: Runtime> Worked for Queued<R> {
 impl<R: Runtime> Delayed for Queued<R> {
     fn add_after(&self, item: u8, delay: Duration) {
         self.add_after(item, delay);
+    }
+}
+
+impl<R: Runtime> Awaited for Queued<R> {
+    async fn work_async(&self) -> bool {
+        let Some((token, ..)) = self.take_async().await else { return false };
+        self.done(token);
+        true
+    }
+
+    fn add(&self, item: u8) {
+        self.add(item);
     }
 }
 

@@ -1,12 +1,13 @@
 //! Consumers that are tasks, beside consumers that are threads.
 
-use std::pin::pin;
 use std::time::Duration;
 
 use seatrial_core::runtime::Runtime;
 
-use super::{adds, caller, end, millis, once, queue, sleep, some, worker};
-use crate::priority_queue::{History, PriorityQueue};
+use super::{Call, adds, caller, end, queue, some, worker};
+use crate::engine::Engine;
+use crate::items::tasks::{busy_executor, busy_holder, no_real_hours};
+use crate::priority_queue::{History, PriorityQueue, Ret};
 use crate::trial::{Scenario, What, World};
 
 /// A consumer that is a task, and one that is a thread, wait for two items.
@@ -69,7 +70,7 @@ impl Scenario<PriorityQueue> for DroppedGetter {
     }
 }
 
-/// The executor of a task is busy when the task is woken, and comes back as an item is ready.
+/// The executor of a task is busy when the task is woken, and comes back when items are long ready.
 pub(super) struct BusyExecutor;
 
 impl Scenario<PriorityQueue> for BusyExecutor {
@@ -78,26 +79,7 @@ impl Scenario<PriorityQueue> for BusyExecutor {
         "a task is woken for an earlier time, its executor runs it late, and a thread sleeps on";
 
     fn run<R: Runtime>(&self, world: &World<R, PriorityQueue>) {
-        let queue = queue(world);
-        let busy = world.clone();
-        let task = caller(world, "task", &queue, move |queue| {
-            let mut call = pin!(queue.take_async());
-            let taken = match busy.at_once(call.as_mut()) {
-                Some(taken) => taken,
-                None => {
-                    sleep(&busy, millis(5));
-                    busy.runtime().block_on(call)
-                }
-            };
-            if let Some((token, ..)) = taken {
-                queue.done(token);
-            }
-        });
-        let thread = once(world, "thread", &queue);
-        sleep(world, millis(1));
-        queue.add_after(1, millis(4));
-        queue.add_after(2, millis(9));
-        end(world, &queue, [task, thread]);
+        busy_executor(world, &queue(world));
     }
 
     /// The task is the longest sleeper when it is woken.
@@ -105,5 +87,28 @@ impl Scenario<PriorityQueue> for BusyExecutor {
         some(history, |before, event| {
             adds(event, 1) && matches!(before.getters[..], [task, thread] if task < thread)
         })
+    }
+}
+
+/// Busy executors hold the task that has the timer and the one that was woken for an item.
+pub(super) struct BusyHolder;
+
+impl Scenario<PriorityQueue> for BusyHolder {
+    const NAME: &'static str = "busy_holder";
+    const SAYS: &'static str = "a task with a busy executor holds the timer, another takes one of two items, a third waits";
+
+    fn run<R: Runtime>(&self, world: &World<R, PriorityQueue>) {
+        busy_holder(world, &queue(world));
+    }
+
+    /// The one that was woken comes back when the other item is ready, and both others sleep.
+    fn reaches(history: &History) -> bool {
+        some(history, |before, event| {
+            let takes = matches!(event.returned(), Some((Call::Get(_), Ret::Get(Some((_, 3, _))))));
+            takes && before.getters.len() == 3
+        })
+    }
+    fn cannot_run_on(engine: Engine) -> Option<&'static str> {
+        no_real_hours(engine)
     }
 }
