@@ -115,7 +115,8 @@ impl<R: Runtime, H: Host<Tree>> CancelToken<R, H> {
     /// Ends this token and all that descend from it. Sleepers wake and hooks run before it returns.
     /// A token that has ended already keeps its reason.
     ///
-    /// Hooks run one after the other, once all tokens have ended.
+    /// Hooks run one after the other, once all tokens have ended. Of two threads that cancel at once
+    /// each runs some of them, and may return while the other still does.
     ///
     /// # Panics
     /// If a hook does: when all others have run.

@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering;
 use super::operations::{Begin, Cancel, Forget, Leave, Look, Wait};
 use super::state::{Below, ChildId, Ended, Reason, Tree};
 use crate::cancel::CancelToken;
-use crate::machine::Host;
+use crate::machine::{AT_ONCE, Host};
 use crate::monitor::Monitor;
 use crate::runtime::{Atomic, Instant, Runtime};
 
@@ -119,13 +119,13 @@ impl<R: Runtime, H: Host<Tree>> Node<R, H> {
 
 impl<R: Runtime, H: Host<Tree>> Below for Node<R, H> {
     fn end(&self) -> Ended {
-        let ended = self.monitor.call(Cancel);
+        let ended = self.monitor.call(Cancel::default());
         self.learn(ended.reason);
         ended
     }
 
     fn forget(&self) {
-        drop(self.monitor.call(Forget));
+        while self.monitor.call(Forget).len() == AT_ONCE {} // they are dropped without the lock
     }
 }
 

@@ -24,11 +24,17 @@ pub struct Adopt(pub Arc<dyn Below>);
 #[derive(Clone, Debug)]
 pub struct Leave(pub ChildId);
 
-/// Ends the token. The remaining work is done outside the lock.
-#[derive(Clone, Debug)]
-pub struct Cancel;
+/// Ends the token. The remaining work is done outside the lock; it is collected in several steps if
+/// it is long.
+#[derive(Clone, Debug, Default)]
+pub struct Cancel {
+    /// What was collected; filled by the steps.
+    pub ended: Ended,
+    /// The last child that was collected.
+    pub after: Option<usize>,
+}
 
-/// Forgets the children, who have ended as the token has.
+/// Forgets some of the children, who have ended as the token has; none if there are no more.
 #[derive(Clone, Debug)]
 pub struct Forget;
 
@@ -65,7 +71,7 @@ crate::operations! {
         Wait(Wait) -> Option<Reason>,
         Hook(Hook) -> Result<HookId, Reason>,
         Unhook(Unhook) -> Option<Waker>,
-    } valid = Tree::check
+    }
 }
 
 impl Operation<Tree> for Begin {
@@ -89,7 +95,10 @@ impl Operation<Tree> for Leave {
 
 impl Operation<Tree> for Cancel {
     fn step(&mut self, tree: &mut Tree, cx: &mut Cx<'_>) -> Step<Ended> {
-        Step::Done(tree.cancel(cx))
+        if tree.cancel(&mut self.ended, &mut self.after, cx) {
+            return Step::Done(std::mem::take(&mut self.ended));
+        }
+        Step::again(WAITERS)
     }
 }
 

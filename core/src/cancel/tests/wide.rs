@@ -9,9 +9,9 @@ use std::time::Duration;
 
 use super::{SECOND, at};
 use crate::cancel::node::Node;
-use crate::cancel::{Adopt, Cancel, CancelToken, Forget, Reason, Tree, WAITERS, Wait};
-use crate::machine::Wakes;
+use crate::cancel::{Adopt, Cancel, CancelToken, Forget, Hook, Reason, Tree, WAITERS, Wait};
 use crate::machine::by_hand::ByHand;
+use crate::machine::{AT_ONCE, Cx, Operation, Step, Wakes};
 use crate::runtime::bell::{Bell, Breaks, poll};
 use crate::runtime::peeking::Peeking;
 use crate::runtime::{Ambient, Instant, Manual, Runtime, System};
@@ -172,12 +172,35 @@ fn a_second_cancellation_wakes_nobody_and_is_told_the_children_until_they_are_fo
     assert!(token.call(Adopt(Arc::<Node<_, _>>::clone(&below.node))).is_ok());
     assert_eq!(token.call(Forget).len(), 0, "they have not ended");
     assert_eq!(token.waits(Wait { until: Instant::NEVER }), None);
-    assert_eq!(token.call(Cancel).below.len(), 1);
+    assert_eq!(token.call(Cancel::default()).below.len(), 1);
     assert_eq!(token.woken.get(WAITERS), Wakes::ALL);
-    assert_eq!(token.call(Cancel).below.len(), 1);
+    assert_eq!(token.call(Cancel::default()).below.len(), 1);
     assert!(!token.woken.any());
     assert_eq!(token.call(Forget).len(), 1);
-    assert_eq!((token.call(Cancel).below.len(), token.machine.children()), (0, 0));
+    assert_eq!((token.call(Cancel::default()).below.len(), token.machine.children()), (0, 0));
+}
+
+#[test]
+fn a_cancellation_collects_many_children_and_hooks_in_several_steps() {
+    const MANY: usize = 2 * AT_ONCE + 1;
+    let mut token = ByHand::new(Tree::new());
+    let below = CancelToken::new(&Manual::new());
+    for _ in 0..MANY {
+        assert!(token.call(Adopt(Arc::<Node<_, _>>::clone(&below.node))).is_ok());
+        assert!(token.call(Hook(Some(Waker::noop().clone()))).is_ok());
+    }
+    let mut cancel = Cancel::default();
+    for part in 1..=2 {
+        let mut cx = Cx::new(&token.clock);
+        let step = cancel.step(&mut token.machine, &mut cx);
+        assert!(matches!(step, Step::Wait { until: Some(Instant::ZERO), .. }));
+        let collected = (cancel.ended.below.len(), cancel.ended.hooks.len());
+        assert_eq!(collected, (part * AT_ONCE, part * AT_ONCE));
+    }
+    let ended = token.call(cancel);
+    assert_eq!((ended.below.len(), ended.hooks.len()), (MANY, MANY));
+    let forgotten = [(); 4].map(|()| token.call(Forget).len());
+    assert_eq!(forgotten, [AT_ONCE, AT_ONCE, 1, 0]);
 }
 
 #[test]

@@ -226,7 +226,7 @@ impl Host<Tree> for Late {
         }
         clock.advance(Duration::from_secs(10));
         let mut cx = Cx::new(&*clock);
-        drop(Cancel.step(tree, &mut cx));
+        drop(Cancel::default().step(tree, &mut cx));
         op.step(tree, &mut cx)
     }
 
