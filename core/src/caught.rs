@@ -1,11 +1,13 @@
 //! Foreign code that runs in a row: a panic of one keeps none of the others from running.
 
+use std::any::Any;
 use std::mem::forget;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::task::Waker;
 use std::thread::panicking;
 
-use crate::runtime::Panic;
+/// What a thread left behind when it panicked.
+pub type Panic = Box<dyn Any + Send>;
 
 /// Wakes all of them, then passes the first panic on. Call it without a lock.
 ///
@@ -17,15 +19,14 @@ pub(crate) fn wake_all(wakers: impl IntoIterator<Item = Waker>) {
 
 /// Runs something on every value, and returns the first panic.
 pub(crate) fn each<T>(values: impl IntoIterator<Item = T>, run: impl Fn(T)) -> Option<Panic> {
-    let mut first = None;
-    for value in values {
-        if let Err(panic) = catch_unwind(AssertUnwindSafe(|| run(value))) {
-            match first {
-                None => first = Some(panic),
-                Some(_) => discard(panic),
-            }
-        }
-    }
+    first_of(values.into_iter().map(|value| catch_unwind(AssertUnwindSafe(|| run(value))).err()))
+}
+
+/// Returns the first of several panics, and drops the others.
+pub(crate) fn first_of(panics: impl IntoIterator<Item = Option<Panic>>) -> Option<Panic> {
+    let mut panics = panics.into_iter().flatten();
+    let first = panics.next();
+    panics.for_each(discard);
     first
 }
 

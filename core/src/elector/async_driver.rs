@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::future::{Future, poll_fn};
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::{Pin, pin};
 use std::task::Poll;
 
@@ -12,7 +12,7 @@ use crate::machine::{Host, Operation};
 use crate::runtime::{Instant, Panic, Runtime};
 
 use super::Elector;
-use super::driver::{AlreadyRunning, accepted};
+use super::driver::{AlreadyRunning, accepted, ended};
 use super::leadership::Leadership;
 use super::lent::Lent;
 use super::lock::{AsyncLock, StoreError, Stored};
@@ -103,11 +103,8 @@ impl<L: AsyncLock, R: Runtime, H: Host<Election>> Elector<L, R, H> {
         };
         let ran = unless_it_panics(running.drive(first)).await;
         running.is_over = ran.is_ok();
-        running.stop();
-        match (ran, running.broken.take()) {
-            (Err(panic), _) | (Ok(_), Some(panic)) => resume_unwind(panic),
-            (Ok(led), None) => Ok(led),
-        }
+        let stopped = running.stop();
+        ended(ran, running.broken.take(), stopped)
     }
 
     /// As [`attempt`](Self::attempt), awaited.
@@ -241,11 +238,10 @@ impl<L: AsyncLock, R: Runtime, H: Host<Election>, C: AsyncCallbacks<R, H>> Runni
 }
 
 impl<L: AsyncLock, R: Runtime, H: Host<Election>, C: AsyncCallbacks<R, H>> Running<'_, L, R, H, C> {
-    /// Ends the run, once: the leadership, then the work, then the word to everybody.
-    fn stop(&mut self) {
-        if self.lock.is_none() {
-            return;
-        }
+    /// Ends the run, once: the leadership, then the work, then the word to everybody. Returns what
+    /// the stop callback broke with.
+    fn stop(&mut self) -> Option<Panic> {
+        self.lock.as_ref()?;
         drop(self.end.take());
         if !self.is_over {
             let notes = self.elector.ask(Abort);
@@ -255,7 +251,7 @@ impl<L: AsyncLock, R: Runtime, H: Host<Election>, C: AsyncCallbacks<R, H>> Runni
         let work = self.work.take();
         caught::tell(|| drop(work));
         drop(self.lock.take());
-        self.callbacks.stopped_leading();
+        catch_unwind(AssertUnwindSafe(|| self.callbacks.stopped_leading())).err()
     }
 }
 
@@ -264,7 +260,7 @@ impl<L: AsyncLock, R: Runtime, H: Host<Election>, C: AsyncCallbacks<R, H>> Drop
     for Running<'_, L, R, H, C>
 {
     fn drop(&mut self) {
-        self.stop();
+        caught::pass_on(self.stop());
     }
 }
 

@@ -10,7 +10,7 @@ use crate::caught;
 use crate::machine::{Host, Operation};
 use crate::monitor::Monitor;
 use crate::queue::WorkQueue;
-use crate::runtime::Runtime;
+use crate::runtime::{Panic, Runtime};
 
 use super::leadership::Leadership;
 use super::lock::{Call, Lock, Token};
@@ -58,6 +58,19 @@ impl fmt::Display for AlreadyRunning {
 
 impl std::error::Error for AlreadyRunning {}
 
+/// Ends a run: with the first panic of its loop, its work and its stop callback, if there is one.
+pub(super) fn ended(
+    ran: Result<bool, Panic>,
+    work: Option<Panic>,
+    stopped: Option<Panic>,
+) -> Result<bool, AlreadyRunning> {
+    let (led, broken) = ran.map_or_else(|panic| (false, Some(panic)), |led| (led, None));
+    match caught::first_of([broken, work, stopped]) {
+        Some(panic) => resume_unwind(panic),
+        None => Ok(led),
+    }
+}
+
 impl<L: Lock, R: Runtime, H: Host<Election>> Elector<L, R, H> {
     /// Competes for the lease, leads once, and returns when that term is over or the token has
     /// ended (`election:LE-46`). Returns whether it led. Sleeps end with the token at once, and
@@ -68,6 +81,7 @@ impl<L: Lock, R: Runtime, H: Host<Election>> Elector<L, R, H> {
     ///
     /// # Panics
     /// If a call on the lock, the work or the stop callback does; the stop callback has run before.
+    /// Of several panics it is the first.
     /// Work that panics ends the term like a cancellation, so that the lease is freed if the set-up
     /// says so. Work that panics when the run is over does so on its own thread.
     pub fn run<C: Callbacks<R, H>>(
@@ -90,11 +104,8 @@ impl<L: Lock, R: Runtime, H: Host<Election>> Elector<L, R, H> {
         }
         drop(lock);
         self.end_reports();
-        callbacks.stopped_leading();
-        match (ran, broken.close()) {
-            (Err(panic), _) | (Ok(_), Some(panic)) => resume_unwind(panic),
-            (Ok(led), None) => Ok(led),
-        }
+        let stopped = catch_unwind(AssertUnwindSafe(|| callbacks.stopped_leading()));
+        ended(ran, broken.close(), stopped.err())
     }
 
     /// Makes one attempt to acquire or renew, for callers with a loop of their own

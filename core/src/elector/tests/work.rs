@@ -4,10 +4,12 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
 
+use parking_lot::Mutex;
+
 use super::bench::{BEGIN, Bench, CANCEL, stored};
 use super::corners::leads;
 use super::driver::{Log, Store, config, elector, token};
-use crate::cancel::CancelToken;
+use crate::cancel::{CancelToken, OnEnd};
 use crate::elector::work::Passed;
 use crate::elector::{
     AsyncCallbacks, AsyncLock, Call, Callbacks, Config, Elector, Holds, Io, IsLeader, Leadership,
@@ -16,6 +18,7 @@ use crate::elector::{
 };
 use crate::machine::Step;
 use crate::queue::WorkQueue;
+use crate::runtime::bell::Breaks;
 use crate::runtime::{Ambient, Runtime, System};
 
 /// What becomes of the work.
@@ -102,6 +105,61 @@ fn the_end_of_the_work_ends_an_awaited_run() {
         };
         ended_by_its_work(ends, &elector, run, &log);
     }
+}
+
+/// Whatever it does breaks: the work, a hook on its leading token, the stop callback.
+struct AllBreaks(Arc<Log>, Mutex<Option<OnEnd<System>>>);
+
+impl AllBreaks {
+    fn work(&self, leading: &CancelToken<System>) {
+        *self.1.lock() = Some(leading.on_end(Breaks::waker("the hook breaks")));
+        self.0.note("works");
+        panic!("the work breaks");
+    }
+
+    fn stop(&self) {
+        self.0.note("stopped");
+        panic!("the stop callback breaks");
+    }
+}
+
+impl Callbacks<System> for AllBreaks {
+    fn started_leading(&self, leadership: &Leadership<System>) {
+        self.work(&leadership.token());
+    }
+
+    fn stopped_leading(&self) {
+        self.stop();
+    }
+}
+
+struct AllBreaksAwaited(AllBreaks);
+
+impl AsyncCallbacks<System> for AllBreaksAwaited {
+    async fn started_leading(&self, leadership: Leadership<System>) {
+        self.0.work(&leadership.token());
+    }
+
+    fn stopped_leading(&self) {
+        self.0.stop();
+    }
+}
+
+#[test]
+fn of_several_panics_the_first_is_passed_on_and_the_lease_is_freed() {
+    let store: Store = Arc::new(MemoryStore::new(&System::new()));
+    let (elector, log) = (elector(&store, patient()), Log::new());
+    let breaks = || AllBreaks(Arc::clone(&log), Mutex::default());
+    let blocking = Arc::new(breaks());
+    let run = || elector.run(&token(), &blocking).expect("it does not run yet");
+    ended_by_its_work(Ends::Panics, &elector, run, &log);
+    assert_eq!(elector.release(), Ok(true));
+    let awaited = AllBreaksAwaited(breaks());
+    let run = || {
+        let ran = System::new().block_on(elector.run_async(&token(), &awaited));
+        ran.expect("it does not run yet")
+    };
+    ended_by_its_work(Ends::Panics, &elector, run, &log);
 }
 
 /// Says that the work of the first term has ended.
