@@ -4,6 +4,7 @@ use std::convert::Infallible;
 use std::fmt;
 use std::time::Duration;
 
+use crate::metrics::GivenUp;
 use crate::runtime::Panic;
 
 /// What happens to an item that was processed without an error.
@@ -15,7 +16,8 @@ pub enum Action {
     /// It is processed again after a time; its failures are forgotten (`workqueue:CL-9`).
     RequeueAfter(Duration),
     /// It is processed again when the queue's limiter says so, later each time, as after a failure:
-    /// for work that waits for somebody else.
+    /// for work that waits for somebody else. It counts as a retry
+    /// ([`at_most`](super::Policy::at_most)).
     Requeue,
     /// It is processed again with this priority from now on: after a time as
     /// [`RequeueAfter`](Self::RequeueAfter), without one as [`Requeue`](Self::Requeue). A queue
@@ -95,8 +97,8 @@ impl<E> Answer for Result<Action, E> {
 pub struct Attempt<'a>(pub(super) &'a (dyn Fn() -> u32 + Send + Sync));
 
 impl Attempt<'_> {
-    /// Returns the number of the attempt: one, and one more for every failure that the queue's
-    /// limiter has counted since the item was last forgotten.
+    /// Returns the number of the attempt: one, and one more for every failure and every
+    /// [`Action::Requeue`] that the queue's limiter has counted since the item was last forgotten.
     #[must_use]
     pub fn number(&self) -> u32 {
         (self.0)().saturating_add(1)
@@ -157,27 +159,6 @@ pub enum Fate {
     RetryAfter(Duration),
     /// It is not tried again until somebody adds it.
     GivenUp(GivenUp),
-}
-
-/// Why an item is not tried again.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-#[non_exhaustive]
-pub enum GivenUp {
-    /// The error is one that another attempt would not mend.
-    Terminal,
-    /// It failed more often than [`at_most`](super::Policy::at_most) allows.
-    TooOften,
-}
-
-impl GivenUp {
-    /// Returns the reason in the words of metrics.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Terminal => "terminal",
-            Self::TooOften => "too_often",
-        }
-    }
 }
 
 impl fmt::Display for Fate {

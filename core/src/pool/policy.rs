@@ -44,8 +44,10 @@ pub const fn policy<F>(reconciler: F) -> Policy<F> {
 
 impl<F, T> Policy<F, T> {
     /// Gives an item up that has failed after that many retries; its failures are forgotten, and it
-    /// comes back when somebody adds it. The queue's limiter counts the failures: with one that
-    /// counts none, such as a token bucket alone, an item is tried for ever.
+    /// comes back when somebody adds it. The queue's limiter counts the retries: with one that
+    /// counts none, such as a token bucket alone, an item is tried for ever. It counts an item that
+    /// asked for [`Action::Requeue`] as well, so one that waits long for somebody else that way is
+    /// given up at its first error; have it ask for [`Action::RequeueAfter`] instead.
     #[must_use]
     pub fn at_most(self, retries: u32) -> Self {
         Self { max_retries: Some(retries), ..self }

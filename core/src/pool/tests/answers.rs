@@ -280,3 +280,18 @@ fn an_item_that_failed_is_tried_again_although_nobody_can_count_its_failures() {
     }
     assert_eq!(queue.len(), 1);
 }
+
+#[test]
+fn an_item_that_was_requeued_as_often_as_it_may_be_retried_is_given_up_at_its_first_error() {
+    let (runtime, queue) = one_item();
+    let told = Told::default();
+    let decides: Decides = |_, attempt| match attempt {
+        1..=3 => Ok(Action::Requeue),
+        _ => Err("it fails for the first time".into()),
+    };
+    let hear = told.clone();
+    let tell = move |_: &u8, failure: &Failure<&str>| hear.0.lock().push(failure.fate.to_string());
+    let reconcile = policy(deciding(decides)).at_most(3).telling(tell);
+    assert_eq!(attempts(&queue, &runtime, &reconcile).len(), 4);
+    assert_eq!(told.take(), ["it failed too often and is given up"]);
+}
