@@ -3,8 +3,8 @@
 use std::fmt;
 use std::sync::Arc;
 
-use crate::fifo::Transform;
 use crate::runtime::{Runtime, System};
+use crate::store::Transform;
 use crate::store::{Cause, Described, Handle};
 
 use super::list_watch::ListWatch;

@@ -7,11 +7,11 @@ use std::sync::Arc;
 use std::task::Poll;
 
 use crate::cancel::CancelToken;
-use crate::fifo::Intake;
 use crate::monitor::Monitor;
 use crate::ordered_fifo::{Batch, Event, Options, OrderedFifo};
 use crate::runtime::{Runtime, System};
 use crate::slab::Line;
+use crate::store::Intake;
 use crate::store::indexed::{VersionOf, metadata_version};
 use crate::store::{Cause, Described, Handle, IndexedStore, metadata_key};
 

@@ -9,10 +9,11 @@ use std::time::Duration;
 
 use crate::cancel::CancelToken;
 use crate::cancel::until::unless_ended;
-use crate::fifo::{EnqueueError, Queue};
+use crate::events::Queue;
 use crate::informer::list_watch::{ListWatch, Stream};
 use crate::polling::ExponentialDelays;
 use crate::runtime::{Instant, Runtime};
+use crate::store::EnqueueError;
 use crate::store::{Cause, Described, Handle, LastState};
 
 use super::config::Config;

@@ -102,8 +102,7 @@ impl<O: Handle + Described> Reflector<O> {
         &self.position.last
     }
 
-    /// Returns what of the last answer the consumer does not get, or did not take: for whoever is to
-    /// be told.
+    /// Returns what of the last answer the consumer does not get, or did not take, to tell somebody.
     pub fn take_skipped(&mut self) -> Option<Skipped> {
         self.skipped.take()
     }

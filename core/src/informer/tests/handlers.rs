@@ -207,16 +207,22 @@ fn a_slow_handler_is_reported_only_if_many_wait_for_it() {
         let (complain, complaints) = channel();
         let handling = Handling::default().report(move |report| complain.send(report).unwrap());
         let clock = bed.runtime.clone();
+        let (go, gate) = channel::<()>();
         let mut is_first = true;
         let slow = bed
             .informer
             .handle_with(handling, move |_| {
                 if std::mem::take(&mut is_first) {
+                    gate.recv().unwrap(); // all others wait by then
                     clock.advance(Duration::from_millis(100));
                 }
             })
             .unwrap();
         let thread = bed.start();
+        while !bed.informer.has_synced() {
+            std::thread::yield_now();
+        }
+        go.send(()).unwrap();
         assert!(slow.wait_for_sync());
         bed.token.cancel();
         thread.join().unwrap();

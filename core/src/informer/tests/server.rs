@@ -115,9 +115,11 @@ impl Server {
         wakers.into_iter().for_each(Waker::wake);
     }
 
-    /// Ends all streams that are open, with what they have not told forgotten.
+    /// Ends all streams that are open, also those that have told everything, with what they have not
+    /// told forgotten.
     pub(super) fn forget(&self) {
         let mut state = self.0.lock();
+        state.revision += 1; // something else was changed
         state.cut = state.revision;
         Self::wake(state);
     }

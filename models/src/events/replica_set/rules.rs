@@ -41,7 +41,7 @@ pub enum Todo<I> {
     Release,
 }
 
-/// Says what is to be done, in this order. Whoever does it stops at the first request that fails, and
+/// Says what is to be done, in this order. The caller stops at the first request that fails, and
 /// asks again with a newer view. The view must show all that the same process has written before.
 pub fn plan<I: Clone + Ord>(set: Option<&Set<I>>, pods: &[Pod<I>]) -> Vec<Todo<I>> {
     // What we have guarded has no pods any more when it goes: nothing is left to do.

@@ -6,7 +6,7 @@ use seatrial_core::informer::SourceKind;
 
 use super::{Checked, at_every_turn, part};
 use crate::reflector::book::{After, Book};
-use crate::reflector::turn::{Asked, Reply, Told, Why};
+use crate::reflector::turn::{Asked, Reply, Why};
 use crate::reflector::{History, Reflector};
 use crate::trial::Invariant;
 

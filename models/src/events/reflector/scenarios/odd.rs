@@ -44,16 +44,13 @@ scenario!(
     "streams end soon after they began, again and again, and a page is followed by itself",
     |world| {
         let config = Config::default().page_size(1).retry_internal(Duration::from_secs(30));
-        let stage = Stage::new(world, Setting { objects: 2, ..setting(config) }, &[]);
-        stage.sleep(20);
         let short = [Meet(Ends), Meet(Bookmark(0)), Meet(Ends)];
-        stage.happen(&short);
-        stage.happen(&short);
-        stage.sleep(20);
-        let breaks = Meet(Breaks(SourceKind::Internal));
-        stage.happen(&[breaks, breaks, breaks, Write(1)]);
-        stage.sleep(60);
-        stage.happen(&[Meet(Breaks(SourceKind::Eof)), Meet(PageRepeats), Remove(0)]);
+        let breaks = [Meet(Breaks(SourceKind::Internal)); 3];
+        let repeats = [Meet(Breaks(SourceKind::Expired)), Meet(PageRepeats)];
+        let all = [&short[..], &short, &breaks, &repeats].concat();
+        let stage = Stage::new(world, Setting { objects: 2, ..setting(config) }, &all);
+        stage.sleep(120);
+        stage.happen(&[Remove(0)]);
         stage.stop_at_rest();
     },
     |history| {
