@@ -96,4 +96,7 @@ pub mod store;
 #[cfg(doctest)]
 mod book;
 mod caught;
+mod events;
+#[cfg(test)]
+mod every_queue;
 mod slab;

@@ -61,6 +61,7 @@ mod changes;
 pub mod controller;
 pub mod election;
 mod object;
+mod object_ref;
 mod race;
 pub mod shards;
 pub mod watcher;

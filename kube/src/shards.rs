@@ -61,8 +61,8 @@ use seatrial_core::runtime::{Ambient, Tokio};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
-use crate::controller::ObjectRef;
 use crate::election::{ConfigError, LeaderElection, Leadership};
+use crate::object_ref::ObjectRef;
 
 /// How long a replica waits before it asks for one more shard than it leads, for each that it leads.
 /// Others that have just begun come first.

@@ -26,5 +26,11 @@ pub use queues::{delaying_queue, limited_queue, pool, priority_queue, queue};
 pub use stores::{expiring_store, heap, indexed_store, mutation_cache};
 
 pub use seatrial::{
-    by_hand, canary, check, cli, engine, picture, random, report, runner, seam, texts, toy, trial,
+    by_hand, canary, check, cli, engine, picture, random, report, runner, seam, texts, toy,
 };
+
+/// What pages are written with, and the tests that every one of them has.
+pub mod trial {
+    pub use seatrial::component_tests::{self, component_tests};
+    pub use seatrial::trial::*;
+}

@@ -38,7 +38,7 @@ use std::time::Duration;
 use foldhash::fast::SeedableRandomState;
 
 use crate::machine::Host;
-use crate::metrics::Metrics;
+use crate::metrics::{Measured, Metrics};
 use crate::monitor::Monitor;
 use crate::queue::{Add, Deliver, Done, DoneKey, DrainUntil, Fifo, Finished, Get, Key, Len};
 use crate::queue::{ShuttingDown, Storage, Token, Work, batch_calls};
@@ -258,6 +258,19 @@ where
 
     fn done_all(&self, tokens: Vec<Token>) -> usize {
         Self::done_all(self, tokens)
+    }
+}
+
+impl<K, R, S, B, H> Measured for DelayingQueue<K, R, S, B, H>
+where
+    K: Key + Hash,
+    R: Runtime,
+    S: Storage<K>,
+    B: BuildHasher + Send + Sync + 'static,
+    H: Host<Delaying<K, S>>,
+{
+    fn refresh_metrics(&self, every: Duration) {
+        Self::refresh_metrics(self, every);
     }
 }
 

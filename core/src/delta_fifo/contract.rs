@@ -1,8 +1,9 @@
 //! The DeltaFIFO as one of the queues of objects.
 
-use crate::fifo::{Closed, EnqueueError, Queue};
+use crate::events::{Closed, Queue};
 use crate::machine::Host;
 use crate::runtime::Runtime;
+use crate::store::EnqueueError;
 use crate::store::{Handle, Key, KnownObjects, LastState};
 
 use super::{DeltaFifo, DeltaQueue, Popped};

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::ops::Deref;
 
-use crate::store::LastState;
+use crate::store::{Handle, Hashed, Intake, Key, KeyError, LastState};
 
 /// One change of an object. It carries the state after the change (`cache:DF-4`).
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -18,6 +18,22 @@ pub enum Delta<K, O> {
     Replaced(O),
     /// The object is known and shown again: a resync, or a list where the two are not told apart.
     Sync(O),
+}
+
+impl<K: Key, O: Handle> Intake<K, O> {
+    /// Returns the key of a change's object (`cache:KY-10`).
+    ///
+    /// # Errors
+    /// The key function refused the object.
+    pub fn key_of_delta(&self, delta: &Delta<K, O>) -> Result<Hashed<K>, KeyError> {
+        match delta {
+            Delta::Deleted(last) => self.key_of_last_state(last),
+            Delta::Added(object)
+            | Delta::Updated(object)
+            | Delta::Replaced(object)
+            | Delta::Sync(object) => self.key(object),
+        }
+    }
 }
 
 /// What kind of change a [`Delta`] is.

@@ -42,11 +42,12 @@ use std::error::Error;
 use std::fmt;
 use std::sync::Arc;
 
-use crate::fifo::{EnqueueError, Intake, Listed, SlowHook};
+use crate::events::SlowHook;
 use crate::machine::Host;
 use crate::monitor::Monitor;
 use crate::runtime::{Runtime, System};
 use crate::store::{Cause, Handle, Hashed, Key, KeyError, KnownObjects, LastState, NothingKnown};
+use crate::store::{EnqueueError, Intake, Listed};
 
 pub use delta::{Delta, DeltaKind, Deltas};
 pub use state::Popped;

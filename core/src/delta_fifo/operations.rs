@@ -1,7 +1,7 @@
 //! The calls on a DeltaFIFO, each one critical section per step.
 
-use crate::fifo::{EnqueueError, Keyed};
 use crate::machine::{Cx, Operation, Step};
+use crate::store::{EnqueueError, Keyed};
 use crate::store::{Handle, Hashed, Key, KnownObjects, LastState};
 
 use super::state::{DeltaQueue, Left, POPPERS, Popped, SYNC};

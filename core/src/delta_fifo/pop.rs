@@ -1,6 +1,6 @@
 //! Taking what is next, by threads and by tasks.
 
-use crate::fifo::{AfterPop, Closed, Taken, Taking};
+use crate::events::{AfterPop, Closed, Taken, Taking};
 use crate::machine::Host;
 use crate::runtime::Runtime;
 use crate::store::{Handle, Key, KnownObjects};

@@ -15,8 +15,9 @@
 
 use std::fmt;
 
-use crate::fifo::{Keyed, SyncLatch};
+use crate::events::SyncLatch;
 use crate::machine::{Channel, Wakes};
+use crate::store::Keyed;
 use crate::store::{Handle, Hashed, Key, KeyHasher, KeySet, KnownObjects, LastState, NothingKnown};
 
 use super::pending::Pending;

@@ -25,15 +25,11 @@
 //! they have succeeded. [`Queue`] is what all of them offer.
 
 mod contract;
-mod intake;
 mod items;
-mod latch;
 mod operations;
 mod options;
-mod outcome;
 mod pop;
 mod state;
-mod taking;
 
 #[cfg(test)]
 mod tests;
@@ -45,12 +41,9 @@ use crate::monitor::Monitor;
 use crate::runtime::{Runtime, System};
 use crate::store::{Cause, Handle, Hashed, Key, KeyError, LastState};
 
-pub use contract::Queue;
-pub use intake::{Intake, KeyFunction, Keyed, Listed, Transform};
-pub use latch::SyncLatch;
+pub use crate::events::{AfterPop, Closed, Queue, SlowHook, SlowProcessing, SyncLatch};
+pub use crate::store::{EnqueueError, Intake, KeyFunction, Keyed, Listed, Transform};
 pub use options::Options;
-pub(crate) use outcome::Stopwatch;
-pub use outcome::{AfterPop, Closed, EnqueueError, SlowHook, SlowProcessing};
 pub use state::Popped;
 
 for_harness! {
@@ -60,7 +53,6 @@ for_harness! {
     };
     use state::{FifoQueue, POPPERS, SYNC};
 }
-pub(crate) use taking::{Taken, Taking};
 
 /// The queue of newest objects. Shared by reference or in an `Arc`.
 ///

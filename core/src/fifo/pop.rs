@@ -1,11 +1,11 @@
 //! Taking what is next, by threads and by tasks.
 
+use crate::events::{Taken, Taking};
 use crate::machine::Host;
 use crate::runtime::Runtime;
 use crate::store::{Handle, Key};
 
 use super::{AddIfAbsent, AfterPop, Closed, Fifo, FifoQueue, Pop, Popped, Processed};
-use super::{Taken, Taking};
 
 impl<K, O> Taken for Popped<K, O> {
     fn left(&self) -> usize {

@@ -42,7 +42,7 @@ use foldhash::fast::SeedableRandomState;
 use crate::delaying_queue::{AddAfter, Drain, Retries, ShutDown};
 use crate::limiter::{DefaultLimiter, Limiter, default_controller};
 use crate::machine::Host;
-use crate::metrics::Metrics;
+use crate::metrics::{Measured, Metrics};
 use crate::monitor::Monitor;
 use crate::queue::{Add, Deliver, Done, DoneKey, DrainUntil, Fifo, Finished, Get, Key, Len};
 use crate::queue::{ShuttingDown, Storage, Token, Work, batch_calls};
@@ -320,6 +320,20 @@ where
 
     fn done_all(&self, tokens: Vec<Token>) -> usize {
         Self::done_all(self, tokens)
+    }
+}
+
+impl<K, R, L, S, B, H> Measured for LimitedQueue<K, R, L, S, B, H>
+where
+    K: Key + Hash,
+    R: Runtime,
+    L: Limiter<K>,
+    S: Storage<K>,
+    B: BuildHasher + Send + Sync + 'static,
+    H: Host<Limited<K, L, S>>,
+{
+    fn refresh_metrics(&self, every: Duration) {
+        Self::refresh_metrics(self, every);
     }
 }
 

@@ -8,9 +8,8 @@ use std::time::Duration;
 
 use ::metrics::{Counter, Gauge, Histogram, counter, gauge, histogram};
 
+use super::{GivenUp, Label};
 use super::{Provider, Sink};
-use crate::pool::GivenUp;
-use crate::priority_queue::Label;
 
 /// The reference's buckets, for recorders that want to be told (`workqueue:MX-4`).
 pub const BUCKETS: [f64; 12] = [1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1e0, 1e1, 1e2, 1e3];

@@ -46,6 +46,7 @@
 mod busy;
 #[cfg(feature = "metrics")]
 pub mod facade;
+mod figures;
 mod meter;
 #[cfg(feature = "prometheus-client")]
 pub mod prometheus;
@@ -57,10 +58,8 @@ use std::fmt;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use crate::pool::GivenUp;
-use crate::priority_queue::{Figures, Label};
-
 pub(crate) use busy::Busy;
+pub use figures::{Figures, GivenUp, Label};
 pub(crate) use meter::Meter;
 pub use updater::{EVERY, Measured, Updater};
 

@@ -30,9 +30,8 @@ use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::Registry;
 
+use super::{GivenUp, Label};
 use super::{Provider, Sink};
-use crate::pool::GivenUp;
-use crate::priority_queue::Label;
 
 type Labels = [(&'static str, String); 1];
 /// The name of a queue, and a priority if it has priorities.

@@ -1,16 +1,9 @@
 //! A thread that tells how much is unfinished.
 
 use std::fmt;
-use std::hash::{BuildHasher, Hash};
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::delaying_queue::{Delaying, DelayingQueue};
-use crate::limited_queue::{Limited, LimitedQueue};
-use crate::limiter::Limiter;
-use crate::machine::Host;
-use crate::priority_queue::{Observer, Prioritized, PriorityQueue};
-use crate::queue::{Key, Queue, Storage, WorkQueue};
 use crate::runtime::Runtime;
 
 /// How often the reference refreshes the gauges.
@@ -20,60 +13,6 @@ pub const EVERY: Duration = Duration::from_millis(500);
 pub trait Measured: Send + Sync + 'static {
     /// Says it so often, until the queue is shut down.
     fn refresh_metrics(&self, every: Duration);
-}
-
-impl<K, R, S, B, H> Measured for WorkQueue<K, R, S, B, H>
-where
-    K: Key + Hash,
-    R: Runtime,
-    S: Storage<K>,
-    B: BuildHasher + Send + Sync + 'static,
-    H: Host<Queue<K, S>>,
-{
-    fn refresh_metrics(&self, every: Duration) {
-        Self::refresh_metrics(self, every);
-    }
-}
-
-impl<K, R, S, B, H> Measured for DelayingQueue<K, R, S, B, H>
-where
-    K: Key + Hash,
-    R: Runtime,
-    S: Storage<K>,
-    B: BuildHasher + Send + Sync + 'static,
-    H: Host<Delaying<K, S>>,
-{
-    fn refresh_metrics(&self, every: Duration) {
-        Self::refresh_metrics(self, every);
-    }
-}
-
-impl<K, R, L, S, B, H> Measured for LimitedQueue<K, R, L, S, B, H>
-where
-    K: Key + Hash,
-    R: Runtime,
-    L: Limiter<K>,
-    S: Storage<K>,
-    B: BuildHasher + Send + Sync + 'static,
-    H: Host<Limited<K, L, S>>,
-{
-    fn refresh_metrics(&self, every: Duration) {
-        Self::refresh_metrics(self, every);
-    }
-}
-
-impl<K, R, L, O, B, H> Measured for PriorityQueue<K, R, L, O, B, H>
-where
-    K: Key + Hash,
-    R: Runtime,
-    L: Limiter<K>,
-    O: Observer,
-    B: BuildHasher + Send + Sync + 'static,
-    H: Host<Prioritized<K, L, O>>,
-{
-    fn refresh_metrics(&self, every: Duration) {
-        Self::refresh_metrics(self, every);
-    }
 }
 
 /// A thread that says every half second how much of a queue is unfinished, until the queue is shut

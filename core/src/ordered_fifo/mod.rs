@@ -44,11 +44,12 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::delta_fifo::Verb;
-use crate::fifo::{EnqueueError, Intake, Keyed, SlowHook};
+use crate::events::SlowHook;
 use crate::machine::Host;
 use crate::monitor::Monitor;
 use crate::runtime::{Runtime, System};
 use crate::store::{Cause, Handle, Hashed, Key, KeyError, KnownObjects, LastState, NothingKnown};
+use crate::store::{EnqueueError, Intake, Keyed};
 
 pub use batch::Batch;
 pub use event::{Bookmark, Event, Snapshot};

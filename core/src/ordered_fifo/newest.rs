@@ -3,7 +3,8 @@
 use hashbrown::HashTable;
 
 use crate::delta_fifo::Delta;
-use crate::store::{Hashed, spread};
+use crate::slab::spread;
+use crate::store::Hashed;
 
 /// Newest changes, in the order in which their keys first appeared.
 pub(super) struct Newest<'a, K, O> {

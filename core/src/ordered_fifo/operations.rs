@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use crate::delta_fifo::{Delta, Verb};
-use crate::fifo::{EnqueueError, Keyed};
 use crate::machine::{Cx, Operation, Step};
+use crate::store::{EnqueueError, Keyed};
 use crate::store::{Handle, Hashed, Key, KnownObjects, LastState};
 
 use super::state::{OrderedQueue, POPPERS, Popped, SYNC};

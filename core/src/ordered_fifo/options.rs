@@ -3,7 +3,7 @@
 use std::fmt;
 use std::num::NonZeroUsize;
 
-use crate::fifo::SlowHook;
+use crate::events::SlowHook;
 use crate::store::NothingKnown;
 
 /// How lists and resyncs go through the queue (`cache:RF-4`).

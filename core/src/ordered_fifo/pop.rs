@@ -1,6 +1,6 @@
 //! Taking what is next, by threads and by tasks, one by one or together.
 
-use crate::fifo::{Closed, Taken, Taking};
+use crate::events::{Closed, Taken, Taking};
 use crate::machine::{Host, Operation};
 use crate::runtime::Runtime;
 use crate::store::{Handle, Key, KnownObjects};

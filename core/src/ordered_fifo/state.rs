@@ -14,9 +14,10 @@
 use std::fmt;
 
 use crate::delta_fifo::Delta;
-use crate::fifo::{EnqueueError, Intake, Keyed, SyncLatch};
+use crate::events::SyncLatch;
 use crate::machine::{Channel, Wakes};
 use crate::slab::Line;
+use crate::store::{EnqueueError, Intake, Keyed};
 use crate::store::{Handle, Hashed, Key, KeyError, KeySet, KnownObjects, LastState, NothingKnown};
 
 use super::newest::Newest;

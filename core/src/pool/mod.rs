@@ -63,7 +63,8 @@ use std::time::Duration;
 use crate::cancel::CancelToken;
 use crate::runtime::Runtime;
 
-pub use answer::{Action, Answer, Attempt, Cause, Failure, Fate, Fault, GivenUp};
+pub use crate::metrics::GivenUp;
+pub use answer::{Action, Answer, Attempt, Cause, Failure, Fate, Fault};
 pub use deciding::{Deciding, deciding};
 pub use policy::{Policy, Silent, Tell, policy};
 pub use reconcile::Reconcile;

@@ -5,10 +5,11 @@ use std::time::Duration;
 
 use crate::caught::{self, discard};
 use crate::limited_queue::Outcome;
+use crate::metrics::GivenUp;
 use crate::runtime::Panic;
 
 use super::Source;
-use super::answer::{Action, Answer, Attempt, Cause, Failure, Fate, Fault, GivenUp};
+use super::answer::{Action, Answer, Attempt, Cause, Failure, Fate, Fault};
 use super::span::Span;
 
 /// Processes items on threads. A function `Fn(&K) -> impl Answer`, for example one that returns a

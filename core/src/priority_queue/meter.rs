@@ -1,12 +1,10 @@
 //! The figures of a priority queue, by priority (`workqueue:PQ-37` to `PQ-41`).
 
 use std::collections::BTreeSet;
-use std::fmt;
-use std::time::Duration;
 
 use crate::caught::kept;
 use crate::machine::Cx;
-use crate::metrics::Busy;
+use crate::metrics::{Busy, Figures, Label};
 use crate::runtime::Instant;
 use crate::slab::{Slot, Sparse};
 
@@ -14,56 +12,6 @@ use super::Observer;
 
 /// How many distinct priorities get a label of their own; later ones share one (`workqueue:PQ-41`).
 const MOST_LABELS: usize = 25;
-
-/// What an entry is counted under. As text it is the value of the label `priority`.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum Label {
-    /// Its priority.
-    Priority(i32),
-    /// One of too many to tell apart.
-    Other,
-}
-
-impl fmt::Display for Label {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Priority(priority) => priority.fmt(f),
-            Self::Other => f.write_str("exceeded_cardinality_limit"), // the reference's word
-        }
-    }
-}
-
-/// Where figures go: a metrics library of your choice. Called under the queue's lock, so it must
-/// not call back (`workqueue:CV-6`). A panic is dropped: the call on the queue has happened,
-/// and later figures are told.
-pub trait Figures: Send + 'static {
-    /// One more entry is ready under this label. Libraries without labels count it as it is.
-    fn more(&mut self, label: Label);
-
-    /// One entry less is ready under this label.
-    fn less(&mut self, label: Label);
-
-    /// An entry became ready.
-    fn added(&mut self) {}
-
-    /// An entry was handed out; it had been ready for so long.
-    fn latency(&mut self, ready: Duration) {
-        let _ = ready;
-    }
-
-    /// An item is done; it had been in processing for so long.
-    fn work(&mut self, took: Duration) {
-        let _ = took;
-    }
-
-    /// An item was given a delay.
-    fn retried(&mut self) {}
-
-    /// How long what is in processing has been there, summed up and at most (`workqueue:MX-10`).
-    fn unfinished(&mut self, sum: Duration, longest: Duration) {
-        let _ = (sum, longest);
-    }
-}
 
 /// Turns what a queue tells into figures, with the queue's clock (`workqueue:PQ-34`).
 #[derive(Clone, Debug)]

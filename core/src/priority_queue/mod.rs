@@ -22,6 +22,7 @@
 //! Other than the rate-limiting queue, this one stops at once: after shutdown nothing is handed
 //! out any more, whatever is left (`workqueue:PQ-31`).
 
+mod measured;
 mod meter;
 mod observer;
 mod operations;
@@ -49,7 +50,8 @@ use crate::queue::{Deliver, Done, DoneKey, Finished, Key, Len, Refresh, ShutDown
 use crate::runtime::{Instant, Runtime, System};
 use crate::slab::hasher;
 
-pub use meter::{Figures, Label, Meter};
+pub use crate::metrics::{Figures, Label};
+pub use meter::Meter;
 pub use observer::Observer;
 pub use options::AddOptions;
 

@@ -61,17 +61,16 @@ mod stream;
 mod work;
 
 #[cfg(test)]
-mod every_queue;
-#[cfg(test)]
 mod tests;
 
 use std::fmt;
 use std::hash::{BuildHasher, Hash};
+use std::time::Duration;
 
 use foldhash::fast::SeedableRandomState;
 
 use crate::machine::Host;
-use crate::metrics::Metrics;
+use crate::metrics::{Measured, Metrics};
 use crate::monitor::Monitor;
 use crate::runtime::{Runtime, System};
 use crate::slab::hasher;
@@ -304,6 +303,19 @@ where
 
     fn done_all(&self, tokens: Vec<Token>) -> usize {
         Self::done_all(self, tokens)
+    }
+}
+
+impl<K, R, S, B, H> Measured for WorkQueue<K, R, S, B, H>
+where
+    K: Key + Hash,
+    R: Runtime,
+    S: Storage<K>,
+    B: BuildHasher + Send + Sync + 'static,
+    H: Host<Queue<K, S>>,
+{
+    fn refresh_metrics(&self, every: Duration) {
+        Self::refresh_metrics(self, every);
     }
 }
 

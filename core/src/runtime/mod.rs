@@ -24,12 +24,12 @@ mod tokio;
 #[cfg(test)]
 mod tests;
 
-use std::any::Any;
 use std::future::Future;
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 use std::task::Waker;
 
+pub use crate::caught::Panic;
 pub use atomic::Atomic;
 pub use manual::{Manual, ManualCondvar, ManualTimer};
 pub use system::System;
@@ -63,9 +63,6 @@ pub trait Ambient: Send + Sync {
         (self.entropy() >> 11) as f64 / (1_u64 << 53) as f64
     }
 }
-
-/// What a thread left behind when it panicked.
-pub type Panic = Box<dyn Any + Send>;
 
 /// Locks, condition variables, atomic numbers, time, threads and randomness.
 ///

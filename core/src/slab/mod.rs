@@ -31,6 +31,12 @@ pub(crate) use table::{Stands, Table};
 
 const NONE: u32 = u32::MAX;
 
+/// Spreads a stored hash over the 64 bits that a hash table wants.
+#[inline]
+pub(crate) fn spread(hash: u32) -> u64 {
+    u64::from(hash).wrapping_mul(0x9E37_79B9_7F4A_7C15)
+}
+
 /// An item's place; stays the same as long as the item is held.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub struct Slot(pub(crate) u32);

@@ -8,7 +8,7 @@
 
 use hashbrown::HashTable;
 
-use crate::store::spread;
+use super::spread;
 
 /// How many items a piece holds on average, at most.
 const MOST: usize = 512;

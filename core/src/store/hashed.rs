@@ -11,7 +11,7 @@ use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
 
 use crate::runtime::Ambient;
-use crate::slab::Item;
+use crate::slab::{Item, spread};
 
 /// The hash function of one store or queue, keyed from the runtime's entropy: objects are named
 /// by strangers, who must not be able to make them collide.
@@ -93,12 +93,6 @@ impl<K: fmt::Debug> fmt::Debug for Hashed<K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.key.fmt(f)
     }
-}
-
-/// Spreads a stored hash over the 64 bits that a hash table wants.
-#[inline]
-pub(crate) fn spread(hash: u32) -> u64 {
-    u64::from(hash).wrapping_mul(0x9E37_79B9_7F4A_7C15)
 }
 
 /// A set of keys whose hashes are known; `H` is a [`Hashed`] or a reference to one.

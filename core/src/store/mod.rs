@@ -21,6 +21,7 @@ mod handle;
 mod hashed;
 pub mod heap;
 pub mod indexed;
+mod intake;
 mod key;
 mod known;
 pub mod lister;
@@ -34,10 +35,11 @@ pub(crate) mod tests;
 
 pub use expiring::{ExpiringStore, Expiry, TimeToLive};
 pub use handle::{Handle, Key};
+pub(crate) use hashed::KeySet;
 pub use hashed::{Hashed, KeyHasher};
-pub(crate) use hashed::{KeySet, spread};
 pub use heap::{HeapError, KeyedHeap};
 pub use indexed::{IndexedStore, Snapshot, index_by, index_by_one};
+pub use intake::{EnqueueError, Intake, KeyFunction, Keyed, Listed, Transform};
 pub(crate) use key::join;
 pub use key::{
     Cause, Described, ExplicitKey, KeyError, MalformedKey, Metadata, NoMetadata, ObjectName,

@@ -41,7 +41,6 @@
 //! Queue metrics go to the provider of the process
 //! ([`set_provider`](seatrial_core::metrics::set_provider)), under the kind's name.
 
-mod object_ref;
 mod queue;
 mod source;
 mod worker;
@@ -70,7 +69,7 @@ use crate::object::Object;
 use crate::shards::Shard;
 use crate::watcher::{Config, informer};
 
-pub use object_ref::ObjectRef;
+pub use crate::object_ref::ObjectRef;
 pub use seatrial_core::informer::Predicate;
 pub use seatrial_core::pool::Action;
 

@@ -1,7 +1,8 @@
 //! The components that a program tries.
 
-use crate::cli::ExtraCommand;
+use crate::command::ExtraCommand;
 use crate::conformance::Conformance;
+use crate::report::Report;
 use crate::trial::Subject;
 
 /// Components under trial. A crate of your own makes one for its own scenarios.
@@ -25,6 +26,11 @@ impl Catalogue {
     #[must_use]
     pub const fn new(program: &'static str, subjects: &'static [&'static dyn Subject]) -> Self {
         Self { program, subjects, traces: &[], commands: &[], built_from: None }
+    }
+
+    /// Makes the empty report of this program, with the commit that it checks.
+    pub(crate) fn report(&self, seed: u64) -> Report {
+        Report::of(self.program, self.built_from, seed)
     }
 
     /// Goes through all that says how recorded traces are replayed.

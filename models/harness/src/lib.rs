@@ -20,6 +20,7 @@ pub mod canary;
 pub mod catalogue;
 pub mod check;
 pub mod cli;
+pub mod command;
 pub mod component_tests;
 pub mod conformance;
 pub mod engine;

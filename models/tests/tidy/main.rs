@@ -9,11 +9,13 @@
 //! | `museum` | real defects and the mutants that put them back name each other |
 //! | `fleet` | the jobs of other machines agree with the exit codes |
 //! | `harness` | it knows nothing of our components, and no module of it uses one above |
+//! | `circles` | no modules of a crate use each other in a circle |
 //! | `links` | links between pages lead somewhere, and the book lists its pages |
 //! | `components` | every component has its files, every file its place |
 //!
 //! Each check is a function that returns complaints, and is shown to complain.
 
+mod circles;
 mod components;
 mod components_doubts;
 mod fleet;
@@ -138,6 +140,15 @@ fn the_harness_knows_nothing_of_our_components() {
     assert!(its.clone().count() > 100, "the harness has more sources");
     assert_none(&its.clone().flat_map(harness::parts_used).collect::<Vec<_>>());
     assert_none(&its.flat_map(harness::upward).collect::<Vec<_>>());
+}
+
+#[test]
+fn no_modules_use_each_other_in_a_circle() {
+    let sources = tree::sources();
+    for folder in ["core/src/", "models/harness/src/", "models/sim/src/", "kube/src/"] {
+        assert!(sources.iter().any(|file| file.path.starts_with(folder)), "{folder} has sources");
+        assert_none(&circles::circles(folder, &sources));
+    }
 }
 
 #[test]

@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// One text file.
+#[derive(Clone)]
 pub(crate) struct File {
     /// Its path from the root, with `/`.
     pub(crate) path: String,

@@ -1,5 +1,6 @@
 //! Ends, bad input and foreign code that fails.
 
+use crate::events::Stopwatch;
 use std::sync::OnceLock;
 use std::time::Duration;
 

@@ -1,7 +1,7 @@
 //! The calls on a store whose objects expire, each one critical section.
 
-use crate::fifo::Keyed;
 use crate::machine::{Cx, Operation, Step};
+use crate::store::Keyed;
 use crate::store::{Handle, Hashed, Key};
 
 use super::state::ExpiringObjects;

@@ -4,9 +4,9 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::fifo::Keyed;
 use crate::runtime::Instant;
 use crate::slab::{Slab, Slot};
+use crate::store::Keyed;
 use crate::store::{Handle, Hashed, Key};
 
 /// Tells how long objects last. It is asked under the store's lock and must not call the store.

@@ -30,10 +30,10 @@ use std::error::Error;
 use std::fmt;
 use std::sync::Arc;
 
-use crate::fifo::{Intake, Keyed};
 use crate::machine::Host;
 use crate::monitor::Monitor;
 use crate::runtime::{Runtime, System};
+use crate::store::{Intake, Keyed};
 
 use super::{Cause, Handle, Hashed, Key, KeyError};
 

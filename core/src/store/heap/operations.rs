@@ -1,7 +1,7 @@
 //! The calls on a keyed heap, each one critical section per step.
 
-use crate::fifo::Keyed;
 use crate::machine::{Cx, Operation, Step};
+use crate::store::Keyed;
 use crate::store::{Handle, Hashed, Key, KeyError};
 
 use super::HeapError;

@@ -1,7 +1,7 @@
 //! What lies under the readers' lock. No foreign code runs in here but clones of keys and handles.
 
-use crate::fifo::Keyed;
 use crate::slab::Table;
+use crate::store::Keyed;
 use crate::store::{Handle, Hashed, Key, KeyHasher};
 
 use super::index::{Index, Values};

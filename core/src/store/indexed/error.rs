@@ -4,7 +4,7 @@ use std::error::Error;
 use std::fmt;
 use std::sync::Arc;
 
-use crate::fifo::EnqueueError;
+use crate::store::EnqueueError;
 use crate::store::{Cause, KeyError};
 
 /// An object was not stored. Nothing has changed.

@@ -40,8 +40,8 @@ mod tests;
 use std::fmt;
 use std::sync::Arc;
 
-use crate::fifo::Intake;
 use crate::runtime::{Runtime, System};
+use crate::store::Intake;
 
 use super::{Cause, Described, Handle, Hashed, Key, KeyError, LastState};
 

@@ -6,7 +6,8 @@ use std::sync::Arc;
 use hashbrown::HashTable;
 
 use crate::runtime::Runtime;
-use crate::store::{Handle, Key, KeyError, KnownObjects, LookupFailed, spread};
+use crate::slab::spread;
+use crate::store::{Handle, Key, KeyError, KnownObjects, LookupFailed};
 
 use super::content::Content;
 use super::index::{IndexFunction, Value, Values};

@@ -6,7 +6,8 @@ use std::sync::Arc;
 
 use hashbrown::HashTable;
 
-use crate::store::{Handle, Hashed, Key, KeyHasher, spread};
+use crate::slab::spread;
+use crate::store::{Handle, Hashed, Key, KeyHasher};
 
 use super::IndexFailed;
 use super::index::{Index, IndexFunction, Values};

@@ -9,8 +9,8 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::fifo::KeyFunction;
 use crate::runtime::{Runtime, System};
+use crate::store::KeyFunction;
 use crate::store::indexed::{IndexError, IndexFailed, IndexFunction};
 use crate::store::lru::{self, LruCache};
 use crate::store::{

@@ -12,10 +12,10 @@ use seatrial_core::runtime::Runtime;
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::component_tests::component_tests;
 use crate::engine::Engine;
 use crate::trial::{
-    Component, DynScenario, HistoryOf, Invariant, MachineOf, Scenario, Simulation, Violation,
-    World, component_tests,
+    Component, DynScenario, HistoryOf, Invariant, MachineOf, Scenario, Simulation, Violation, World,
 };
 
 /// The broken counter, as a component.

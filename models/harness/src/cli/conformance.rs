@@ -21,7 +21,7 @@ pub(super) fn conformance(
     check_reports(&arguments.reports)?;
     let began = Instant::now();
     let all: Vec<Conformance> = catalogue.conformance().collect();
-    let mut report = Report::of(catalogue, 0);
+    let mut report = catalogue.report(0);
     let mut unknown = Unknown::default();
     if arguments.paths.is_empty() {
         for conformance in &all {

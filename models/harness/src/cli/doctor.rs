@@ -9,7 +9,7 @@ use super::output::{colour, print};
 use crate::canary::Canary;
 use crate::catalogue::Catalogue;
 use crate::engine::Engine;
-use crate::report::{Colour, Report, Summary};
+use crate::report::{Colour, Summary};
 use crate::runner::Share;
 use crate::trial::{Budget, Plan, StopAt, subject};
 
@@ -104,7 +104,7 @@ fn temporary_folder() -> Finding {
 }
 
 fn commit(catalogue: &Catalogue) -> Finding {
-    match Report::of(catalogue, 0).commit {
+    match catalogue.report(0).commit {
         unknown if unknown == "unknown" => Lacks(
             "reports will not name it: build inside the repository or set SEATRIAL_COMMIT".into(),
         ),

@@ -32,43 +32,13 @@ use std::process::ExitCode;
 use clap::{ArgMatches, CommandFactory as _, FromArgMatches as _};
 
 use crate::catalogue::Catalogue;
-use crate::report::Colour;
+use crate::command::{DIVERGED, USAGE};
 
 use args::{Arguments, ColorChoice, Command};
 
+pub use crate::command::{ExtraCommand, Failure, Outcome};
 pub use args::Printed;
 pub use output::print;
-
-/// A command that a catalogue adds to those that every command line has.
-#[derive(Clone, Copy, Debug)]
-pub struct ExtraCommand {
-    /// Returns its name, its help and its arguments.
-    pub definition: fn() -> clap::Command,
-    /// Runs it on its arguments, and returns the exit code.
-    pub run: fn(&ArgMatches, Colour) -> Outcome,
-}
-
-/// An answer that is not a report: one line that says what to do, and an exit code.
-#[derive(Debug)]
-pub struct Failure {
-    message: String,
-    code: u8,
-}
-
-/// The exit code of wrong usage.
-const USAGE: u8 = 2;
-/// The exit code of a replay that went another way.
-const DIVERGED: u8 = 102;
-
-impl Failure {
-    /// The command line asks for something that cannot be done: says what to do instead.
-    pub fn usage(message: impl Into<String>) -> Self {
-        Self { message: message.into(), code: USAGE }
-    }
-}
-
-/// What a command comes to: an exit code, or a failure.
-pub type Outcome = Result<u8, Failure>;
 
 /// Runs the command line of a catalogue on the arguments of this process.
 pub fn main(catalogue: &Catalogue) -> ExitCode {

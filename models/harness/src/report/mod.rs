@@ -28,7 +28,6 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::catalogue::Catalogue;
 use crate::engine::Engine;
 use crate::engine::Left;
 use crate::outcome::Expect;
@@ -282,8 +281,7 @@ impl Report {
     }
 
     /// Makes the empty report of a program, with the commit that it checks.
-    pub(crate) fn of(catalogue: &Catalogue, seed: u64) -> Self {
-        let Catalogue { program, built_from, .. } = *catalogue;
+    pub(crate) fn of(program: &str, built_from: Option<&'static str>, seed: u64) -> Self {
         Self { program: program.to_owned(), commit: commit::of(built_from), ..Self::new(seed) }
     }
 }

@@ -92,7 +92,7 @@ impl Request {
 
     /// Makes the report that the results are filled into.
     fn report(&self, catalogue: &Catalogue, command: &str, shard: Shard) -> Report {
-        let mut report = Report::of(catalogue, self.seed);
+        let mut report = catalogue.report(self.seed);
         report.partition = self.share.partition;
         report.parts.push(self.part(command, shard));
         report

@@ -15,7 +15,7 @@ pub(crate) fn replay_report(
     witness: &Witness,
     replayed: &Replayed,
 ) -> Report {
-    let mut report = Report::of(catalogue, 0);
+    let mut report = catalogue.report(0);
     report.parts.push(Part::whole("replay", 1));
     if let Some(subject) = catalogue.subject(&witness.component) {
         report.rows = rows(subject, witness, replayed);

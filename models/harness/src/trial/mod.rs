@@ -16,7 +16,6 @@ mod subject;
 mod witness;
 
 pub use crate::author::*;
-pub use crate::component_tests::{self, component_tests};
 pub use crate::engine::{Left, NEVER_PANICS, Observed, TERMINATES};
 pub use crate::outcome::*;
 pub(crate) use case::Case;

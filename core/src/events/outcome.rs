@@ -6,7 +6,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::runtime::{Ambient, Instant};
-use crate::store::{Cause, KeyError};
 
 /// The queue is closed and everything in it has been handed out (`cache:QU-2`, `QU-3`).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -19,39 +18,6 @@ impl fmt::Display for Closed {
 }
 
 impl Error for Closed {}
-
-/// Why an object did not get into a queue.
-#[derive(Clone, Debug)]
-pub enum EnqueueError {
-    /// The key function refused it.
-    Key(KeyError),
-    /// The transformer refused it.
-    Transform(Cause),
-}
-
-impl fmt::Display for EnqueueError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Key(error) => error.fmt(f),
-            Self::Transform(_) => f.write_str("transforming the object"),
-        }
-    }
-}
-
-impl Error for EnqueueError {
-    fn source(&self) -> Option<&(dyn Error + 'static)> {
-        match self {
-            Self::Key(error) => error.source(),
-            Self::Transform(cause) => Some(&**cause),
-        }
-    }
-}
-
-impl From<KeyError> for EnqueueError {
-    fn from(error: KeyError) -> Self {
-        Self::Key(error)
-    }
-}
 
 /// What becomes of an entry after it was processed.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]

@@ -1,19 +1,51 @@
-//! What happens to an object before a queue takes its lock.
+//! What happens to an object before a queue or a store takes its lock.
 
+use std::error::Error;
 use std::fmt;
 use std::sync::Arc;
 
-use crate::delta_fifo::Delta;
 use crate::runtime::Ambient;
-use crate::store::{Cause, Handle, Hashed, Key, KeyError, KeyHasher, LastState};
 
-use super::EnqueueError;
+use super::{Cause, Handle, Hashed, Key, KeyError, KeyHasher, LastState};
 
 /// Changes an object before anybody else sees it (`cache:DF-23`). It must not change the key.
 pub type Transform<O> = Arc<dyn Fn(O) -> Result<O, Cause> + Send + Sync>;
 
 /// Names an object. Deterministic and without side effects (`cache:KY-1`).
 pub type KeyFunction<K, O> = Arc<dyn Fn(&O) -> Result<K, Cause> + Send + Sync>;
+
+/// Why an object did not get into a queue or a store.
+#[derive(Clone, Debug)]
+pub enum EnqueueError {
+    /// The key function refused it.
+    Key(KeyError),
+    /// The transformer refused it.
+    Transform(Cause),
+}
+
+impl fmt::Display for EnqueueError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Key(error) => error.fmt(f),
+            Self::Transform(_) => f.write_str("transforming the object"),
+        }
+    }
+}
+
+impl Error for EnqueueError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match self {
+            Self::Key(error) => error.source(),
+            Self::Transform(cause) => Some(&**cause),
+        }
+    }
+}
+
+impl From<KeyError> for EnqueueError {
+    fn from(error: KeyError) -> Self {
+        Self::Key(error)
+    }
+}
 
 /// The key function, the transformer and the hash function of one queue.
 #[derive(Clone)]
@@ -99,20 +131,6 @@ impl<K: Key, O: Handle> Intake<K, O> {
         match last {
             LastState::Final(object) => self.key(object),
             LastState::Tombstone(tombstone) => Ok(self.hasher.hashed(tombstone.key.clone())),
-        }
-    }
-
-    /// Returns the key of a change's object (`cache:KY-10`).
-    ///
-    /// # Errors
-    /// The key function refused the object.
-    pub fn key_of_delta(&self, delta: &Delta<K, O>) -> Result<Hashed<K>, KeyError> {
-        match delta {
-            Delta::Deleted(last) => self.key_of_last_state(last),
-            Delta::Added(object)
-            | Delta::Updated(object)
-            | Delta::Replaced(object)
-            | Delta::Sync(object) => self.key(object),
         }
     }
 

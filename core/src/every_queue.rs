@@ -6,10 +6,10 @@ use std::sync::Arc;
 use std::task::{Context, Waker};
 use std::time::Duration;
 
-use super::Deliver;
 use crate::delaying_queue::DelayingQueue;
 use crate::limited_queue::LimitedQueue;
 use crate::priority_queue::PriorityQueue;
+use crate::queue::Deliver;
 use crate::queue::WorkQueue;
 use crate::runtime::bell::{Bell, poll};
 use crate::runtime::{Ambient as _, Runtime, System};

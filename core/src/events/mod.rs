@@ -1,0 +1,13 @@
+//! What all queues of objects share: what they offer, how their calls end, when the first list has
+//! been processed, and how the next entry is taken.
+
+mod contract;
+mod latch;
+mod outcome;
+mod taking;
+
+pub use contract::Queue;
+pub use latch::SyncLatch;
+pub(crate) use outcome::Stopwatch;
+pub use outcome::{AfterPop, Closed, SlowHook, SlowProcessing};
+pub(crate) use taking::{Taken, Taking};

@@ -1,0 +1,94 @@
+//! No circle of imports between the modules of a crate: each can be read with those below it alone.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::tree::File;
+
+/// Which modules of a crate each module names, by their names at the crate's root.
+type Uses = BTreeMap<String, BTreeSet<String>>;
+
+/// Complains about every module of the crate in `folder` that is used by what it uses itself.
+pub(crate) fn circles(folder: &str, files: &[File]) -> Vec<String> {
+    let uses = uses(folder, files);
+    let reaches = |from: &String| {
+        let (mut seen, mut next) = (BTreeSet::new(), vec![from]);
+        while let Some(module) = next.pop() {
+            for used in uses.get(module).into_iter().flatten() {
+                if seen.insert(used) {
+                    next.push(used);
+                }
+            }
+        }
+        seen
+    };
+    let mut complaints = Vec::new();
+    for module in uses.keys().filter(|module| reaches(module).contains(module)) {
+        let back = uses[module].iter().filter(|used| reaches(used).contains(module));
+        for used in back {
+            complaints.push(format!("{folder}: {module} uses {used}, which uses {module} again"));
+        }
+    }
+    complaints
+}
+
+fn uses(folder: &str, files: &[File]) -> Uses {
+    let inside = |file: &File| {
+        let path = file.path.strip_prefix(folder)?;
+        let is_test = path.contains("/tests/") || path.ends_with("tests.rs");
+        (!is_test).then(|| path.split(['/', '.']).next().unwrap_or_default().to_owned())
+    };
+    let modules: BTreeSet<String> = files.iter().filter_map(inside).collect();
+    let mut uses = Uses::new();
+    for file in files {
+        let Some(module) = inside(file).filter(|module| module != "lib" && module != "main") else {
+            continue;
+        };
+        let all = uses.entry(module.clone()).or_default();
+        let named = named(&file.text).into_iter();
+        all.extend(named.filter(|name| *name != module && modules.contains(name)));
+    }
+    // What only tests are made of may use everything.
+    uses.retain(|module, _| !is_for_tests(folder, module, files));
+    uses
+}
+
+/// Tells whether the root of a crate includes a module in tests only.
+fn is_for_tests(folder: &str, module: &str, files: &[File]) -> bool {
+    let root = files.iter().find(|file| file.path == format!("{folder}lib.rs"));
+    root.is_some_and(|root| root.text.contains(&format!("#[cfg(test)]\nmod {module};")))
+}
+
+/// The modules that the shipped part of a source names behind `crate::`.
+fn named(text: &str) -> Vec<String> {
+    let shipped = text.split("#[cfg(test)]\nmod ").next().unwrap_or_default();
+    let code = shipped.lines().filter(|line| !line.trim_start().starts_with("//"));
+    let code: String = code.collect::<Vec<_>>().join("\n");
+    let mut names = Vec::new();
+    for (at, _) in code.match_indices("crate::") {
+        let rest = &code[at + "crate::".len()..];
+        let is_own = !code[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_' || c == '$');
+        let path: String = rest.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
+        if is_own && !path.is_empty() {
+            names.push(path);
+        }
+    }
+    names
+}
+
+#[test]
+fn a_circle_is_noticed_and_a_test_makes_none() {
+    let file = |path: &str, text: &str| File { path: path.to_owned(), text: text.to_owned() };
+    let line = [
+        file("c/lib.rs", "#[cfg(test)]\nmod all;\n"),
+        file("c/a/mod.rs", "use crate::b::B;\n#[cfg(test)]\nmod tests { use crate::c::C; }\n"),
+        file("c/a/tests/x.rs", "use crate::c::C;\n"),
+        file("c/b.rs", "/// See crate::a.\nfn f() { crate::c::f() }\n"),
+        file("c/c.rs", "use std::fmt;\n"),
+        file("c/all.rs", "use crate::a::A;\n"),
+    ];
+    assert_eq!(circles("c/", &line), [""; 0]);
+    let mut circle = line.to_vec();
+    circle.push(file("c/c/more.rs", "use crate::a::A;\n"));
+    let complaints = circles("c/", &circle);
+    assert_eq!(complaints.len(), 3, "{complaints:?}");
+}
