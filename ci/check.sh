@@ -27,3 +27,5 @@ RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --all-features --quie
 # As docs.rs shows it: no link may lead to what only a checker sees.
 RUSTDOCFLAGS="-D warnings" cargo doc --package seatrial-core --no-deps --quiet \
   --features http,metrics,prometheus-client,stream,tokio,tracing
+echo "== what is public"
+ci/public-items.sh

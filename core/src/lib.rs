@@ -3,8 +3,6 @@
 //! | part | what it is |
 //! |---|---|
 //! | [`runtime`] | the one seam: locks, time, threads, randomness; [`runtime::System`] is the real one |
-//! | [`machine`] | pure state and steps, without lock or clock |
-//! | [`monitor`] | the one shell that puts a machine under a lock and lets callers sleep |
 //! | [`queue`] | the de-duplicating work queue |
 //! | [`delaying_queue`] | the same with items that are added later |
 //! | [`limited_queue`] | the same with failed items that come back when a limiter says so |
@@ -50,9 +48,10 @@
 //! Everything is generic over [`runtime::Runtime`]. The same source runs on real threads and under
 //! checkers that explore its schedules; this crate knows none of them and carries no hook for one.
 //!
-//! The feature `harness` makes public what such a checker needs: the operations and states of every part, so
-//! that it can step them one by one, record them, or put a changed machine behind the lock
-//! (`with_host`). A program that uses the parts does without it.
+//! Every part that waits is pure state and steps, without lock or clock (`machine`), under the one shell
+//! that puts it under a lock and lets callers sleep (`monitor`). The feature `harness` makes both public,
+//! with the operations and states of every part, so that a checker can step them one by one, record them,
+//! or put a changed machine behind the lock (`with_host`). A program that uses the parts does without it.
 
 // What only a checker names is reachable with the feature alone.
 #![cfg_attr(not(feature = "harness"), allow(unreachable_pub, dead_code))]
@@ -70,6 +69,18 @@ macro_rules! for_harness {
     };
 }
 
+// For checkers: public with the feature `harness`, the crate's own without it.
+#[cfg(not(feature = "harness"))]
+mod machine;
+#[cfg(feature = "harness")]
+pub mod machine;
+#[cfg(not(feature = "harness"))]
+mod monitor;
+#[cfg(feature = "harness")]
+pub mod monitor;
+#[cfg(not(feature = "harness"))]
+pub(crate) use machine::operations;
+
 pub mod cancel;
 pub mod channel;
 pub mod delaying_queue;
@@ -79,9 +90,7 @@ pub mod fifo;
 pub mod informer;
 pub mod limited_queue;
 pub mod limiter;
-pub mod machine;
 pub mod metrics;
-pub mod monitor;
 pub mod ordered_fifo;
 pub mod parallel;
 pub mod polling;

@@ -32,6 +32,7 @@ pub enum AfterPop {
 
 /// Processing took long while others waited (`cache:QU-21`).
 #[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub struct SlowProcessing {
     /// The key of the entry, of the first one in a batch.
     pub key: String,

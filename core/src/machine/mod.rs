@@ -17,6 +17,8 @@ mod wakes;
 use crate::runtime::{Ambient, Instant, Panic, WallTime};
 
 pub use many::{Many, UpTo};
+#[cfg(not(feature = "harness"))]
+pub(crate) use operations::operations;
 pub use wakes::{CHANNELS, Channel, Wakes};
 
 /// How many items one step makes ready because their time has come: what others wait for the lock

@@ -40,7 +40,7 @@
 /// `[K: Key, S: Storage<K>]`. The first parameters that the operations themselves carry are named
 /// again after a semicolon, `[K: Key, S: Storage<K>; K]`; without it they carry all. A machine
 /// that checks itself says `valid = path::to::check` after the braces.
-#[macro_export]
+#[cfg_attr(feature = "harness", macro_export)]
 macro_rules! operations {
     ($g:tt $m:ty : $op:ident, $ret:ident { $($v:ident($t:ty) -> $r:ty),+ $(,)? } $(valid = $valid:expr)?) => {
         $crate::operations! { @params $g $g $m, $op, $ret { $($v($t) -> $r),+ } [$($valid)?] }
@@ -111,3 +111,6 @@ macro_rules! operations {
         }
     };
 }
+
+#[cfg(not(feature = "harness"))]
+pub(crate) use operations;

@@ -45,8 +45,10 @@ use std::sync::Arc;
 use crate::machine::{Channel, Host, Machine, Operation, Wakes};
 use crate::runtime::{Instant, Runtime};
 
-pub use around::Around;
-pub use call::Call;
+for_harness! {
+    use around::Around;
+    use call::Call;
+}
 use sleepers::{Kind, Sleeper, Sleepers, Stay, Woken};
 use step::{Ended, Next, drop_caught};
 

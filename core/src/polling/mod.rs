@@ -51,6 +51,7 @@ pub use until::{backoff_until, forever, jitter_until, non_sliding_until, until};
 
 /// Why an attempt did not come to an end of its own (`workqueue:WT-27`).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[non_exhaustive]
 pub enum Interrupted {
     /// There were no attempts left, or the time of a poll without a token of its own was over.
     TimedOut,

@@ -112,6 +112,7 @@ impl fmt::Debug for Attempt<'_> {
 }
 
 /// What went wrong in an attempt.
+#[non_exhaustive]
 pub enum Cause<E> {
     /// Processing returned an error.
     Error(E),

@@ -16,6 +16,7 @@ pub type KeyFunction<K, O> = Arc<dyn Fn(&O) -> Result<K, Cause> + Send + Sync>;
 
 /// Why an object did not get into a queue or a store.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub enum EnqueueError {
     /// The key function refused it.
     Key(KeyError),

@@ -11,6 +11,7 @@ const DEPTH_MAX: usize = 10_000;
 
 /// Why a text is no election record.
 #[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub struct JsonError {
     /// Where, counted in bytes.
     pub at: usize,

@@ -199,6 +199,7 @@ impl<K: Key, O: Handle, R: Runtime, H: Host<HeapQueue<K, O>>> fmt::Debug for Key
 
 /// Why a call on a heap failed.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub enum HeapError {
     /// The object has no key.
     Key(KeyError),

@@ -9,6 +9,7 @@ use crate::store::{Cause, KeyError};
 
 /// An object was not stored. Nothing has changed.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub enum StoreError {
     /// It has no key.
     Key(KeyError),
@@ -82,6 +83,7 @@ impl Error for IndexFailed {
 
 /// A question to an index cannot be answered.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub enum IndexError {
     /// There is no index of that name.
     Unknown(String),
@@ -109,6 +111,7 @@ impl Error for IndexError {
 
 /// Indices were not added; none of them was (`cache:IX-14`).
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub enum AddIndexersError {
     /// A name is in use.
     Conflict,

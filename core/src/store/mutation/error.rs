@@ -21,6 +21,7 @@ impl Error for NotANumber {}
 
 /// Why objects could not be read by index.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub enum ReadError {
     /// The index cannot answer.
     Index(IndexError),
@@ -60,6 +61,7 @@ impl From<NotANumber> for ReadError {
 
 /// Why an overlay did not take in an object.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub enum WriteError {
     /// It has no key.
     Key(KeyError),

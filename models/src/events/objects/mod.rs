@@ -101,6 +101,7 @@ pub(crate) fn said(result: &Result<(), EnqueueError>) -> &'static str {
         Ok(()) => "ok",
         Err(EnqueueError::Key(_)) => "key",
         Err(EnqueueError::Transform(_)) => "transform",
+        Err(_) => "another error",
     }
 }
 

@@ -139,6 +139,7 @@ fn said(result: Result<(), HeapError>) -> &'static str {
         Err(HeapError::Key(_)) => "key",
         Err(HeapError::Closed) => "closed",
         Err(HeapError::NotFound) => "absent",
+        Err(_) => "another error",
     }
 }
 

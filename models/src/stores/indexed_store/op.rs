@@ -245,6 +245,7 @@ fn said(result: &Result<(), StoreError>) -> &'static str {
         Err(StoreError::Key(_)) => "key",
         Err(StoreError::Transform(_)) => "transform",
         Err(StoreError::Index(_)) => "index",
+        Err(_) => "another error",
     }
 }
 
