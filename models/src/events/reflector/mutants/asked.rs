@@ -57,6 +57,11 @@ pub(super) fn of_versions() -> Vec<Mutant<Reflector>> {
                     if !it.send_initial_events { it.resource_version = version }
                 })
             }) breaks ["asks_for_what_it_has"];
+    }
+}
+
+pub(super) fn of_odd_versions() -> Vec<Mutant<Reflector>> {
+    mutants! { asks:
         Seeded "versions_that_are_none_are_taken" from "own: an empty version begins anew":
             (|memory, want| {
                 if let Want::Deliver(Delivery::Add(it) | Delivery::Update(it)) = &want {
@@ -88,7 +93,7 @@ fn goes_on_from(asked: &str, token: &str) -> bool {
 }
 
 pub(super) fn of_pages() -> Vec<Mutant<Reflector>> {
-    let mut all = mutants! { asks:
+    mutants! { asks:
         Seeded "pages_a_version_that_is_known" from "museum A40":
             (|_, want| lists(want, |it| if it.limit == 0 { it.limit = 500 }))
             breaks ["pages_as_told"];
@@ -111,8 +116,11 @@ pub(super) fn of_pages() -> Vec<Mutant<Reflector>> {
                 let paged = matches!(&memory.wanted, Some(Want::List(it)) if goes_on(it));
                 lists(want, |it| if fell && paged { it.limit = 2 })
             }) breaks ["pages_as_told"];
-    };
-    all.extend(mutants! { hears:
+    }
+}
+
+pub(super) fn of_answered_pages() -> Vec<Mutant<Reflector>> {
+    mutants! { hears:
         Seeded "first_page_is_all" from "cache:LW-8":
             (|_, got| pages(got, |page| page.continue_token.clear()))
             breaks ["a_list_is_one_state"];
@@ -162,6 +170,5 @@ pub(super) fn of_pages() -> Vec<Mutant<Reflector>> {
                     kind => kind,
                 })
             }) breaks ["condemned_versions_are_left"];
-    });
-    all
+    }
 }

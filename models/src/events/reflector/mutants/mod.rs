@@ -121,7 +121,9 @@ pub(super) fn broke_with(memory: &Memory, kind: SourceKind) -> bool {
 pub(super) fn all() -> Vec<Mutant<Reflector>> {
     [
         asked::of_versions(),
+        asked::of_odd_versions(),
         asked::of_pages(),
+        asked::of_answered_pages(),
         pauses::of_kinds(),
         pauses::of_pauses(),
         told::of_streams(),
