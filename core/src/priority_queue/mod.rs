@@ -29,6 +29,8 @@ mod operations;
 mod options;
 mod places;
 mod state;
+#[cfg(feature = "stream")]
+mod stream;
 #[cfg(test)]
 mod tests;
 
@@ -218,17 +220,6 @@ where
     /// takes nothing, and a wake-up that was meant for it goes to another consumer.
     pub fn take_async(&self) -> impl Future<Output = Option<(Token, K, i32)>> + Send {
         self.monitor.call_async(Get)
-    }
-
-    /// Returns the items and their priorities as a stream, for tasks: as
-    /// [`get_async`](Self::get_async) again and again. It ends after shutdown; to drop it is to stop
-    /// waiting.
-    #[cfg(feature = "stream")]
-    pub fn stream(&self) -> impl futures_core::Stream<Item = (Work<'_, Self>, i32)> {
-        crate::queue::Repeated::new(
-            move || self.take_async(),
-            move |(token, key, priority)| (Work::new(self, token, key), priority),
-        )
     }
 
     /// Takes the first of the ready with their priorities, `most` at most, sleeping until there is

@@ -86,8 +86,8 @@ pub(crate) use operations::ended;
 pub use state::{DrainUntil, Key};
 pub use storage::{Fifo, Storage};
 #[cfg(feature = "stream")]
-pub(crate) use stream::Repeated;
-pub use work::{Deliver, Work};
+pub(crate) use stream::{Repeated, owned};
+pub use work::{Deliver, InProcessing, OwnedWork, Work};
 
 for_harness! {
     use operations::{

@@ -2,6 +2,7 @@
 
 use std::future::Future;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
 use futures_core::Stream;
@@ -39,6 +40,20 @@ where
         this.call = None;
         Poll::Ready(taken.map(&mut this.wrap))
     }
+}
+
+/// The items of a queue that the stream has a share of, each taken by a call of its own.
+pub(crate) fn owned<Q, M, F, T>(
+    queue: &Arc<Q>,
+    take: M,
+) -> impl Stream<Item = T> + Send + Unpin + use<Q, M, F, T>
+where
+    Q: Send + Sync + 'static,
+    M: Fn(Arc<Q>) -> F + Send + 'static,
+    F: Future<Output = Option<T>> + Send + 'static,
+{
+    let queue = Arc::clone(queue);
+    Repeated::new(move || Box::pin(take(Arc::clone(&queue))), |item| item)
 }
 
 #[cfg(test)]
@@ -95,6 +110,53 @@ mod tests {
         the_items_of_a_delaying_queue_are_a_stream: DelayingQueue::<u8>::new(&System::new());
         the_items_of_a_limited_queue_are_a_stream:
             LimitedQueue::<u8>::with_default_limiter(&System::new());
+    }
+
+    fn may_be_spawned<T: Send + 'static>(stream: T) -> T {
+        stream
+    }
+
+    /// A stream with a share of the queue does the same, and keeps the queue.
+    macro_rules! owned_streams {
+        ($($name:ident: $queue:expr, |$item:ident| $key:expr;)*) => {$(
+            #[test]
+            fn $name() {
+                let queue = Arc::new($queue);
+                let [first, second]: [Arc<Bell>; 2] = Default::default();
+                let mut given_up = may_be_spawned(queue.owned_stream());
+                let mut items = may_be_spawned(queue.owned_stream());
+                assert!(next(Pin::new(&mut given_up), &first).is_pending());
+                assert!(next(Pin::new(&mut items), &second).is_pending());
+                queue.add(1);
+                drop(given_up);
+                assert_eq!(second.rings(), 1, "one that is given up passes its wake-up on");
+                let Poll::Ready(Some($item)) = next(Pin::new(&mut items), &second) else {
+                    panic!("none")
+                };
+                assert_eq!($key, 1);
+                queue.add(1);
+                let seen = Arc::downgrade(&queue);
+                drop(queue);
+                assert!(next(Pin::new(&mut items), &second).is_pending());
+                drop($item);
+                assert_eq!(second.rings(), 2, "the item comes once more");
+                assert!(next(Pin::new(&mut items), &second).is_ready());
+                seen.upgrade().expect("the stream has a share").shut_down();
+                assert!(matches!(next(Pin::new(&mut items), &second), Poll::Ready(None)));
+                drop(items);
+                assert!(seen.upgrade().is_none(), "and gives it back");
+            }
+        )*};
+    }
+
+    owned_streams! {
+        a_work_queue_may_be_shared_by_its_stream: WorkQueue::<u8>::new(&System::new()), |item| *item;
+        a_delaying_queue_may_be_shared_by_its_stream:
+            DelayingQueue::<u8>::new(&System::new()), |item| *item;
+        a_limited_queue_may_be_shared_by_its_stream:
+            LimitedQueue::<u8>::with_default_limiter(&System::new()), |item| *item;
+        a_priority_queue_may_be_shared_by_its_stream:
+            PriorityQueue::<u8>::new(&System::new()), |item| *item.0;
     }
 
     #[test]

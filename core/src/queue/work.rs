@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::ops::Deref;
+use std::sync::Arc;
 
 use super::Token;
 
@@ -20,18 +21,24 @@ pub trait Deliver {
     fn done_all(&self, tokens: Vec<Token>) -> usize;
 }
 
-/// An item in processing; done when it drops (`workqueue:WQ-22`, `CL-2`).
+/// An item in processing, with the queue by reference; done when it drops (`workqueue:WQ-22`, `CL-2`).
 ///
 /// No other consumer receives the item while this value lives.
-pub struct Work<'q, Q: Deliver> {
-    queue: &'q Q,
+pub type Work<'q, Q> = InProcessing<&'q Q>;
+
+/// As [`Work`], with a share of the queue: it can be handed to any task or thread.
+pub type OwnedWork<Q> = InProcessing<Arc<Q>>;
+
+/// An item in processing; done when it drops. See [`Work`] and [`OwnedWork`].
+pub struct InProcessing<H: Deref<Target: Deliver>> {
+    queue: H,
     /// `None` once somebody else has taken over to end the delivery.
     token: Option<Token>,
-    key: Q::Key,
+    key: <H::Target as Deliver>::Key,
 }
 
-impl<'q, Q: Deliver> Work<'q, Q> {
-    pub(crate) fn new(queue: &'q Q, token: Token, key: Q::Key) -> Self {
+impl<H: Deref<Target: Deliver>> InProcessing<H> {
+    pub(crate) fn new(queue: H, token: Token, key: <H::Target as Deliver>::Key) -> Self {
         Self { queue, token: Some(token), key }
     }
 
@@ -44,15 +51,15 @@ impl<'q, Q: Deliver> Work<'q, Q> {
     pub fn done(self) {}
 }
 
-impl<Q: Deliver> Deref for Work<'_, Q> {
-    type Target = Q::Key;
+impl<H: Deref<Target: Deliver>> Deref for InProcessing<H> {
+    type Target = <H::Target as Deliver>::Key;
 
-    fn deref(&self) -> &Q::Key {
+    fn deref(&self) -> &Self::Target {
         &self.key
     }
 }
 
-impl<Q: Deliver> Drop for Work<'_, Q> {
+impl<H: Deref<Target: Deliver>> Drop for InProcessing<H> {
     fn drop(&mut self) {
         if let Some(token) = self.token {
             self.queue.done(token);
@@ -60,7 +67,7 @@ impl<Q: Deliver> Drop for Work<'_, Q> {
     }
 }
 
-impl<Q: Deliver<Key: fmt::Debug>> fmt::Debug for Work<'_, Q> {
+impl<H: Deref<Target: Deliver<Key: fmt::Debug>>> fmt::Debug for InProcessing<H> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("Work").field(&self.key).finish()
     }

@@ -139,6 +139,20 @@ macro_rules! batch_calls {
                 )
             }
 
+            /// As [`stream`](Self::stream), with a share of the queue: it can be spawned.
+            #[cfg(feature = "stream")]
+            pub fn owned_stream(
+                self: &::std::sync::Arc<Self>,
+            ) -> impl ::futures_core::Stream<Item = $crate::queue::OwnedWork<Self>> + Send + Unpin + use<$($generics)*>
+            where
+                Self: Send + Sync + 'static,
+            {
+                $crate::queue::owned(self, |queue: ::std::sync::Arc<Self>| async move {
+                    let (token, key) = queue.take_async().await?;
+                    Some($crate::queue::OwnedWork::new(queue, token, key))
+                })
+            }
+
             /// Tells the metrics so often how much is unfinished, until shutdown begins, which it
             /// then returns from: the loop of a thread of its own (`workqueue:MX-10`). See
             /// [`Updater`](crate::metrics::Updater).

@@ -1,0 +1,46 @@
+//! The items of a priority queue as a stream (feature `stream`).
+
+use std::hash::{BuildHasher, Hash};
+use std::sync::Arc;
+
+use futures_core::Stream;
+
+use crate::limiter::Limiter;
+use crate::machine::Host;
+use crate::queue::{Key, OwnedWork, Repeated, Work, owned};
+use crate::runtime::Runtime;
+
+use super::{Observer, Prioritized, PriorityQueue};
+
+impl<K, R, L, O, B, H> PriorityQueue<K, R, L, O, B, H>
+where
+    K: Key + Hash,
+    R: Runtime,
+    L: Limiter<K>,
+    O: Observer,
+    B: BuildHasher,
+    H: Host<Prioritized<K, L, O>>,
+{
+    /// Returns the items and their priorities as a stream, for tasks: as
+    /// [`get_async`](Self::get_async) again and again. It ends after shutdown; to drop it is to stop
+    /// waiting.
+    pub fn stream(&self) -> impl Stream<Item = (Work<'_, Self>, i32)> {
+        Repeated::new(
+            move || self.take_async(),
+            move |(token, key, priority)| (Work::new(self, token, key), priority),
+        )
+    }
+
+    /// As [`stream`](Self::stream), with a share of the queue: it can be spawned.
+    pub fn owned_stream(
+        self: &Arc<Self>,
+    ) -> impl Stream<Item = (OwnedWork<Self>, i32)> + Send + Unpin + use<K, R, L, O, B, H>
+    where
+        Self: Send + Sync + 'static,
+    {
+        owned(self, |queue: Arc<Self>| async move {
+            let (token, key, priority) = queue.take_async().await?;
+            Some((OwnedWork::new(queue, token, key), priority))
+        })
+    }
+}
