@@ -27,7 +27,8 @@
 //!
 //! Every call waits with its thread, or as a future: threads and tasks use the same channel. A
 //! future that is dropped sends nothing and takes nothing. What had been handed to it in a rendezvous
-//! goes to the next who receives, as its sender has gone on.
+//! goes to the next who receives, as its sender has gone on; what several gave up comes in the order in
+//! which it was sent.
 //!
 //! Only channels of the same [`Channels`] can be waited for together: they share one lock, so a
 //! `select` is one step, and at most one of its cases happens. If several can, chance decides.

@@ -278,6 +278,23 @@ impl<T: Message> Group<T> {
         }
     }
 
+    /// Lists the messages of a channel that are on their way to nobody, in their order.
+    pub fn messages(&self, pipe: PipeId) -> impl Iterator<Item = &T> {
+        let pipe = &self.pipes[pipe.0];
+        pipe.queue.iter().chain(pipe.back.values())
+    }
+
+    /// Counts the calls that wait.
+    pub fn waits(&self) -> usize {
+        self.waiting.len()
+    }
+
+    /// Returns how many began to wait before a call that waits, and what somebody did with it.
+    pub fn place(&self, ticket: u64) -> Option<(usize, Option<&Outcome<T>>)> {
+        let met = self.waiting.get(&ticket)?.met.as_ref();
+        Some((self.waiting.range(..ticket).count(), met.map(|(_, outcome)| outcome)))
+    }
+
     /// Checks the rules that every step keeps.
     ///
     /// # Panics

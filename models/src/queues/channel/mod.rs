@@ -19,7 +19,7 @@
 //! | a select does one case | `one_arm` | `selects_meet`, `one_of_two_sends` | `select_says_first`, `unsent_is_forgotten` |
 //! | who gets nothing could get nothing | `unready_only_when_so` | `deadline_and_message` | `deadline_looks_no_more` |
 //! | deadlines come in time | `never_early`, `nothing_late` | `deadlines_pass` | `deadline_is_early`, `sleeps_without_time` |
-//! | no wake-up is lost | `no_lost_wakeup` | `given_up_receive`, `group_of_two`, `senders_go` | `given_up_swallows_wake`, `group_wakes_one` |
+//! | no wake-up is lost | `no_lost_wakeup` | `given_up_receive`, `group_of_two`, `hands_in_a_group` | `given_up_swallows_wake`, `group_wakes_one`, `meeting_wakes_one` |
 //! | nobody is woken for nothing | `wakes_no_crowd` | `senders_go` | `message_wakes_all` |
 
 mod book;
@@ -28,6 +28,7 @@ mod mutants;
 mod op;
 mod reference;
 mod scenarios;
+mod states;
 #[cfg(test)]
 mod tests;
 
@@ -37,7 +38,7 @@ use seatrial_core::machine::Step;
 use crate::by_hand::Behind;
 use crate::trial::{
     Component, DynScenario, EventOf, HistoryOf, Invariant, MachineOf, Mutant, OpOf, Property,
-    RetOf, component_tests,
+    RetOf, Simulation, component_tests,
 };
 
 pub use op::{Op, check, check_on, decode};
@@ -61,6 +62,10 @@ impl Component for Channel {
 
     fn scenarios() -> Vec<Box<dyn DynScenario<Self>>> {
         scenarios::all()
+    }
+
+    fn simulations() -> Vec<Box<dyn Simulation<Self>>> {
+        states::all()
     }
 
     fn invariants() -> Vec<Invariant<Self>> {
@@ -146,6 +151,7 @@ component_tests! {
         selects_meet,
         one_of_two_sends,
         group_of_two,
+        hands_in_a_group,
         deadline_and_message,
         deadlines_pass;
     also: mutants, fuzz

@@ -73,12 +73,12 @@ pub fn decode(bytes: &[u8]) -> Vec<Op> {
     let op = |bytes: &[u8]| {
         let [code, a, b] = [bytes[0], bytes[1], bytes[2]];
         match code % 20 {
-            0..2 => Op::Open(a % 4),
+            0..2 => Op::Open((a % 6).saturating_sub(2)),
             2..6 => Op::Send(a, b % 8),
             6..10 => Op::Receive(a, b % 8),
             10..12 => Op::Select(a, b, b / 16 % 8),
-            12..15 => Op::Look(a),
-            15 => Op::GiveUp(a),
+            12..14 => Op::Look(a),
+            14..16 => Op::GiveUp(a),
             16 => Op::Copy(a, b % 2 == 0),
             17 => Op::Leave(a, b % 2 == 0),
             18 => Op::Len(a),

@@ -77,7 +77,9 @@ impl Scenario<Channel> for TwoGiveUp {
         let receiver = Arc::new(receiver);
         let tasks = ["first", "second"].map(|name| {
             let (tasks, own): (Arc<Receiver<_, _, _>>, _) = (Arc::clone(&receiver), world.clone());
-            world.spawn(name, move || drop(holds(&own, tasks.recv_async(), MS)))
+            world.spawn(name, move || {
+                let _taken = holds(&own, tasks.recv_async(), MS);
+            })
         });
         for message in 1..=2 {
             let _sent = sender.send_timeout(message, 2 * MS);

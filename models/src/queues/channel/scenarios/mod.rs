@@ -36,6 +36,7 @@ pub(super) fn all() -> Vec<Box<dyn DynScenario<Channel>>> {
         Box::new(selects::SelectsMeet),
         Box::new(selects::OneOfTwoSends),
         Box::new(selects::GroupOfTwo),
+        Box::new(selects::HandsInAGroup),
         Box::new(times::DeadlineAndMessage),
         Box::new(times::DeadlinesPass),
     ]

@@ -1,5 +1,7 @@
 //! Several channels in one group.
 
+use std::sync::Arc;
+
 use seatrial_core::channel::{Op, select};
 use seatrial_core::machine::Step;
 use seatrial_core::runtime::Runtime;
@@ -126,6 +128,41 @@ impl Scenario<Channel> for GroupOfTwo {
         some(history, |before, event| {
             let done = matches!(event.what, What::Step { outcome: Step::Done(_), .. });
             done && before.calls.len() == 2 && before.ending(event).is_some()
+        })
+    }
+}
+
+/// A message is handed over in a group where others wait for another channel, and given up.
+pub(super) struct HandsInAGroup;
+
+impl Scenario<Channel> for HandsInAGroup {
+    const NAME: &'static str = "hands_in_a_group";
+    const SAYS: &'static str =
+        "two wait for different hands of one group, and a task gives up what it was handed";
+
+    fn run<R: Runtime>(&self, world: &World<R, Channel>) {
+        let channels = channels(world);
+        let [(first, from_first), (second, from_second)] = [(); 2].map(|()| channels.bounded(0));
+        let from_second = Arc::new(from_second);
+        let (tasks, giving_up) = (Arc::clone(&from_second), world.clone());
+        let task = world.spawn("task", move || {
+            let _taken = giving_up.at_once(tasks.recv_async());
+        });
+        let one = world.spawn("first", move || from_first.recv().is_ok());
+        let other = world.spawn("second", move || from_second.recv().is_ok());
+        assert!(second.send(2).is_ok());
+        world.join(task);
+        world.quiesce();
+        drop(second);
+        assert!(first.send(1).is_ok() && world.join(one));
+        let _unless_the_task_had_it = world.join(other);
+    }
+
+    /// The task gives up what it was handed while both wait.
+    fn reaches(history: &History) -> bool {
+        some(history, |before, event| {
+            let on_the_way = before.pipes.values().any(|pipe| !pipe.kept.is_empty());
+            matches!(event.what, What::Cancel { .. }) && on_the_way && before.calls.len() == 3
         })
     }
 }
