@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use seatrial_core::channel::Receiver;
+use seatrial_core::channel::{Receiver, select};
 use seatrial_core::runtime::Runtime;
 
 use super::{MS, channels, given_up_beside, holds, waits_beside};
@@ -184,5 +184,36 @@ impl Scenario<Channel> for GivenUpSend {
             let free = before.pipes.values().any(|pipe| pipe.kept.is_empty());
             matches!(event.what, What::Cancel { .. }) && free && before.calls.len() == 2
         })
+    }
+}
+
+/// A task gives up a select when a message was handed to it.
+pub(super) struct GivenUpSelect;
+
+impl Scenario<Channel> for GivenUpSelect {
+    const NAME: &'static str = "given_up_select";
+    const SAYS: &'static str = "a task gives up a select of which one case was met";
+
+    fn run<R: Runtime>(&self, world: &World<R, Channel>) {
+        let channels = channels(world);
+        let [(first, from_first), (second, from_second)] = [(); 2].map(|()| channels.bounded(0));
+        let from_first = Arc::new(from_first);
+        let (tasks, giving_up) = (Arc::clone(&from_first), world.clone());
+        let task = world.spawn("task", move || {
+            let cases = [tasks.receiving(), second.sending(2)];
+            let _selected = giving_up.at_once(select(cases).wait_async());
+        });
+        let thread = world.spawn("thread", move || from_first.recv());
+        let _met = from_second.try_recv();
+        assert!(first.send(1).is_ok());
+        world.join(task);
+        world.quiesce();
+        drop(first);
+        let _unless_the_task_had_it = world.join(thread);
+        assert!(from_second.recv().is_err(), "its only sender has gone");
+    }
+
+    fn reaches(history: &History) -> bool {
+        given_up_beside(history, 1)
     }
 }

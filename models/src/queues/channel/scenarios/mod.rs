@@ -32,6 +32,7 @@ pub(super) fn all() -> Vec<Box<dyn DynScenario<Channel>>> {
         Box::new(given_up::GivenUpOffer),
         Box::new(given_up::GivenUpReceive),
         Box::new(given_up::GivenUpSend),
+        Box::new(given_up::GivenUpSelect),
         Box::new(selects::SelectOfTwo),
         Box::new(selects::SelectsMeet),
         Box::new(selects::OneOfTwoSends),
