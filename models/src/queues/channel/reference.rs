@@ -116,9 +116,9 @@ impl Lists {
         let unused = self.pipes.iter().position(|pipe| pipe.users == [0, 0]);
         let at = unused.unwrap_or(self.pipes.len());
         if unused.is_some() {
-            self.pipes[at] = pipe
+            self.pipes[at] = pipe;
         } else {
-            self.pipes.push(pipe)
+            self.pipes.push(pipe);
         }
         PipeId(at)
     }
@@ -170,7 +170,7 @@ impl Lists {
             let wants = |act: &Act<u8>| act.pipe() == at && act.side() == side;
             Some((number, call.acts.iter().position(wants)?))
         });
-        if self.makes(NewestIsMet) { wanting.last() } else { wanting.next() }
+        if self.makes(NewestIsMet) { wanting.next_back() } else { wanting.next() }
     }
 
     fn is_ready(&self, act: &Act<u8>) -> bool {
@@ -197,9 +197,9 @@ impl Lists {
     /// Wakes one for a message of a channel alone, and all where there are several.
     fn wake(&self, on: u8, cx: &mut Cx<'_>) {
         if self.pipes.len() == 1 {
-            cx.wakes.one(on)
+            cx.wakes.one(on);
         } else {
-            cx.wakes.all(on)
+            cx.wakes.all(on);
         }
         cx.wakes.all(MEETING);
     }

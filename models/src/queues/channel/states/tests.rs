@@ -29,7 +29,8 @@ fn the_search_agrees_with_an_enumeration_of_all_paths() {
 
 #[test]
 fn a_wake_up_that_is_forgotten_leaves_somebody_asleep() {
-    let forgets: [(usize, fn(&mut Wakes)); 3] = [
+    type Forgets = (usize, fn(&mut Wakes));
+    let forgets: [Forgets; 3] = [
         (1, |wakes| wakes.set(RECEIVERS, 0)),
         (1, |wakes| wakes.set(SENDERS, 0)),
         (0, |wakes| wakes.set(MEETING, wakes.get(MEETING).min(1))),
