@@ -4,6 +4,7 @@ use crate::backoff::Backoff;
 use crate::canary::Canary;
 use crate::cancel::Cancel;
 use crate::candidate::Candidate;
+use crate::channel::Channel;
 use crate::cluster::boundary;
 use crate::delaying_queue::DelayingQueue;
 use crate::delivery::Delivery;
@@ -41,6 +42,7 @@ pub const CATALOGUE: Catalogue = Catalogue {
         subject::<Fifo>(),
         subject::<LimitedQueue>(),
         subject::<Pool>(),
+        subject::<Channel>(),
         subject::<Cancel>(),
         subject::<Request>(),
         subject::<PriorityQueue>(),

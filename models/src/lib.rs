@@ -22,7 +22,7 @@ pub use events::{
 };
 pub use limiters::{backoff, limiter, token_bucket};
 pub(crate) use queues::items;
-pub use queues::{delaying_queue, limited_queue, pool, priority_queue, queue};
+pub use queues::{channel, delaying_queue, limited_queue, pool, priority_queue, queue};
 pub use stores::{expiring_store, heap, indexed_store, mutation_cache};
 
 pub use seatrial::{

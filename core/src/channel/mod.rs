@@ -27,7 +27,8 @@
 //!
 //! Every call waits with its thread, or as a future: threads and tasks use the same channel. A
 //! future that is dropped sends nothing and takes nothing. What had been handed to it in a rendezvous
-//! goes to the next who receives, as its sender has gone on.
+//! goes to the next who receives, as its sender has gone on; what several gave up comes in the order in
+//! which it was sent.
 //!
 //! Only channels of the same [`Channels`] can be waited for together: they share one lock, so a
 //! `select` is one step, and at most one of its cases happens. If several can, chance decides.
@@ -41,6 +42,7 @@
 //! Messages are dropped where no lock is held.
 
 mod acts;
+mod end;
 mod errors;
 mod operations;
 mod receiver;
@@ -56,6 +58,8 @@ use std::sync::Arc;
 use crate::machine::Host;
 use crate::monitor::Monitor;
 use crate::runtime::{Runtime, System};
+
+use end::End;
 
 pub use acts::Outcome;
 pub use errors::{Disconnected, NotReceived, NotSent};
@@ -110,7 +114,8 @@ impl<T: Message, R: Runtime, H: Host<Group<T>>> Channels<T, R, H> {
 
     fn open(&self, capacity: Option<usize>) -> Ends<T, R, H> {
         let pipe = self.0.call(Open(capacity));
-        (Sender::new(&self.0, pipe, capacity), Receiver::new(&self.0, pipe, capacity))
+        let end = |side| End::new(&self.0, pipe, capacity, side);
+        (Sender(end(Side::Sending)), Receiver(end(Side::Receiving)))
     }
 }
 
@@ -138,11 +143,4 @@ pub fn unbounded<T: Message, R: Runtime>(runtime: &R) -> Ends<T, R> {
     Channels::new(runtime).unbounded()
 }
 
-/// Counts the messages that a channel holds; a rendezvous never holds any.
-fn len<T: Message, R: Runtime, H: Host<Group<T>>>(
-    group: &Shared<T, R, H>,
-    pipe: PipeId,
-    capacity: Option<usize>,
-) -> usize {
-    if capacity == Some(0) { 0 } else { group.call(Len(pipe)) }
-}
+end::ends!(Sender, Receiver);

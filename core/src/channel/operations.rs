@@ -35,7 +35,8 @@ pub struct Choose<T> {
     pub acts: Acts<T>,
     /// Until when it waits: [`Instant::NEVER`] for ever, [`Instant::ZERO`] not at all.
     pub until: Instant,
-    ticket: Option<u64>,
+    /// Under which number it waits, once it does.
+    pub ticket: Option<u64>,
 }
 
 /// What came of it.
@@ -123,7 +124,7 @@ impl<T: Message> Operation<Group<T>> for Choose<T> {
         };
         self.acts = waiting.acts; // they drop with the call, without the lock
         if let Some((at, Outcome::Received(Ok(message)))) = waiting.met {
-            group.take_back(self.acts[at].pipe(), message, cx);
+            group.take_back(self.acts[at].pipe(), (waiting.handed, message), cx);
         }
     }
 }

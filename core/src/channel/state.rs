@@ -34,6 +34,8 @@ pub struct Group<T> {
     /// Calls that wait, the oldest first.
     pub(super) waiting: BTreeMap<u64, Waiting<T>>,
     tickets: u64,
+    /// How many messages were handed to one who waited.
+    handed: u64,
 }
 
 #[derive(Clone, Debug)]
@@ -41,6 +43,8 @@ struct Pipe<T> {
     /// `None` without limit. Through one of none a message goes from hand to hand.
     capacity: Option<usize>,
     queue: VecDeque<T>,
+    /// What was handed to calls that were then given up, in the order in which it was handed.
+    back: BTreeMap<u64, T>,
     /// How many can send, and how many can receive.
     senders: usize,
     receivers: usize,
@@ -52,11 +56,13 @@ pub(super) struct Waiting<T> {
     pub(super) acts: Acts<T>,
     /// What somebody who came later did with it, and with which of its acts.
     pub(super) met: Option<(usize, Outcome<T>)>,
+    /// The number of the message that it was handed.
+    pub(super) handed: u64,
 }
 
 impl<T> Default for Group<T> {
     fn default() -> Self {
-        Self { pipes: Vec::new(), waiting: BTreeMap::new(), tickets: 0 }
+        Self { pipes: Vec::new(), waiting: BTreeMap::new(), tickets: 0, handed: 0 }
     }
 }
 
@@ -67,6 +73,14 @@ impl<T> Pipe<T> {
 
     fn has_room(&self) -> bool {
         self.capacity.is_none_or(|capacity| self.queue.len() < capacity)
+    }
+
+    fn has_message(&self) -> bool {
+        !self.queue.is_empty() || !self.back.is_empty()
+    }
+
+    fn take_first(&mut self) -> Option<T> {
+        self.queue.pop_front().or_else(|| Some(self.back.pop_first()?.1))
     }
 
     /// Gives memory back that a burst took.
@@ -80,7 +94,8 @@ impl<T> Pipe<T> {
 impl<T: Message> Group<T> {
     /// Opens a channel, in the place of one that nobody can use any more if there is one.
     pub(super) fn open(&mut self, capacity: Option<usize>) -> PipeId {
-        let pipe = Pipe { capacity, queue: VecDeque::new(), senders: 1, receivers: 1 };
+        let (queue, back) = (VecDeque::new(), BTreeMap::new());
+        let pipe = Pipe { capacity, queue, back, senders: 1, receivers: 1 };
         let unused = self.pipes.iter().position(|pipe| pipe.senders + pipe.receivers == 0);
         let at = unused.unwrap_or(self.pipes.len());
         match self.pipes.get_mut(at) {
@@ -110,7 +125,10 @@ impl<T: Message> Group<T> {
             }
             Side::Receiving => {
                 cx.wakes.all(SENDERS);
-                std::mem::take(&mut self.pipes[pipe.0].queue)
+                let pipe = &mut self.pipes[pipe.0];
+                let mut left = std::mem::take(&mut pipe.queue);
+                left.extend(std::mem::take(&mut pipe.back).into_values());
+                left
             }
         }
     }
@@ -159,7 +177,7 @@ impl<T: Message> Group<T> {
             }
             Side::Receiving => {
                 let over = pipe.senders == 0;
-                over || !pipe.queue.is_empty() || self.partner(act.pipe(), Side::Sending).is_some()
+                over || pipe.has_message() || self.partner(act.pipe(), Side::Sending).is_some()
             }
         }
     }
@@ -184,13 +202,21 @@ impl<T: Message> Group<T> {
         waiting.acts.get_mut(at)
     }
 
+    fn hand(&mut self, partner: (u64, usize), number: u64, message: T) {
+        self.meet(partner, Outcome::Received(Ok(message)));
+        if let Some(waiting) = self.waiting.get_mut(&partner.0) {
+            waiting.handed = number;
+        }
+    }
+
     fn send(&mut self, to: PipeId, message: T, cx: &mut Cx<'_>) -> Outcome<T> {
         if self.pipes[to.0].receivers == 0 {
             return Outcome::Sent(Err(Disconnected(message)));
         }
         cx.wakes.all(MEETING);
         if let Some(partner) = self.partner(to, Side::Receiving) {
-            self.meet(partner, Outcome::Received(Ok(message)));
+            self.handed += 1;
+            self.hand(partner, self.handed, message);
         } else {
             self.pipes[to.0].queue.push_back(message);
             self.wake(RECEIVERS, cx);
@@ -200,7 +226,7 @@ impl<T: Message> Group<T> {
 
     fn receive(&mut self, from: PipeId, cx: &mut Cx<'_>) -> Outcome<T> {
         let pipe = &mut self.pipes[from.0];
-        let mut message = pipe.queue.pop_front();
+        let mut message = pipe.take_first();
         pipe.shrink();
         if message.is_some() {
             self.wake(SENDERS, cx);
@@ -238,18 +264,35 @@ impl<T: Message> Group<T> {
             self.tickets += 1;
             self.tickets
         });
-        self.waiting.insert(ticket, Waiting { acts, met: None });
+        self.waiting.insert(ticket, Waiting { acts, met: None, handed: 0 });
         ticket
     }
 
     /// Takes a message back that was handed to a call which was given up. Its sender has gone on, so
-    /// it is the next that somebody receives.
-    pub(super) fn take_back(&mut self, from: PipeId, message: T, cx: &mut Cx<'_>) {
+    /// it is received before what is sent later, and behind what was handed over before it.
+    pub(super) fn take_back(&mut self, from: PipeId, (number, message): (u64, T), cx: &mut Cx<'_>) {
         cx.wakes.all(MEETING);
         match self.partner(from, Side::Receiving) {
-            Some(partner) => drop(self.meet(partner, Outcome::Received(Ok(message)))),
-            None => self.pipes[from.0].queue.push_front(message),
+            Some(partner) => self.hand(partner, number, message),
+            None => drop(self.pipes[from.0].back.insert(number, message)),
         }
+    }
+
+    /// Lists the messages of a channel that are on their way to nobody, in their order.
+    pub fn messages(&self, pipe: PipeId) -> impl Iterator<Item = &T> {
+        let pipe = &self.pipes[pipe.0];
+        pipe.queue.iter().chain(pipe.back.values())
+    }
+
+    /// Counts the calls that wait.
+    pub fn waits(&self) -> usize {
+        self.waiting.len()
+    }
+
+    /// Returns how many began to wait before a call that waits, and what somebody did with it.
+    pub fn place(&self, ticket: u64) -> Option<(usize, Option<&Outcome<T>>)> {
+        let met = self.waiting.get(&ticket)?.met.as_ref();
+        Some((self.waiting.range(..ticket).count(), met.map(|(_, outcome)| outcome)))
     }
 
     /// Checks the rules that every step keeps.
@@ -263,7 +306,7 @@ impl<T: Message> Group<T> {
             if pipe.is_rendezvous() {
                 let both = sends.is_some() && receives.is_some() && sends != receives;
                 assert!(!both, "a sender and a receiver that wait have not met");
-                let missed = receives.is_some() && !pipe.queue.is_empty();
+                let missed = receives.is_some() && pipe.has_message();
                 assert!(!missed, "a receiver waits for what is there");
             } else {
                 let most = pipe.capacity.unwrap_or(usize::MAX);

@@ -1,5 +1,6 @@
-//! The work queues, and the workers at them.
+//! The work queues, the workers at them, and channels.
 
+pub mod channel;
 pub mod delaying_queue;
 pub(crate) mod items;
 pub mod limited_queue;

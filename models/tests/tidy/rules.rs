@@ -35,6 +35,7 @@ const FILES: &[(&str, &[(&str, u32)])] = &[
             ("SE", 23),
         ],
     ),
+    ("channel", &[("CH", 17)]),
     (
         "cache",
         &[

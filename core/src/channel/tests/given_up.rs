@@ -77,6 +77,23 @@ fn what_was_handed_to_a_task_that_is_dropped_is_received_by_the_next() {
     assert_eq!(poll(other.as_mut(), &bell), Poll::Ready(Ok(3)), "somebody waited already");
 }
 
+/// One sender's messages stay in their order, also if both come back.
+#[test]
+fn what_two_dropped_tasks_had_comes_in_the_order_in_which_it_was_sent() {
+    let (sender, receiver) = bounded(&System::new(), 0);
+    let bell = Arc::<Bell>::default();
+    {
+        let mut second = Box::pin(receiver.recv_async());
+        {
+            let mut first = pin!(receiver.recv_async());
+            assert!(poll(first.as_mut(), &bell).is_pending());
+            assert!(poll(second.as_mut(), &bell).is_pending());
+            assert_eq!((sender.try_send(1), sender.try_send(2)), (Ok(()), Ok(())));
+        }
+    }
+    assert_eq!(receiver.try_iter().collect::<Vec<_>>(), [1, 2]);
+}
+
 #[test]
 fn a_select_takes_one_message_of_all_that_come() {
     let channels = Channels::new(&System::new());

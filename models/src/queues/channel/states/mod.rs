@@ -1,0 +1,250 @@
+//! A channel and its callers as states.
+
+#[cfg(test)]
+mod tests;
+
+use seatrial_core::channel::{
+    Act, Acts, Choose, Group, Hold, Leave, Op, Open, Outcome, PipeId, Ret, Side,
+};
+use seatrial_core::machine::{Cx, Machine, Step, Wakes};
+use seatrial_core::runtime::Instant;
+
+use super::Channel;
+use crate::by_hand::HandClock;
+use crate::engine::state::{
+    Bytes, Jumps, Moment, Place, Programs, Rules as May, WakeUps, World, Wrong,
+};
+use crate::trial::{Component, Simulation, States};
+
+/// The only channel.
+const PIPE: PipeId = PipeId(0);
+
+/// One instruction of a caller.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Call {
+    /// Sends a message; the messages of one sender grow.
+    Send(u8),
+    /// Receives that many messages, or fewer if there are no more.
+    Receive(u8),
+    /// Uses an end no longer.
+    Leave(Side),
+}
+
+/// Where a caller stands.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct Caller {
+    at: Place,
+    /// What it has received, a bit each.
+    got: u16,
+    /// How many it has received in the call under way.
+    received: u8,
+    /// A message came behind a later one of the same sender.
+    disordered: bool,
+    /// It was told that nobody can receive what it sends.
+    failed: bool,
+}
+
+/// Callers at one channel.
+#[derive(Clone, Debug)]
+pub(super) struct AtChannel {
+    programs: Programs<Call>,
+    capacity: Option<usize>,
+    edit: fn(&mut Wakes),
+}
+
+impl AtChannel {
+    fn new(capacity: Option<usize>, programs: &[&[Call]]) -> Self {
+        Self { programs: Programs::new(programs), capacity, edit: |_| {} }
+    }
+
+    /// Which messages of a sender are later than one: those of the same eight.
+    fn later(message: u8) -> u16 {
+        let all = (1_u16 << 8) - 1;
+        let its = if message < 8 { all } else { all << 8 };
+        its & !((2_u16 << message) - 1)
+    }
+
+    fn sends(&self) -> u16 {
+        let sent = self.programs.all().filter_map(|call| match call {
+            Call::Send(message) => Some(1_u16 << message),
+            _ => None,
+        });
+        sent.fold(0, |all, message| all | message)
+    }
+}
+
+const SENDS: Call = Call::Leave(Side::Sending);
+const RECEIVES: Call = Call::Leave(Side::Receiving);
+
+/// Two who send and two who receive until the end.
+const ALL: &[&[Call]] = &[
+    &[Call::Send(0), Call::Send(1), SENDS],
+    &[Call::Send(8), Call::Send(9), SENDS],
+    &[Call::Receive(9), RECEIVES],
+    &[Call::Receive(9), RECEIVES],
+];
+
+/// As [`ALL`], and the receivers go early.
+const FEW: &[&[Call]] = &[
+    &[Call::Send(0), Call::Send(1), Call::Send(2), SENDS],
+    &[Call::Send(8), Call::Send(9), SENDS],
+    &[Call::Receive(1), RECEIVES],
+    &[Call::Receive(1), RECEIVES],
+];
+
+/// Lists the models.
+pub(super) fn all() -> Vec<Box<dyn Simulation<Channel>>> {
+    const JUDGES: &[&str] =
+        &["received_once", "nothing_lost", "in_order", "fails_without_receivers"];
+    const RULES: May =
+        May { symmetric: true, jumps: Jumps::AtStandstill, wake_ups: WakeUps::Any, spurious: 0 };
+    let models = [
+        States {
+            name: "states_of_a_place",
+            says: "two send and two receive, and there is room for one message",
+            judges: JUDGES,
+            world: || AtChannel::new(Some(1), ALL),
+            rules: RULES,
+        },
+        States {
+            name: "states_of_a_rendezvous",
+            says: "two send and two receive from hand to hand",
+            judges: JUDGES,
+            world: || AtChannel::new(Some(0), ALL),
+            rules: RULES,
+        },
+        States {
+            name: "states_of_receivers_that_go",
+            says: "two send, and the receivers go before they have all",
+            judges: JUDGES,
+            world: || AtChannel::new(Some(1), FEW),
+            rules: May { spurious: 1, ..RULES },
+        },
+    ];
+    models.into_iter().map(|model| Box::new(model) as Box<dyn Simulation<Channel>>).collect()
+}
+
+impl World for AtChannel {
+    type Machine = Group<u8>;
+    type Caller = Caller;
+
+    fn machine(&self) -> Group<u8> {
+        let (mut group, clock) = (Group::default(), HandClock::default());
+        let mut call = |mut op| drop(group.step(&mut op, &mut Cx::new(&clock)));
+        call(Op::Open(Open(self.capacity)));
+        for side in [Side::Sending, Side::Receiving] {
+            let users = self.programs.all().filter(|call| *call == Call::Leave(side)).count();
+            (1..users).for_each(|_| call(Op::Hold(Hold(PIPE, side))));
+        }
+        group
+    }
+
+    fn callers(&self) -> Vec<Caller> {
+        let start = |at| Caller { at, got: 0, received: 0, disordered: false, failed: false };
+        self.programs.places().into_iter().map(start).collect()
+    }
+
+    fn next(&self, caller: &Caller) -> Option<Op<u8>> {
+        let act = match self.programs.call(caller.at)? {
+            Call::Send(message) => Act::Send(PIPE, Some(message)),
+            Call::Receive(_) => Act::Receive(PIPE),
+            Call::Leave(side) => return Some(Op::Leave(Leave(PIPE, side))),
+        };
+        Some(Op::Choose(Choose::new(Acts::One([act]), Instant::NEVER)))
+    }
+
+    fn returned(&self, caller: &mut Caller, ret: Ret<u8>) {
+        let done = match ret {
+            Ret::Choose(chosen) => chosen.done.map(|(_, outcome)| outcome),
+            _ => None,
+        };
+        caller.failed |= matches!(done, Some(Outcome::Sent(Err(_))));
+        if let Some(Outcome::Received(Ok(message))) = done {
+            caller.disordered |= caller.got & Self::later(message) != 0;
+            caller.got |= 1 << message;
+            caller.received += 1;
+            if self.programs.call(caller.at) != Some(Call::Receive(caller.received)) {
+                return;
+            }
+        }
+        caller.received = 0;
+        caller.at.advance();
+    }
+
+    fn view(&self, machine: &Group<u8>, into: &mut Bytes) {
+        into.number(machine.messages(PIPE).count() as u64);
+        machine.messages(PIPE).for_each(|message| into.number(*message));
+    }
+
+    /// A caller is what is left to do, what it has seen, and its place among those who wait.
+    fn view_caller(
+        &self,
+        machine: &Group<u8>,
+        caller: &Caller,
+        call: Option<&Op<u8>>,
+        into: &mut Bytes,
+    ) {
+        self.programs.view(caller.at, into);
+        into.number(caller.got);
+        into.number(caller.received);
+        into.number(u8::from(caller.disordered) << 1 | u8::from(caller.failed));
+        let ticket = match call {
+            Some(Op::Choose(call)) => call.ticket,
+            _ => None,
+        };
+        let place = ticket.and_then(|ticket| machine.place(ticket));
+        into.maybe(place.map(|(place, met)| {
+            let met = match met {
+                None => 0,
+                Some(Outcome::Received(Ok(message))) => 2 + u64::from(*message),
+                Some(_) => 1,
+            };
+            (place as u64) << 8 | met
+        }));
+    }
+
+    fn wrong<'a>(
+        &self,
+        at: Moment<'_, Group<u8>>,
+        callers: impl Iterator<Item = &'a Caller> + Clone,
+    ) -> Option<Wrong> {
+        let mut got = 0;
+        for caller in callers.clone() {
+            if caller.got & got != 0 {
+                return Some(Wrong::new("received_once", "two have received a message"));
+            }
+            got |= caller.got;
+            if caller.disordered {
+                return Some(Wrong::new("in_order", "a later message of a sender came first"));
+            }
+        }
+        let receives = |caller: &&Caller| {
+            let left = self.programs.call(caller.at);
+            matches!(left, Some(Call::Receive(_) | RECEIVES))
+        };
+        let failed = callers.clone().any(|caller| caller.failed);
+        if failed && callers.clone().any(|caller| receives(&caller)) {
+            return Some(Wrong::new("fails_without_receivers", "a send has failed beside one"));
+        }
+        let is_lost = at.is_end && !failed && at.machine.messages(PIPE).next().is_some();
+        let is_short = self.programs.all().any(|call| matches!(call, Call::Receive(n) if n < 9));
+        let is_gone = at.is_end && !is_short && got != self.sends();
+        (is_lost || is_gone).then(|| Wrong::new("nothing_lost", "a message is nowhere"))
+    }
+
+    fn reaches<'a>(
+        &self,
+        machine: &Group<u8>,
+        _: impl Iterator<Item = &'a Caller> + Clone,
+    ) -> bool {
+        machine.waits() == 2
+    }
+
+    fn describe(&self, op: &Op<u8>, outcome: &Step<Ret<u8>>) -> String {
+        Channel::describe(op, outcome)
+    }
+
+    fn edit(&self, wakes: &mut Wakes) {
+        (self.edit)(wakes);
+    }
+}

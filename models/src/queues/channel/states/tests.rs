@@ -1,0 +1,44 @@
+//! The models hold, and notice a wake-up that is lost.
+
+use seatrial_core::channel::{MEETING, RECEIVERS, SENDERS};
+
+use super::*;
+use crate::engine::Engine;
+use crate::engine::state::{Callers, Limits, agrees_with_the_enumeration, search};
+use crate::trial::TERMINATES;
+use crate::trial::component_tests::comes_out_as_expected;
+
+#[test]
+fn every_model_of_the_catalogue_comes_out_as_expected() {
+    let models = all();
+    assert_eq!(models.len(), 3);
+    for model in models {
+        comes_out_as_expected::<Channel>(Engine::State, model.name());
+    }
+}
+
+#[test]
+fn the_search_agrees_with_an_enumeration_of_all_paths() {
+    let small: &[&[Call]] = &[&[Call::Send(0), SENDS], &[Call::Receive(9), RECEIVES]];
+    for capacity in [0, 1] {
+        let world = AtChannel::new(Some(capacity), small);
+        let rules = May { symmetric: false, ..May::default() };
+        assert!(agrees_with_the_enumeration(&Callers { world, rules }) > 5);
+    }
+}
+
+#[test]
+fn a_wake_up_that_is_forgotten_leaves_somebody_asleep() {
+    type Forgets = (usize, fn(&mut Wakes));
+    let forgets: [Forgets; 3] = [
+        (1, |wakes| wakes.set(RECEIVERS, 0)),
+        (1, |wakes| wakes.set(SENDERS, 0)),
+        (0, |wakes| wakes.set(MEETING, wakes.get(MEETING).min(1))),
+    ];
+    for (capacity, edit) in forgets {
+        let world = AtChannel { edit, ..AtChannel::new(Some(capacity), ALL) };
+        let space = search(&Callers { world, rules: May::default() }, Limits::default());
+        let found = space.wrong.first().expect("somebody sleeps on");
+        assert_eq!(found.wrong.invariant, TERMINATES);
+    }
+}

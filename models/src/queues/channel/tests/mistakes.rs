@@ -1,0 +1,18 @@
+//! The property is worth what it notices.
+
+use crate::by_hand::doubt::notices;
+use crate::channel::{Channel, mutants};
+use crate::trial::Component;
+
+#[test]
+fn random_calls_notice_every_mistake_that_a_single_caller_can_see() {
+    for mutant in mutants::all() {
+        let property = Channel::fuzz_mutant(&mutant).expect("every mutant has one");
+        assert_eq!(notices(property), !mutants::is_of_waking(&mutant), "{}", mutant.name);
+    }
+}
+
+#[test]
+fn the_machine_that_ships_agrees_with_the_simple_construction() {
+    assert!(!notices(Channel::fuzz().expect("there is a property")));
+}

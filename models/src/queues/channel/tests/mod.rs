@@ -1,0 +1,4 @@
+//! The channels against the simple construction.
+
+mod mistakes;
+mod proptest;

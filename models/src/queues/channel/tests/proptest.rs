@@ -1,0 +1,44 @@
+//! Random calls: the machine that ships agrees with the simple construction.
+
+use ::proptest::collection::vec;
+use ::proptest::prelude::*;
+use ::proptest::test_runner::FileFailurePersistence;
+
+use crate::channel::{Op, check, decode};
+
+const SEEDS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../proptest-regressions/channel.txt");
+
+fn op() -> impl Strategy<Value = Op> {
+    let number = any::<u8>;
+    let wait = || 0..8_u8;
+    prop_oneof![
+        2 => (0..4_u8).prop_map(Op::Open),
+        5 => (number(), wait()).prop_map(|(at, wait)| Op::Send(at, wait)),
+        5 => (number(), wait()).prop_map(|(at, wait)| Op::Receive(at, wait)),
+        3 => (number(), number(), wait()).prop_map(|(a, b, wait)| Op::Select(a, b, wait)),
+        4 => number().prop_map(Op::Look),
+        1 => number().prop_map(Op::GiveUp),
+        1 => (number(), any::<bool>()).prop_map(|(at, sends)| Op::Copy(at, sends)),
+        1 => (number(), any::<bool>()).prop_map(|(at, sends)| Op::Leave(at, sends)),
+        1 => number().prop_map(Op::Len),
+        2 => (0..4_u8).prop_map(Op::Advance),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig {
+        cases: 512,
+        failure_persistence: Some(Box::new(FileFailurePersistence::Direct(SEEDS))),
+        ..ProptestConfig::default()
+    })]
+
+    #[test]
+    fn the_machine_agrees_with_the_simple_construction(ops in vec(op(), 0..80)) {
+        check(&ops);
+    }
+
+    #[test]
+    fn whatever_bytes_say_the_two_agree(bytes in vec(any::<u8>(), 0..240)) {
+        check(&decode(&bytes));
+    }
+}
