@@ -7,6 +7,7 @@ ci/run.sh nightly
 ci/mutants.sh nightly
 ci/witnesses.sh check
 ci/core-mutants.sh
+ci/coverage.sh
 ci/determinism.sh nightly
 ci/figures.sh
 ci/fuzz.sh nightly

@@ -32,9 +32,10 @@ pub(crate) fn circles(folder: &str, files: &[File]) -> Vec<String> {
 }
 
 fn uses(folder: &str, files: &[File]) -> Uses {
+    let tests = of_tests(files);
     let inside = |file: &File| {
         let path = file.path.strip_prefix(folder)?;
-        let is_test = path.contains("/tests/") || path.ends_with("tests.rs");
+        let is_test = tests.iter().any(|test| file.path.starts_with(test));
         (!is_test).then(|| path.split(['/', '.']).next().unwrap_or_default().to_owned())
     };
     let modules: BTreeSet<String> = files.iter().filter_map(inside).collect();
@@ -47,15 +48,28 @@ fn uses(folder: &str, files: &[File]) -> Uses {
         let named = named(&file.text).into_iter();
         all.extend(named.filter(|name| *name != module && modules.contains(name)));
     }
-    // What only tests are made of may use everything.
-    uses.retain(|module, _| !is_for_tests(folder, module, files));
     uses
 }
 
-/// Tells whether the root of a crate includes a module in tests only.
-fn is_for_tests(folder: &str, module: &str, files: &[File]) -> bool {
-    let root = files.iter().find(|file| file.path == format!("{folder}lib.rs"));
-    root.is_some_and(|root| root.text.contains(&format!("#[cfg(test)]\nmod {module};")))
+/// How the paths begin of the modules that are there in tests only: they may use everything.
+fn of_tests(files: &[File]) -> Vec<String> {
+    const IN_TESTS: [&str; 2] = ["#[cfg(test)]\nmod ", "#[cfg(test)]\npub(crate) mod "];
+    let mut tests = Vec::new();
+    for file in files {
+        let folder = match file.path.rsplit_once('/') {
+            Some((folder, "lib.rs" | "main.rs" | "mod.rs")) => folder,
+            _ => file.path.trim_end_matches(".rs"),
+        };
+        for (at, begins) in IN_TESTS.iter().flat_map(|begins| file.text.match_indices(begins)) {
+            let rest = &file.text[at + begins.len()..];
+            let name: String =
+                rest.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
+            if rest[name.len()..].starts_with(';') {
+                tests.extend([format!("{folder}/{name}.rs"), format!("{folder}/{name}/")]);
+            }
+        }
+    }
+    tests
 }
 
 /// The modules that the shipped part of a source names behind `crate::`.
@@ -80,8 +94,11 @@ fn a_circle_is_noticed_and_a_test_makes_none() {
     let file = |path: &str, text: &str| File { path: path.to_owned(), text: text.to_owned() };
     let line = [
         file("c/lib.rs", "#[cfg(test)]\nmod all;\n"),
-        file("c/a/mod.rs", "use crate::b::B;\n#[cfg(test)]\nmod tests { use crate::c::C; }\n"),
-        file("c/a/tests/x.rs", "use crate::c::C;\n"),
+        file(
+            "c/a/mod.rs",
+            "use crate::b::B;\n#[cfg(test)]\nmod tests;\n#[cfg(test)]\nmod x {\nuse crate::c::C; }\n",
+        ),
+        file("c/a/tests/y.rs", "use crate::c::C;\n"),
         file("c/b.rs", "/// See crate::a.\nfn f() { crate::c::f() }\n"),
         file("c/c.rs", "use std::fmt;\n"),
         file("c/all.rs", "use crate::a::A;\n"),

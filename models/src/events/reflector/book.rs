@@ -280,15 +280,7 @@ impl Book {
             (_, Reply::Ended) if self.was_very_short(at) => After::Begin,
             (_, Reply::Ended) => self.opens_again(at),
             (_, Reply::Told(Told::Nonsense)) => After::Next,
-            (_, Reply::Told(told)) => {
-                self.stream.events += 1;
-                if self.stream.initial && matches!(told, Told::Bookmark(_, true)) {
-                    (self.stream.initial, self.incomplete, self.condemned) = (false, 0, false);
-                    if turn.refused { After::List } else { After::Next }
-                } else {
-                    After::Next
-                }
-            }
+            (_, Reply::Told(told)) => self.told(told, turn.refused),
             (_, Reply::Opened | Reply::ResyncDue) => After::Next,
             (_, Reply::Slept) => match self.after {
                 After::Begin => {
@@ -301,6 +293,15 @@ impl Book {
         if !matches!(self.after, After::Page | After::InOne) {
             self.listing = None;
         }
+    }
+
+    fn told(&mut self, told: &Told, refused: bool) -> After {
+        self.stream.events += 1;
+        if !self.stream.initial || !matches!(told, Told::Bookmark(_, true)) {
+            return After::Next;
+        }
+        (self.stream.initial, self.incomplete, self.condemned) = (false, 0, false);
+        if refused { After::List } else { After::Next }
     }
 
     fn can_be_in_one(&self) -> bool {
