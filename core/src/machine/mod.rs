@@ -142,7 +142,7 @@ impl<R> Step<R> {
 pub enum Passed {
     /// The wake-up of a call that ends without having looked.
     WakeUp,
-    /// The timer that a call held for all who wait for the same time.
+    /// The timer that a call held for all of its kind who wait for the same time.
     Timer,
 }
 
@@ -179,8 +179,8 @@ pub trait Machine: Send + 'static {
 pub trait Operation<M: Machine>: Embed<M> {
     /// Whether all calls that wait on its channel wait until the same time, which is the machine's.
     ///
-    /// One of them holds the timer then, and who that is passes it on when its call is over. So the
-    /// machine needs to name one sleeper when that time becomes earlier ([`Wakes::earlier`]).
+    /// One thread and one task hold a timer then, and pass it on when their calls are over. So the
+    /// machine says that this time has become earlier ([`Wakes::earlier`]), and need not wake all.
     const SHARES_TIME: bool = false;
 
     /// Runs one critical section. A step that returns [`Step::Wait`] may be repeated at any time
