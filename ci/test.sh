@@ -24,8 +24,10 @@ timeout "$limit" cargo test --package seatrial-core --all-features 2>&1 | tee -a
 # One of them is everything at once, over sockets and TLS: two processes, of which one is killed.
 chain=when_the_process_that_leads_is_killed_the_other_does_its_work
 grep -q "$chain ... ok" "$log" || { echo "the test of the whole chain did not run" >&2; exit 1; }
-# Runs that are the same to the byte replace functions of the C library, so they are alone.
-timeout "$limit" cargo test --package seatrial-sim --features exact --test exact 2>&1 | tee -a "$log"
+# Runs that are the same to the byte replace functions of the C library, so they are alone. What they
+# say of code that is not under control has files and lines.
+CARGO_PROFILE_DEV_DEBUG=line-tables-only timeout "$limit" \
+  cargo test --package seatrial-sim --features exact --test exact 2>&1 | tee -a "$log"
 ran=$(awk '/^test result:/ { sum += $4 } END { print sum + 0 }' "$log")
 echo "$ran tests ran"
 [ "$ran" -ge 3500 ] || { echo "far fewer tests than there are" >&2; exit 1; }
