@@ -25,7 +25,8 @@ fn sources(module: &str) -> Vec<String> {
     found
 }
 
-/// Whether a source declares a name: as an item, or as a variant of an enum.
+/// Whether a source declares a name: as an item, as a variant of an enum, or as one that comes from
+/// another module.
 fn declares(source: &str, name: &str) -> bool {
     let item = ["fn", "struct", "enum", "trait", "type", "mod", "const"].iter().any(|kind| {
         source.match_indices(&format!("{kind} {name}")).any(|(at, found)| {
@@ -37,8 +38,11 @@ fn declares(source: &str, name: &str) -> bool {
         let rest = line.trim_start().strip_prefix(name);
         line.starts_with("    ") && rest.is_some_and(|it| it.starts_with(['(', ',', ' ', '{']))
     };
+    let is_part = |c: char| c.is_alphanumeric() || c == '_';
+    let uses = source.split("pub use ").skip(1).filter_map(|rest| rest.split(';').next());
+    let used = uses.flat_map(|uses| uses.split(|c| !is_part(c))).any(|it| it == name);
     let is_type = name.starts_with(char::is_uppercase);
-    item || (is_type && source.lines().any(is_variant))
+    item || used || (is_type && source.lines().any(is_variant))
 }
 
 /// What is wrong with a name: `module::item`, or `module::Type::item`, with more modules before.
