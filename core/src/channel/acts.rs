@@ -11,7 +11,6 @@ pub struct PipeId(pub usize);
 
 /// One thing that a call may do.
 #[derive(Clone, PartialEq, Eq, Debug)]
-#[allow(clippy::exhaustive_enums, reason = "one sends or one receives")]
 pub enum Act<T> {
     /// Sends a message: `None` once it is gone.
     Send(PipeId, Option<T>),
@@ -40,7 +39,6 @@ impl<T> Act<T> {
 
 /// The acts of which a call does one. One alone takes no memory of its own.
 #[derive(Clone, Debug)]
-#[allow(clippy::exhaustive_enums, reason = "it is one or any number")]
 pub enum Acts<T> {
     /// The only one.
     One([Act<T>; 1]),
@@ -76,7 +74,6 @@ impl<T> DerefMut for Acts<T> {
 
 /// What came of a case that could be done.
 #[derive(Clone, PartialEq, Eq, Debug)]
-#[allow(clippy::exhaustive_enums, reason = "one sends or one receives")]
 pub enum Outcome<T> {
     /// It was sent, unless nobody can receive it any more.
     Sent(Result<(), Disconnected<T>>),

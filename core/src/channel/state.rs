@@ -19,7 +19,6 @@ const KEPT: usize = 1024;
 
 /// One end of a channel.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[allow(clippy::exhaustive_enums, reason = "a channel has two ends")]
 pub enum Side {
     /// Where messages go in.
     Sending,

@@ -17,7 +17,7 @@ pub trait Transport: Send + Sync + 'static {
     fn send<'a>(&'a self, attempt: Attempt<'a>) -> Awaited<'a, Result<Answer, TransportError>>;
 
     /// What this transport adds to a request and nobody else may see, such as a token: a server that
-    /// echoes it brings it into no error. Nothing unless it is said.
+    /// echoes it brings it into no error. Empty by default.
     fn veil(&self) -> Veil {
         Veil::default()
     }

@@ -115,7 +115,7 @@ impl<R: Runtime> Watch<R> {
         }
     }
 
-    /// What is said of bytes that have no sense: never are they dropped in silence.
+    /// The event for bytes that cannot be decoded: they are not dropped in silence.
     fn undecodable<O>(&self, why: &str) -> WatchEvent<O> {
         let why = self.veil.text(why);
         WatchEvent::Error(Box::new(undecodable(&why, self.foreign.as_deref())))

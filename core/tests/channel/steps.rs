@@ -84,8 +84,7 @@ impl Both {
     }
 
     /// Selects among some of all ends. Which of those that are ready is left to chance, so the other
-    /// kind does the same one alone. What is alone is done by both, so neither has other ideas of
-    /// what is ready.
+    /// kind then does the chosen one by itself, and must find that one ready as well.
     fn select(&mut self, call: u8, which: u8) {
         let wanted = |bit: usize| usize::from(call) >> bit & 1 == 1;
         let first = self.messages;

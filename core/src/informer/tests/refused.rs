@@ -21,7 +21,7 @@ fn is_bad(bad: &Bad, object: &Object) -> bool {
     bad.lock().contains(&&*object.version)
 }
 
-/// An informer of whose objects some are refused, and what is said of that.
+/// An informer whose store refuses some objects, and its reports of that.
 struct Bed {
     server: Server,
     informer: Informer<Object>,

@@ -88,7 +88,7 @@ fn must_pause(book: &Book) -> Option<(bool, &'static str)> {
     })
 }
 
-/// What is asked is what follows from the reply before.
+/// Each question must be the one that the reply before it calls for.
 pub(super) fn judged(history: &History, promise: &str) -> Checked {
     at_every_turn(history, |book, turn, _| {
         let (pauses, says) = must_pause(book).unwrap_or((false, GOES_ON));
