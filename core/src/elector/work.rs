@@ -5,7 +5,6 @@ use std::panic::resume_unwind;
 use std::sync::Arc;
 
 use crate::cancel::CancelToken;
-use crate::caught;
 use crate::machine::Host;
 use crate::monitor::Monitor;
 use crate::runtime::{Panic, Runtime};
@@ -27,8 +26,7 @@ impl<R: Runtime, H: Host<Election>> Drop for EndOfWork<R, H> {
         let ends_the_run =
             self.monitor.call(WorkEnded { term: self.term, panicked: self.panicked });
         if ends_the_run {
-            // It runs hooks of users, and the run still has its lease to free.
-            caught::tell(|| self.run.cancel());
+            self.run.cancel();
         }
     }
 }
