@@ -119,7 +119,7 @@ mod tests {
         for (from, to, known) in [
             ("resource", "resources", "`method`, `resource`, `name`"),
             ("times", "time", "`at`, `after`, `times`, `what`"),
-            ("Refuse", "Refused", "`Refuse`, `LoseRequest`, `LoseAnswer`, `Repeat`"),
+            ("Refuse", "Refused", "`Refuse`, `Deny`, `Quota`, `ReadOnly`"),
             ("retry_after", "retryAfter", "`status` or `retry_after`"),
         ] {
             let why = faults(&fault.replace(from, to)).expect_err(to);
