@@ -18,6 +18,9 @@ echo "== clippy, no feature"
 cargo clippy --workspace --quiet -- -D warnings
 # In the workspace the harness turns `harness` on.
 cargo clippy --package seatrial-core --all-targets --quiet -- -D warnings
+# The seam alone, and the harness, which needs no more of the core than that.
+cargo clippy --package seatrial-core --no-default-features --quiet -- -D warnings
+cargo clippy --package seatrial --features loom,shuttle --quiet -- -D warnings
 for features in loom shuttle; do
   echo "== clippy, the harness with $features alone"
   cargo clippy --package seatrial --all-targets --features "$features" --quiet -- -D warnings

@@ -65,6 +65,9 @@ cmp Cargo.toml before.toml && [ ! -e tests ] || { echo "a failed init left somet
 expect 0 cargo seatrial init --path "$root"
 expect 2 cargo seatrial init --path "$root" # what is there is not overwritten
 
+# What it checks is its own: of the core it compiles the seam alone.
+expect 0 cargo tree --edges normal,dev,features --invert seatrial-core
+! grep -q 'seatrial-core feature "parts"' "$work/said.txt" || { cat "$work/said.txt"; exit 1; }
 expect 0 cargo seatrial run --budget smoke
 grep -q "^checking .* cases of 2 components" "$work/aside.txt"
 grep -Eq "^hasty .* violated as expected" "$work/said.txt"

@@ -52,9 +52,14 @@
 //! that puts it under a lock and lets callers sleep (`monitor`). The feature `harness` makes both public,
 //! with the operations and states of every part, so that a checker can step them one by one, record them,
 //! or put a changed machine behind the lock (`with_host`). A program that uses the parts does without it.
+//!
+//! The feature `parts` is on by default. Without it this crate is the seam alone: [`runtime`], [`cancel`],
+//! and with `harness` the machine and the shell. That is what the checkers of other code need.
 
 // What only a checker names is reachable with the feature alone.
 #![cfg_attr(not(feature = "harness"), allow(unreachable_pub, dead_code))]
+// What only the parts use stays in the seam without them.
+#![cfg_attr(not(feature = "parts"), allow(dead_code, unused_imports))]
 
 /// Re-exports for checkers: public with the feature `harness`, the crate's own without it.
 macro_rules! for_harness {
@@ -82,30 +87,48 @@ pub mod monitor;
 pub(crate) use machine::operations;
 
 pub mod cancel;
+#[cfg(feature = "parts")]
 pub mod channel;
+#[cfg(feature = "parts")]
 pub mod delaying_queue;
+#[cfg(feature = "parts")]
 pub mod delta_fifo;
+#[cfg(feature = "parts")]
 pub mod elector;
+#[cfg(feature = "parts")]
 pub mod fifo;
+#[cfg(feature = "parts")]
 pub mod informer;
+#[cfg(feature = "parts")]
 pub mod limited_queue;
+#[cfg(feature = "parts")]
 pub mod limiter;
+#[cfg(feature = "parts")]
 pub mod metrics;
+#[cfg(feature = "parts")]
 pub mod ordered_fifo;
+#[cfg(feature = "parts")]
 pub mod parallel;
+#[cfg(feature = "parts")]
 pub mod polling;
+#[cfg(feature = "parts")]
 pub mod pool;
+#[cfg(feature = "parts")]
 pub mod priority_queue;
+#[cfg(feature = "parts")]
 pub mod queue;
 #[cfg(feature = "request")]
 pub mod request;
 pub mod runtime;
+#[cfg(feature = "parts")]
 pub mod store;
 
-#[cfg(doctest)]
+#[cfg(all(doctest, feature = "parts"))]
 mod book;
 mod caught;
+#[cfg(feature = "parts")]
 mod events;
-#[cfg(test)]
+#[cfg(all(test, feature = "parts"))]
 mod every_queue;
+#[cfg(feature = "parts")]
 mod slab;

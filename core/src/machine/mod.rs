@@ -261,7 +261,7 @@ impl<M: Machine> std::fmt::Debug for Boxed<M> {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "parts"))]
 mod tests {
     use std::time::Duration;
 

@@ -34,7 +34,7 @@ mod call;
 mod line;
 mod sleepers;
 mod step;
-#[cfg(test)]
+#[cfg(all(test, feature = "parts"))]
 mod tests;
 mod then;
 

@@ -182,7 +182,7 @@ impl Runtime for Tokio {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "parts"))]
 mod tests {
     use super::*;
     use crate::cancel::{CancelToken, Reason};

@@ -1,4 +1,5 @@
-//! The harness stands alone: it checks anybody's code, and knows nothing of ours.
+//! The harness stands alone: it checks anybody's code, and knows nothing of ours. That it needs the seam of
+//! the core alone is shown by `ci/check.sh`, which compiles it without the parts.
 
 use std::collections::BTreeSet;
 
@@ -6,10 +7,6 @@ use crate::tree::File;
 
 /// Where it lies.
 pub(crate) const FOLDER: &str = "models/harness/";
-
-/// What it may use of `seatrial-core`: the seam, cancellation, which every implementation of the seam
-/// must hold up, and the machine with its shell.
-const SEAM: &[&str] = &["cancel", "machine", "monitor", "operations", "runtime"];
 
 /// Complains about a manifest that asks for another crate of this workspace than the core.
 pub(crate) fn dependencies(manifest: &str, workspace: &BTreeSet<String>) -> Vec<String> {
@@ -23,25 +20,6 @@ pub(crate) fn dependencies(manifest: &str, workspace: &BTreeSet<String>) -> Vec<
         .filter(|name| workspace.contains(*name) && *name != "seatrial-core")
         .map(|name| format!("the harness depends on {name}"))
         .collect()
-}
-
-/// Complains about parts of the core that a source of the harness uses. Its own tests may: some
-/// drive the engines with a queue.
-pub(crate) fn parts_used(file: &File) -> Vec<String> {
-    let is_test = file.path.contains("/tests/") || file.path.ends_with("/tests.rs");
-    if is_test || !file.path.starts_with(FOLDER) {
-        return Vec::new();
-    }
-    let mut complaints = Vec::new();
-    for (at, path) in file.text.match_indices("seatrial_core::") {
-        let rest = &file.text[at + path.len()..];
-        let name: String = rest.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
-        if !SEAM.contains(&name.as_str()) {
-            let used = if name.is_empty() { "more than one module at a time" } else { &name };
-            complaints.push(format!("{}: uses {used} of seatrial_core", file.path));
-        }
-    }
-    complaints
 }
 
 /// Its modules from the ground up: each may use those before it, and none after it.
@@ -91,18 +69,4 @@ fn a_dependency_on_our_pages_is_noticed() {
         assert_eq!(complaints(&text), ["the harness depends on seatrial-models"]);
     }
     assert_eq!(complaints("[").len(), 1);
-}
-
-#[test]
-fn a_part_that_the_harness_uses_is_noticed() {
-    let count = |path: &str, text: &str| {
-        parts_used(&File { path: path.to_owned(), text: text.to_owned() }).len()
-    };
-    let source = "models/harness/src/check.rs";
-    assert_eq!(count(source, "use seatrial_core::runtime::Runtime;\n"), 0);
-    assert_eq!(count(source, "use seatrial_core::queue::Queue;\n"), 1);
-    assert_eq!(count(source, "use seatrial_core::{queue, runtime};\n"), 1);
-    assert_eq!(count(source, "fn f(_: seatrial_core::store::Store) {}\n"), 1);
-    assert_eq!(count("models/harness/src/engine/tests/a.rs", "use seatrial_core::queue::A;"), 0);
-    assert_eq!(count("models/src/queue/mod.rs", "use seatrial_core::queue::Queue;\n"), 0);
 }
