@@ -18,15 +18,14 @@ pub mod stores;
 
 pub use election::{candidate, cluster, elector};
 pub use events::{
-    delivery, delta_fifo, feed, fifo, informer, objects, ordered_fifo, reflector, replica_set,
+    delivery, delta_fifo, feed, fifo, informer, ordered_fifo, reflector, replica_set,
 };
 pub use limiters::{backoff, limiter, token_bucket};
-pub(crate) use queues::items;
 pub use queues::{channel, delaying_queue, limited_queue, pool, priority_queue, queue};
 pub use stores::{expiring_store, heap, indexed_store, mutation_cache};
 
 pub use seatrial::{
-    by_hand, canary, check, cli, engine, picture, random, report, runner, seam, texts, toy,
+    canary, check, cli, engine, picture, random, report, runner, seam, single_step, texts, toy,
 };
 
 /// What pages are written with, and the tests that every one of them has.

@@ -184,7 +184,7 @@ mod tests {
     use std::task::Wake;
 
     use super::*;
-    use crate::machine::by_hand::HandClock;
+    use crate::machine::single_step::HandClock;
 
     #[test]
     fn a_hook_is_not_copied_and_stays_with_the_call_if_the_token_has_ended() {

@@ -106,7 +106,7 @@ impl<K: Eq, O> Pending<K, O> {
 mod tests {
     use super::*;
     use crate::delta_fifo::Delta;
-    use crate::machine::by_hand::each_is_noticed;
+    use crate::machine::single_step::each_is_noticed;
 
     /// Every key is its own hash.
     fn hash_of(key: &u8) -> u32 {

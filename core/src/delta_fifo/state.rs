@@ -340,7 +340,7 @@ impl<K: Key, O: Handle, N: KnownObjects<K, O>> fmt::Debug for DeltaQueue<K, O, N
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::machine::by_hand::each_is_noticed;
+    use crate::machine::single_step::each_is_noticed;
 
     type Queue = DeltaQueue<u8, u8>;
 

@@ -154,7 +154,7 @@ impl<K: Eq + Clone, O: Clone> Items<K, O> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::machine::by_hand::each_is_noticed;
+    use crate::machine::single_step::each_is_noticed;
 
     fn of(names: &[&'static str]) -> Items<&'static str, u32> {
         let mut items = Items::new();

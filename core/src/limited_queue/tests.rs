@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::*;
 use crate::limiter::{Bucket, Exponential, Item, Rate};
 use crate::machine::Cx;
-use crate::machine::by_hand::ByHand;
+use crate::machine::single_step::ByHand;
 use crate::queue::Slot;
 use crate::runtime::{Ambient, Instant, Manual};
 

@@ -84,7 +84,7 @@ mod tests {
     use std::sync::atomic::{AtomicU8, Ordering};
 
     use super::*;
-    use crate::machine::by_hand::{ByHand, HandClock};
+    use crate::machine::single_step::{ByHand, HandClock};
     use crate::machine::{Boxed, Host};
     use crate::runtime::{Ambient, Instant};
 

@@ -8,10 +8,10 @@
 //! [`operations!`](crate::operations) writes the enum beside them, which is the *data form* that
 //! harness, fuzzer, replay and mutants drive through `dyn Machine`.
 
-#[cfg(test)]
-pub(crate) mod by_hand;
 mod many;
 mod operations;
+#[cfg(test)]
+pub(crate) mod single_step;
 mod wakes;
 
 use crate::runtime::{Ambient, Instant, Panic, WallTime};
@@ -265,7 +265,7 @@ impl<M: Machine> std::fmt::Debug for Boxed<M> {
 mod tests {
     use std::time::Duration;
 
-    use super::by_hand::HandClock;
+    use super::single_step::HandClock;
     use super::*;
     use crate::queue::Queue;
 

@@ -316,7 +316,7 @@ impl<K: Key, S: Storage<K>> fmt::Debug for Queue<K, S> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::machine::by_hand::{ByHand, each_is_noticed};
+    use crate::machine::single_step::{ByHand, each_is_noticed};
     use crate::queue::items::DELAYED;
     use crate::queue::{Add, Get};
 

@@ -8,7 +8,7 @@ use super::{
     Add, DRAINS, Done, GETTERS, Get, Queue, ShutDown, Slot, Storage, Token, UPDATERS, WorkQueue,
 };
 use crate::machine::Wakes;
-use crate::machine::by_hand::ByHand;
+use crate::machine::single_step::ByHand;
 use crate::runtime::{Runtime, System};
 
 fn queue() -> WorkQueue<u8> {

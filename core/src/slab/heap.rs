@@ -159,7 +159,7 @@ mod tests {
     use quickcheck::quickcheck;
 
     use super::*;
-    use crate::machine::by_hand::each_is_noticed;
+    use crate::machine::single_step::each_is_noticed;
 
     quickcheck! {
         fn nodes_come_out_in_their_order(nodes: Vec<u8>) -> bool {

@@ -107,7 +107,7 @@ mod tests {
     use quickcheck::quickcheck;
 
     use super::*;
-    use crate::machine::by_hand::each_is_noticed;
+    use crate::machine::single_step::each_is_noticed;
 
     #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Debug)]
     struct Place(u16, u32);

@@ -15,7 +15,6 @@
 pub mod author;
 #[cfg(all(doctest, feature = "loom", feature = "shuttle"))]
 mod book;
-pub mod by_hand;
 pub mod canary;
 pub mod catalogue;
 pub mod check;
@@ -31,6 +30,7 @@ pub mod random;
 pub mod report;
 pub mod runner;
 pub mod seam;
+pub mod single_step;
 pub mod texts;
 pub mod toy;
 pub mod trial;

@@ -29,7 +29,7 @@ mod tests;
 use seatrial_core::cancel::{Op as Call, Ret, Tree};
 use seatrial_core::machine::{Boxed, Step};
 
-use crate::by_hand::{AtOnce, Behind};
+use crate::single_step::{AtOnce, Behind};
 use crate::trial::{
     Component, DynScenario, EventOf, HistoryOf, Invariant, MachineOf, Mutant, OpOf, Property,
     RetOf, component_tests,

@@ -10,7 +10,7 @@ use seatrial_core::machine::Boxed;
 use seatrial_core::runtime::{Ambient, Instant, Manual};
 
 use super::Spec;
-use crate::by_hand::AtOnce;
+use crate::single_step::AtOnce;
 
 /// The most tokens and the most hooks of one sequence.
 const MOST: usize = 24;

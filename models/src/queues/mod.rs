@@ -2,7 +2,7 @@
 
 pub mod channel;
 pub mod delaying_queue;
-pub(crate) mod items;
+pub(crate) mod fixtures;
 pub mod limited_queue;
 pub mod pool;
 pub mod priority_queue;

@@ -10,7 +10,7 @@ use seatrial_core::request::steps::{
 use seatrial_core::request::{Execution, Mode, TransportError, Want};
 
 use super::rule::{After, FAILURES, Failed, Outcome, Verdict, Way, verdict};
-use crate::by_hand::HandClock;
+use crate::single_step::HandClock;
 
 /// A call, and how its attempts end; those that are not named are answered.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -10,7 +10,7 @@ use std::time::Duration;
 use super::{SECOND, at};
 use crate::cancel::node::Node;
 use crate::cancel::{Adopt, Cancel, CancelToken, Forget, Hook, Reason, Tree, WAITERS, Wait};
-use crate::machine::by_hand::ByHand;
+use crate::machine::single_step::ByHand;
 use crate::machine::{AT_ONCE, Cx, Operation, Step, Wakes};
 use crate::runtime::bell::{Bell, Breaks, poll};
 use crate::runtime::peeking::Peeking;

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::*;
-use crate::machine::by_hand::ByHand;
+use crate::machine::single_step::ByHand;
 use crate::runtime::probe::{Probe, Probing};
 use crate::runtime::{Ambient, Instant, Manual};
 
@@ -206,7 +206,7 @@ fn memory_of_a_burst_comes_back() {
 
 #[test]
 fn a_state_that_is_wrong_is_noticed() {
-    use crate::machine::by_hand::each_is_noticed;
+    use crate::machine::single_step::each_is_noticed;
     let make = || {
         let mut group = ByHand::new(Group::<u8>::default());
         group.call(Open(Some(0)));

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::*;
 use crate::machine::Wakes;
-use crate::machine::by_hand::ByHand;
+use crate::machine::single_step::ByHand;
 use crate::queue::{DRAINS, GETTERS};
 use crate::runtime::{Ambient, Instant};
 

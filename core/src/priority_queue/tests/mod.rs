@@ -10,7 +10,7 @@ mod order;
 
 use super::*;
 use crate::machine::Cx;
-use crate::machine::by_hand::ByHand;
+use crate::machine::single_step::ByHand;
 use crate::slab::Slot;
 
 type Machine<L = Exponential<u8>> = ByHand<Prioritized<u8, L, Journal>>;

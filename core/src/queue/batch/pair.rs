@@ -4,7 +4,7 @@ use std::fmt::Debug;
 use std::num::NonZeroUsize;
 use std::time::Duration;
 
-use crate::machine::by_hand::ByHand;
+use crate::machine::single_step::ByHand;
 use crate::machine::{Machine, Many, Operation, Step, UpTo};
 use crate::queue::{Done, DoneAll, Finished, GETTERS, Len, Token};
 

@@ -133,7 +133,7 @@ impl<K: Key, O: Handle> fmt::Debug for ExpiringObjects<K, O> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::machine::by_hand::ByHand;
+    use crate::machine::single_step::ByHand;
     use crate::store::KeyHasher;
     use crate::store::expiring::{Delete, Get, Put, Replace};
 

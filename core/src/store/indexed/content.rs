@@ -179,7 +179,7 @@ impl<K: Key, O: Handle> Content<K, O> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::machine::by_hand::each_is_noticed;
+    use crate::machine::single_step::each_is_noticed;
 
     type Numbers = Content<u32, u32>;
 

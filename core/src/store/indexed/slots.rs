@@ -249,7 +249,7 @@ impl<K, O> Clone for Snapshot<K, O> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::machine::by_hand::each_is_noticed;
+    use crate::machine::single_step::each_is_noticed;
 
     fn with(count: u32) -> Slots<u32, u32> {
         let mut slots = Slots::new();

@@ -1,7 +1,7 @@
 //! The property is worth what it notices.
 
-use crate::by_hand::doubt::notices;
 use crate::cancel::{Cancel, mutants};
+use crate::single_step::doubt::notices;
 use crate::trial::Component;
 
 #[test]

@@ -10,7 +10,7 @@ use super::server::{Answer, Call, Ping, Place, Refuse, Serve};
 use super::stage::{CANCELS, Stage, itself};
 use super::{Candidate, Event, History};
 use crate::engine::Engine;
-use crate::items::millis;
+use crate::queues::fixtures::millis;
 use crate::trial::{DynScenario, Ledger as _, Scenario, World, sleeps};
 
 pub(super) fn all() -> Vec<Box<dyn DynScenario<Candidate>>> {

@@ -10,7 +10,7 @@ use seatrial_core::runtime::{Ambient, Instant, WallTime};
 
 use super::spec::{self, Spec};
 use crate::cluster::{Server, Writer};
-use crate::objects::Checked;
+use crate::events::fixtures::Checked;
 
 /// What becomes of one call.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -16,8 +16,8 @@ use seatrial_core::monitor::Monitor;
 use seatrial_core::runtime::Runtime;
 
 use super::Elector;
+use super::network::{Connection, Fate, Network, Passing, Shared};
 use super::part::{Edit, Request, Seat, Serve, SetUp};
-use super::road::{Connection, Fate, Passing, Road, Shared};
 use super::store::Served;
 use crate::trial::World;
 
@@ -99,10 +99,10 @@ impl<R: Runtime> Scene<R> {
     /// Adds an elector with a connection of that kind.
     pub(super) fn elector_on(
         &self,
-        road: impl Fn(&R, Passing) -> Fate + Send + Sync + 'static,
+        network: impl Fn(&R, Passing) -> Fate + Send + Sync + 'static,
         config: Config,
     ) -> Participant<R> {
-        self.try_elector_on(Box::new(road), config).expect("the set-up is accepted")
+        self.try_elector_on(Box::new(network), config).expect("the set-up is accepted")
     }
 
     /// Adds an elector, unless its set-up is refused.
@@ -110,13 +110,17 @@ impl<R: Runtime> Scene<R> {
         self.try_elector_on(Box::new(|_, _| Fate::Prompt), config)
     }
 
-    fn try_elector_on(&self, road: Road<R>, config: Config) -> Result<Participant<R>, ConfigError> {
+    fn try_elector_on(
+        &self,
+        network: Network<R>,
+        config: Config,
+    ) -> Result<Participant<R>, ConfigError> {
         let number = self.electors.fetch_add(1, Ordering::Relaxed);
         let runtime = self.world.runtime();
         let set_up = SetUp { config: config.clone(), number };
         let seat = Seat::new(self.world.machine(), set_up, runtime)?;
         let calls = AtomicU32::new(0);
-        let connection = Connection { store: Arc::clone(&self.store), number, calls, road };
+        let connection = Connection { store: Arc::clone(&self.store), number, calls, network };
         let lock = LeaseLock::new(connection, LEASE.0, LEASE.1);
         let elector = Arc::new(CoreElector::with_host(runtime, lock, &config, seat));
         let token = CancelToken::new(runtime);

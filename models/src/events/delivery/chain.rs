@@ -12,9 +12,9 @@ use seatrial_core::queue::{Add, Fifo, Get, Token};
 
 use super::mutants::Mistake;
 use super::storing;
-use crate::by_hand::hash;
 use crate::engine::state::At;
 use crate::reflector::{self, Follower, Given, Happen, RESTERS, Setting, Turn, Turned};
+use crate::single_step::hash;
 
 /// Where workers sleep. The reflector's own channels go through.
 const WORKERS: Channel = 2;

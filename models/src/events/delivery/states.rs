@@ -10,13 +10,13 @@ use super::chain::{
     Answer, Begin, Call, Chain, Finish, Inform, Informed, Occur, StopAtRest, Take, Work,
 };
 use super::mutants::Mistake;
-use crate::by_hand::{HandClock, hash};
 use crate::engine::state::{
     Bytes, Jumps, Moment, Place, Programs, Rules as May, WakeUps, World, Wrong,
 };
 use crate::reflector::Happen::{self, Meet, Remove, Write};
 use crate::reflector::Trouble::Breaks;
 use crate::reflector::programs;
+use crate::single_step::{HandClock, hash};
 use crate::trial::{Component as _, Simulation, States};
 
 /// One instruction of a caller.

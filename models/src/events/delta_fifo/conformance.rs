@@ -9,8 +9,8 @@ use serde_json::{Value, json};
 
 use super::{MapAndKeys, REFERENCE};
 use crate::conformance::{Conformance, Gives, Replayed, Step, TRACES, Trace, TraceError};
-use crate::objects::Checked;
-use crate::objects::traced::{
+use crate::events::fixtures::Checked;
+use crate::events::fixtures::traced::{
     Object, Store, count_transform, key_of, read_store, write_delta, write_end,
 };
 

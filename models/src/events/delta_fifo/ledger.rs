@@ -10,7 +10,7 @@ use seatrial_core::machine::Step;
 
 use super::tried::{Call, Config, Reply, State};
 use super::{DeltaFifo, Event, History, MachineOp, MachineRet, Spec};
-use crate::objects::{Asleep, Bed, Object, left_by};
+use crate::events::fixtures::{Asleep, Bed, Object, left_by};
 use crate::trial::{self, Ledger as _, Violation, What};
 
 /// What is known before an event.

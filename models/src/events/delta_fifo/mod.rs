@@ -17,7 +17,7 @@ use seatrial_core::delta_fifo::{Op as Queued, Ret, Verb};
 use seatrial_core::machine::Step;
 
 use crate::conformance::Conformance;
-use crate::objects::{NAMES, TAKEN_BACK, named, named_change, named_last};
+use crate::events::fixtures::{NAMES, TAKEN_BACK, named, named_change, named_last};
 use crate::trial::{
     Component, DynScenario, EventOf, HistoryOf, Invariant, MachineOf, Mutant, OpOf, Property,
     RetOf, Simulation, component_tests,

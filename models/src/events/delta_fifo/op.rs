@@ -10,8 +10,8 @@ use seatrial_core::runtime::System;
 use seatrial_core::store::{KeyHasher, LastState};
 
 use super::Spec;
-use crate::objects::wait_says;
-use crate::objects::{Checked, Object, Store, at_once, expected, key_of, said, transform};
+use crate::events::fixtures::wait_says;
+use crate::events::fixtures::{Checked, Object, Store, at_once, expected, key_of, said, transform};
 
 /// The machine that is compared.
 pub type Machine = DeltaQueue<u8, Object, Store<u8, Object>>;

@@ -9,22 +9,22 @@ use seatrial_core::runtime::Runtime;
 use seatrial_core::store::KeyHasher;
 
 use super::{DeltaFifo as Page, Machine as Rules, MachineOp, Setup};
-use crate::objects::{self, Hosted, Made, Object, Shown, key_of, transform};
+use crate::events::fixtures::{self, Hosted, Made, Object, Shown, key_of, transform};
 use crate::trial::MachineOf;
 
 /// A change of an object.
 pub(super) type Change = Delta<u8, Object>;
 /// The consumer's store.
-pub(super) type Store = objects::Store<u8, Object>;
+pub(super) type Store = fixtures::Store<u8, Object>;
 /// The queue that scenarios use: the shell that ships around a machine under trial.
 pub(super) type Queue<R> = DeltaFifo<u8, Object, Store, R, Hosted<Page>>;
 
 /// The machine under trial.
-pub type Tried = objects::Tried<Page>;
+pub type Tried = fixtures::Tried<Page>;
 /// A call on it.
-pub type Call = objects::Call<Page>;
+pub type Call = fixtures::Call<Page>;
 /// What a call returned, and the state that it left.
-pub type Reply = objects::Reply<Page>;
+pub type Reply = fixtures::Reply<Page>;
 
 impl Made for Page {
     type Rules = Rules;
@@ -102,5 +102,5 @@ pub(super) fn queue<R: Runtime>(runtime: &R, machine: Boxed<Tried>, config: Conf
 pub(super) fn alone(machine: MachineOf<Page>, setup: Setup, known: Option<Store>) -> Boxed<Rules> {
     let Setup { emit_replaced, transform, .. } = setup;
     let may_wait = |op: &MachineOp| matches!(op, MachineOp::Pop(_) | MachineOp::WaitForSync(_));
-    objects::alone(machine, Config { known, emit_replaced, transform }, may_wait)
+    fixtures::alone(machine, Config { known, emit_replaced, transform }, may_wait)
 }

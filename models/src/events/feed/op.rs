@@ -9,8 +9,8 @@ use seatrial_core::machine::{Cx, Machine, Step};
 use seatrial_core::runtime::Ambient as _;
 
 use super::{Event, Feed, History, rules};
-use crate::by_hand::{HandClock, judge_all};
 use crate::engine::End as Ended;
+use crate::single_step::{HandClock, judge_all};
 use crate::trial::What;
 
 /// A call.

@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 
 use super::{MapAndList, REFERENCE, Spec};
 use crate::conformance::{Conformance, Gives, Replayed, Step, TRACES, Trace, TraceError};
-use crate::objects::Checked;
-use crate::objects::traced::{Object, key_of, write_end};
+use crate::events::fixtures::Checked;
+use crate::events::fixtures::traced::{Object, key_of, write_end};
 
 type Machine = FifoQueue<String, Object>;
 

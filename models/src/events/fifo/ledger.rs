@@ -4,7 +4,7 @@ use seatrial_core::fifo::{AddIfAbsent, Delete, Op, Popped, Processed, Put, Repla
 use seatrial_core::machine::Step;
 
 use super::{Event, Fifo, History, MachineOp, MachineRet, Spec};
-use crate::objects::{Asleep, Bed, Object};
+use crate::events::fixtures::{Asleep, Bed, Object};
 use crate::trial::{self, Ledger as _, Violation, What};
 
 /// What is known before an event.

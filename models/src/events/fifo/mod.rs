@@ -15,9 +15,9 @@ use seatrial_core::fifo::{FifoQueue, Op as Queued, Ret};
 use seatrial_core::machine::{Boxed, Step};
 use seatrial_core::store::KeyHasher;
 
-use crate::by_hand::{AtOnce, Behind};
 use crate::conformance::Conformance;
-use crate::objects::{NAMES, Object, TAKEN_BACK, named};
+use crate::events::fixtures::{NAMES, Object, TAKEN_BACK, named};
+use crate::single_step::{AtOnce, Behind};
 use crate::trial::{
     Component, DynScenario, EventOf, HistoryOf, Invariant, MachineOf, Mutant, OpOf, Property,
     RetOf, component_tests,

@@ -6,7 +6,7 @@ use seatrial_core::store::KeyHasher;
 
 use super::reference::Mistake::{self, *};
 use super::{Fifo, Machine, MapAndList};
-use crate::objects::{Object, queue_wakes, requeue_wakes, shell_wakes};
+use crate::events::fixtures::{Object, queue_wakes, requeue_wakes, shell_wakes};
 use crate::trial::{Edit, Edited, Forgetful, MachineOf, Mutant, Retell, Retold, at_most, mutants};
 
 pub(super) fn all() -> Vec<Mutant<Fifo>> {

@@ -8,7 +8,7 @@ use seatrial_core::runtime::System;
 use seatrial_core::store::{KeyHasher, LastState};
 
 use super::Spec;
-use crate::objects::{Checked, Object, at_once, key_of, wait_says};
+use crate::events::fixtures::{Checked, Object, at_once, key_of, wait_says};
 
 /// The machine that is compared.
 pub type Machine = FifoQueue<u8, Object>;

@@ -12,7 +12,7 @@ use seatrial_core::store::{Cause, IndexedStore, KeyHasher, KnownObjects, LastSta
 use serde_json::{Value, json};
 
 use crate::conformance::{Conformance, Gives, Replayed, Step, TRACES, Trace, TraceError};
-use crate::objects::traced::{Object, count_transform, key_of, write_end};
+use crate::events::fixtures::traced::{Object, count_transform, key_of, write_end};
 
 /// How the recorded traces of an informer's core are replayed.
 #[must_use]

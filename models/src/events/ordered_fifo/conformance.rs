@@ -10,8 +10,8 @@ use seatrial_core::store::KeyHasher;
 use serde_json::{Value, json};
 
 use crate::conformance::{Conformance, Gives, Replayed, Step, TRACES, Trace, TraceError};
-use crate::objects::Checked;
-use crate::objects::traced::{
+use crate::events::fixtures::Checked;
+use crate::events::fixtures::traced::{
     Object, Store, count_transform, key_of, key_of_delta, read_store, write_delta, write_end,
 };
 

@@ -10,7 +10,7 @@ use seatrial_core::ordered_fifo::{Event as Happening, Op, Ret};
 use super::spec::key_of_change;
 use super::tried::{Call, Config, Happened, Reply, State};
 use super::{Event, MachineOp, MachineRet, OrderedFifo, Spec};
-use crate::objects::{Asleep, Bed, Object, left_by};
+use crate::events::fixtures::{Asleep, Bed, Object, left_by};
 use crate::trial::{self, What};
 
 /// What is known before an event.

@@ -17,7 +17,7 @@ use seatrial_core::machine::Step;
 use seatrial_core::ordered_fifo::{Event as Happening, Op as Queued, Ret};
 
 use crate::conformance::Conformance;
-use crate::objects::{NAMES, TAKEN_BACK, named, named_change, named_last};
+use crate::events::fixtures::{NAMES, TAKEN_BACK, named, named_change, named_last};
 use crate::trial::{
     Component, DynScenario, EventOf, HistoryOf, Invariant, MachineOf, Mutant, OpOf, Property,
     RetOf, component_tests,

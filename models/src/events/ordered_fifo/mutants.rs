@@ -6,7 +6,7 @@ use seatrial_core::ordered_fifo::{Event, Op, POPPERS, Ret, SYNC};
 use super::reference::Mistake::{self, *};
 use super::tried::{Happened, Tried, ships};
 use super::{EventList, Machine, MachineRet, OrderedFifo};
-use crate::objects::{queue_wakes, shell_wakes, transformed_again};
+use crate::events::fixtures::{queue_wakes, shell_wakes, transformed_again};
 use crate::trial::{Edit, Edited, Forgetful, MachineOf, Mutant, MutantKind};
 use crate::trial::{Retell, Retold, at_most, mutants};
 

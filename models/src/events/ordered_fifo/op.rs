@@ -14,7 +14,7 @@ use seatrial_core::runtime::System;
 use seatrial_core::store::{KeyHasher, LastState};
 
 use super::Spec;
-use crate::objects::{Checked, Object, Store, at_once, expected, key_of, said, wait_says};
+use crate::events::fixtures::{Checked, Object, Store, at_once, expected, key_of, said, wait_says};
 
 /// The machine that is compared.
 pub type Machine = OrderedQueue<u8, Object, Store<u8, Object>>;
@@ -71,9 +71,9 @@ impl Setup {
     }
 }
 
-/// The transformer: as [`crate::objects::transform`], and version 14 loses its key.
+/// The transformer: as [`crate::events::fixtures::transform`], and version 14 loses its key.
 fn transform(object: Object) -> Result<Object, seatrial_core::store::Cause> {
-    if object.1 == 14 { Ok((0, 14)) } else { crate::objects::transform(object) }
+    if object.1 == 14 { Ok((0, 14)) } else { crate::events::fixtures::transform(object) }
 }
 
 /// Runs calls on the machine that ships and on the sequential object.

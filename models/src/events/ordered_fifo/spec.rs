@@ -7,7 +7,7 @@ use seatrial_core::delta_fifo::Delta;
 use seatrial_core::ordered_fifo::{Bookmark, Event, Snapshot};
 use seatrial_core::store::LastState;
 
-use crate::objects::{Object, key_of};
+use crate::events::fixtures::{Object, key_of};
 
 type Change = Delta<u8, Object>;
 type Happened = Event<u8, Object>;

@@ -9,22 +9,22 @@ use seatrial_core::ordered_fifo::{Event, Mode, OrderedFifo, OrderedQueue};
 use seatrial_core::runtime::Runtime;
 
 use super::{EventList, Machine as Rules, MachineOp, OrderedFifo as Page, Setup};
-use crate::objects::{self, Hosted, Made, Object, Shown, transform};
+use crate::events::fixtures::{self, Hosted, Made, Object, Shown, transform};
 use crate::trial::MachineOf;
 
 /// An event of the queue.
 pub(super) type Happened = Event<u8, Object>;
 /// The consumer's store.
-pub(super) type Store = objects::Store<u8, Object>;
+pub(super) type Store = fixtures::Store<u8, Object>;
 /// The queue that scenarios use: the shell that ships around a machine under trial.
 pub(super) type Queue<R> = OrderedFifo<u8, Object, Store, R, Hosted<Page>>;
 
 /// The machine under trial.
-pub type Tried = objects::Tried<Page>;
+pub type Tried = fixtures::Tried<Page>;
 /// A call on it.
-pub type Call = objects::Call<Page>;
+pub type Call = fixtures::Call<Page>;
 /// What a call returned, and the state that it left.
-pub type Reply = objects::Reply<Page>;
+pub type Reply = fixtures::Reply<Page>;
 
 impl Made for Page {
     type Rules = Rules;
@@ -150,5 +150,5 @@ pub(super) fn alone(machine: MachineOf<Page>, setup: Setup, known: Option<Store>
     let may_wait = |op: &MachineOp| {
         matches!(op, MachineOp::Pop(_) | MachineOp::PopBatch(_) | MachineOp::WaitForSync(_))
     };
-    objects::alone(machine, Config { known, setup }, may_wait)
+    fixtures::alone(machine, Config { known, setup }, may_wait)
 }

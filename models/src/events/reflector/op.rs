@@ -11,8 +11,8 @@ use super::follower::{Answer, Begin, Call, Happen, Setting, Stop, Turn, ships};
 use super::server::Trouble;
 use super::turn::Reply;
 use super::{Event, History, Reflector};
-use crate::by_hand::{HandClock, judge_all};
 use crate::engine::End;
+use crate::single_step::{HandClock, judge_all};
 use crate::trial::What;
 
 /// What happens, one thing after the other.

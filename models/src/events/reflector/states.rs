@@ -10,10 +10,10 @@ use super::Reflector;
 use super::follower::{Answer, Begin, Call, Follower, Happen, Setting, StopAtRest, Turn};
 use super::server::Trouble::{Breaks, Ends, Fails, FalseEnd, PageExpires};
 use super::tried::Bend;
-use crate::by_hand::{HandClock, hash};
 use crate::engine::state::{
     Bytes, Jumps, Moment, Place, Programs, Rules as May, WakeUps, World, Wrong,
 };
+use crate::single_step::{HandClock, hash};
 use crate::trial::{Component as _, Simulation, States};
 use Happen::{Compact, Meet, Remove, Write};
 

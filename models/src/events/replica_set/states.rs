@@ -10,10 +10,10 @@ use super::mutants::Mistake;
 use super::server::Happen::{self, *};
 use super::server::{Kind, STRANGER};
 use super::stage::{Act, Acted, Answer, Call, Inform, Occur, Stage, StopAtRest, Take};
-use crate::by_hand::hash;
 use crate::engine::state::{
     Bytes, Jumps, Moment, Place, Programs, Rules as May, WakeUps, World, Wrong,
 };
+use crate::single_step::hash;
 use crate::trial::{Component as _, Simulation, States};
 
 /// One instruction of a caller.

@@ -6,7 +6,7 @@ use seatrial_core::limiter::{BackoffTable, Item};
 use seatrial_core::machine::{Cx, Machine, Step};
 use seatrial_core::runtime::Instant;
 
-use crate::by_hand::hash;
+use crate::single_step::hash;
 
 /// A call.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -6,7 +6,7 @@ use seatrial_core::limiter::{BackoffTable, Item};
 use seatrial_core::runtime::Instant;
 
 use super::Spec;
-use crate::by_hand::hash;
+use crate::single_step::hash;
 
 /// A call. An event is that many units before or after now.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -9,7 +9,7 @@ use seatrial_core::runtime::{Instant, Runtime};
 use super::machine::{Call, Said, Ships};
 use super::{Backoff, History, INITIAL, MAX};
 use crate::engine::Engine;
-use crate::items::{caller, in_turns, sleep};
+use crate::queues::fixtures::{caller, in_turns, sleep};
 use crate::trial::{DynScenario, Scenario, World, sleeps};
 
 pub(super) fn all() -> Vec<Box<dyn DynScenario<Backoff>>> {

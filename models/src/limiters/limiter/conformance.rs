@@ -9,8 +9,8 @@ use seatrial_core::limiter::{
 use seatrial_core::runtime::Instant;
 use serde_json::{Value, json};
 
-use crate::by_hand::hash;
 use crate::conformance::{Conformance, Gives, Replayed, Step, TRACES, Trace, TraceError};
+use crate::single_step::hash;
 use crate::token_bucket::{number, whole};
 
 type Boxed = Box<dyn Limiter<String>>;

@@ -5,7 +5,7 @@ use std::time::Duration;
 use seatrial_core::limiter::{Item, Limiter as Asked};
 use seatrial_core::machine::{Cx, Machine, Step};
 
-use crate::by_hand::hash;
+use crate::single_step::hash;
 
 /// A question.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -8,7 +8,7 @@ use seatrial_core::limiter::{
 use seatrial_core::runtime::Instant;
 
 use super::spec::{Shape, Spec};
-use crate::by_hand::hash;
+use crate::single_step::hash;
 use crate::token_bucket::Rate;
 
 /// A call; times are in 1/32 s.

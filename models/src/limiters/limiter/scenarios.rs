@@ -10,7 +10,7 @@ use seatrial_core::runtime::{Instant, Runtime};
 
 use super::machine::{Alone, Call, Said};
 use super::{History, Limiter};
-use crate::items::{FixedHasher, caller, in_turns, millis, sleep};
+use crate::queues::fixtures::{FixedHasher, caller, in_turns, millis, sleep};
 use crate::trial::{DynScenario, Scenario, World};
 
 pub(super) fn all() -> Vec<Box<dyn DynScenario<Limiter>>> {

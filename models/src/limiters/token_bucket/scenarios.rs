@@ -9,7 +9,7 @@ use seatrial_core::runtime::{Instant, Runtime};
 
 use super::machine::{Ask, Call, Said, Ships};
 use super::{Bucket, History, Rate};
-use crate::items::{caller, in_turns, millis};
+use crate::queues::fixtures::{caller, in_turns, millis};
 use crate::trial::{DynScenario, Scenario, World};
 
 pub(super) fn all() -> Vec<Box<dyn DynScenario<Bucket>>> {

@@ -35,8 +35,8 @@ mod tests;
 use seatrial_core::channel::{Act, Chosen, Group, Op as Call, Ret};
 use seatrial_core::machine::Step;
 
-use crate::by_hand::Behind;
 use crate::engine::Engine;
+use crate::single_step::Behind;
 use crate::trial::{
     Component, DynScenario, EventOf, HistoryOf, Invariant, MachineOf, Mutant, OpOf, Property,
     RetOf, Simulation, component_tests,

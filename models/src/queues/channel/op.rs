@@ -10,7 +10,7 @@ use seatrial_core::runtime::{Ambient, Instant};
 
 use super::Channel;
 use super::reference::Lists;
-use crate::by_hand::{Behind, HandClock};
+use crate::single_step::{Behind, HandClock};
 use crate::trial::Component;
 
 /// The most channels, and the most calls under way.

@@ -6,8 +6,8 @@ use seatrial_core::delaying_queue::{AddAfter, Delaying, Op, Ret, ShutDown};
 use seatrial_core::queue::{Add, DoneKey, Get, Len};
 use serde_json::{Value, json};
 
-use crate::by_hand::{ByHand, hash};
 use crate::conformance::{Conformance, Gives, Replayed, Step, TRACES, Trace, TraceError};
+use crate::single_step::{ByHand, hash};
 
 /// Replays the traces of `delaying_queue`.
 pub const fn conformance() -> Conformance {

@@ -43,10 +43,10 @@ use seatrial_core::delaying_queue::{AddAfter, Delaying, Op as Call, Ret};
 use seatrial_core::machine::Step;
 use seatrial_core::queue::{self as core, Fifo};
 
-use crate::by_hand::Behind;
 use crate::conformance::Conformance;
-use crate::items::listener::metrics;
 use crate::queue::Queue;
+use crate::queues::fixtures::listener::metrics;
+use crate::single_step::Behind;
 use crate::trial::{
     Component, DynScenario, EventOf, HistoryOf, Invariant, MachineOf, Mutant, OpOf, Property,
     RetOf, Simulation, component_tests,

@@ -13,8 +13,8 @@ use seatrial_core::queue::{
 use seatrial_core::runtime::Instant;
 
 use super::{DelayingQueue, Spec};
-use crate::by_hand::{Behind, ByHand, hash};
-use crate::items::batches;
+use crate::queues::fixtures::batches;
+use crate::single_step::{Behind, ByHand, hash};
 use crate::trial::{Alone, Component};
 
 /// A call; times are in milliseconds.

@@ -9,8 +9,8 @@ use seatrial_core::machine::{Cx, Machine, Step};
 use seatrial_core::queue::{self as core, Add, GETTERS, ShuttingDown, Token};
 use seatrial_core::runtime::Instant;
 
-use crate::by_hand::row::{in_a_row, up_to};
 use crate::queue::Queue;
+use crate::single_step::row::{in_a_row, up_to};
 use crate::trial::MachineOf;
 
 /// One changed line.
@@ -102,7 +102,7 @@ impl TwoLayers {
         if self.makes(AddCancelsDelay) {
             self.later.retain(|entry| entry.key != key);
         }
-        let add = Add { key: Some(key), hash: crate::by_hand::hash(&key) };
+        let add = Add { key: Some(key), hash: crate::single_step::hash(&key) };
         let _unit = self.inner(core::Op::Add(add), cx);
     }
 

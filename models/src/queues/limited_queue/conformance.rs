@@ -8,9 +8,9 @@ use seatrial_core::limiter::Limiter;
 use seatrial_core::queue::{Add, DoneKey, Fifo, Get, Len};
 use serde_json::{Value, json};
 
-use crate::by_hand::{ByHand, hash};
 use crate::conformance::{Conformance, Gives, Replayed, Step, TRACES, Trace, TraceError};
 use crate::limiter::limiter_of;
+use crate::single_step::{ByHand, hash};
 
 /// Replays the traces of `rate_limiting_queue`.
 pub(super) const fn conformance() -> Conformance {

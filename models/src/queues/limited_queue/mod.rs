@@ -19,9 +19,9 @@ use std::time::Duration;
 use seatrial_core::limited_queue::{AddRateLimited, Op as Call, Ret, Settle};
 use seatrial_core::machine::Step;
 
-use crate::by_hand::Behind;
 use crate::conformance::Conformance;
 use crate::delaying_queue::DelayingQueue;
+use crate::single_step::Behind;
 use crate::trial::{
     Component, DynScenario, EventOf, HistoryOf, Invariant, MachineOf, Mutant, OpOf, Property,
     RetOf, component_tests,

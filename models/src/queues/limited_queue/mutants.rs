@@ -10,7 +10,7 @@ use seatrial_core::runtime::Instant;
 
 use super::op::{BASE, MAX, Ours, machine};
 use super::{LimitedQueue, delay_after};
-use crate::by_hand::Changed;
+use crate::single_step::Changed;
 use crate::trial::{Edit, Edited, MachineOf, Mutant, Retell, Retold, at_most, mutants};
 use crate::trial::{Mistold, Telling, Told};
 

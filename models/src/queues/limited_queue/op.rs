@@ -17,9 +17,9 @@ use seatrial_core::queue::{
 use seatrial_core::runtime::Instant;
 
 use super::{LimitedQueue, Spec};
-use crate::by_hand::{ByHand, hash};
-use crate::items::batches;
-use crate::items::listener::metrics;
+use crate::queues::fixtures::batches;
+use crate::queues::fixtures::listener::metrics;
+use crate::single_step::{ByHand, hash};
 use crate::trial::Alone;
 
 pub(super) const BASE: Duration = Duration::from_millis(3);

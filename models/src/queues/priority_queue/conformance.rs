@@ -8,9 +8,9 @@ use seatrial_core::priority_queue::{AddBatch, AddOptions, Get, Op, Prioritized, 
 use seatrial_core::queue::{DoneKey, Len, ShutDown};
 use serde_json::{Value, json};
 
-use crate::by_hand::{ByHand, hash};
 use crate::conformance::{Conformance, Gives, Replayed, Step, TRACES, Trace, TraceError};
 use crate::limiter::limiter_of;
+use crate::single_step::{ByHand, hash};
 
 /// Replays the traces of `priority_queue`.
 pub const fn conformance() -> Conformance {

@@ -13,7 +13,7 @@ use seatrial_core::runtime::Instant;
 
 use super::op::{BASE, MAX};
 use super::{Call, Event, History, PriorityQueue, Ret, Spec};
-use crate::items::batches;
+use crate::queues::fixtures::batches;
 use crate::trial::{self, Ledger as _, Violation, What};
 
 /// What is known before an event.

@@ -38,8 +38,8 @@ use seatrial_core::machine::Step;
 use seatrial_core::priority_queue::{AddOptions, Op as Call, Ret};
 use seatrial_core::queue::Finished;
 
-use crate::by_hand::Behind;
 use crate::conformance::Conformance;
+use crate::single_step::Behind;
 use crate::trial::{
     Component, DynScenario, EventOf, HistoryOf, Invariant, MachineOf, Mutant, OpOf, Property,
     RetOf, component_tests,

@@ -9,7 +9,7 @@ use seatrial_core::queue::{Add, Done, DoneKey, Drain, DrainUntil, Finished, Op, 
 
 use super::spec::Spec;
 use super::{Event, Queue};
-use crate::items::batches;
+use crate::queues::fixtures::batches;
 use crate::trial::{self, What};
 
 /// A drain that has not returned.

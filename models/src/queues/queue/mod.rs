@@ -40,7 +40,7 @@ use seatrial_core::machine::Step;
 use seatrial_core::queue::{Drain, DrainUntil, Fifo, Finished, Op, Queue as Rules, Ret};
 
 use crate::conformance::Conformance;
-use crate::items::listener::metrics;
+use crate::queues::fixtures::listener::metrics;
 use crate::trial::{
     Component, DynScenario, EventOf, HistoryOf, Invariant, MachineOf, Mutant, OpOf, Property,
     RetOf, Simulation, component_tests,

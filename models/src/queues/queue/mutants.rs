@@ -6,7 +6,7 @@ use seatrial_core::queue::{DRAINS, Fifo, Finished, GETTERS, Op, Queue as Rules, 
 use super::Queue;
 use super::reference::Mistake::{self, *};
 use super::reference::ThreeSets;
-use crate::items::listener::metrics;
+use crate::queues::fixtures::listener::metrics;
 use crate::trial::{Edit, Edited, Forgetful, MachineOf, Mutant, Retell, Retold, at_most, mutants};
 use crate::trial::{Mistold, Telling, Told};
 

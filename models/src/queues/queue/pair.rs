@@ -12,7 +12,7 @@ use seatrial_core::queue::{DRAINS, GETTERS};
 
 use super::op::Op;
 use super::{Queue, Spec};
-use crate::by_hand::{HandClock, hash};
+use crate::single_step::{HandClock, hash};
 use crate::trial::MachineOf;
 
 type Call = core::Op<u8>;

@@ -9,8 +9,8 @@ use seatrial_core::runtime::System;
 
 use super::op::{Op, check, check_bytes, check_on, decode};
 use super::{Queue, mutants};
-use crate::by_hand::doubt::notices;
 use crate::regressions::regressions;
+use crate::single_step::doubt::notices;
 use crate::trial::{Component, MachineOf, MutantKind};
 
 fn op() -> impl Strategy<Value = Op> {

@@ -13,7 +13,7 @@ use seatrial_core::queue::{
     UPDATERS,
 };
 
-use crate::by_hand::row::{in_a_row, up_to};
+use crate::single_step::row::{in_a_row, up_to};
 
 /// One changed line.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

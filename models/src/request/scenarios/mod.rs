@@ -18,8 +18,8 @@ use seatrial_core::runtime::Runtime;
 use super::calls::{BACKOFF, Begun, Result as Returned, pack};
 use super::rule::{After, Outcome, Way};
 use super::{History, Request};
-use crate::by_hand::hash;
 use crate::engine::Engine;
+use crate::single_step::hash;
 use crate::trial::{DynScenario, World};
 
 /// Turns a second at the limiter.

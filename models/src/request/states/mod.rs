@@ -12,8 +12,8 @@ use self::exchange::{Cancel, Do as Calls, Done, Exchange, Serve, Slip, Turn};
 use super::Request;
 use super::mistaken::Mistake;
 use super::rule::{After, Outcome, Way};
-use crate::by_hand::hash;
 use crate::engine::state::{Bytes, Moment, Place, Programs, Rules as May, World, Wrong};
+use crate::single_step::hash;
 use crate::trial::{Simulation, States};
 
 /// One instruction of a caller.

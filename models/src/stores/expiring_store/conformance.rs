@@ -11,8 +11,8 @@ use seatrial_core::store::{ExpiringStore, KeyError, KeyHasher, TimeToLive};
 use serde_json::{Value, json};
 
 use crate::conformance::{Conformance, Gives, Replayed, Step, TRACES, Trace, TraceError};
-use crate::objects::Checked;
-use crate::objects::traced::{Object, key_of, write_end};
+use crate::events::fixtures::Checked;
+use crate::events::fixtures::traced::{Object, key_of, write_end};
 
 /// How the recorded traces of the expiration cache are replayed.
 pub(super) fn conformance() -> Conformance {

@@ -5,7 +5,7 @@ use seatrial_core::runtime::Instant;
 use seatrial_core::store::expiring::{Op, Ret};
 
 use super::{Event, ExpiringStore, Spec, TIME_TO_LIVE};
-use crate::objects::Object;
+use crate::events::fixtures::Object;
 use crate::trial::{self, What};
 
 /// The note of a thread that is about to call: what it calls, a [`Called`].

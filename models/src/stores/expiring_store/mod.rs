@@ -25,9 +25,9 @@ use std::time::Duration;
 use seatrial_core::machine::{Boxed, Step};
 use seatrial_core::store::expiring::{Op as Call, Ret};
 
-use crate::by_hand::{AtOnce, Behind};
 use crate::conformance::Conformance;
-use crate::objects::named;
+use crate::events::fixtures::named;
+use crate::single_step::{AtOnce, Behind};
 use crate::trial::{
     Component, DynScenario, EventOf, HistoryOf, Invariant, MachineOf, Mutant, OpOf, Property,
     RetOf, component_tests,

@@ -10,7 +10,7 @@ use seatrial_core::store::expiring::ExpiringObjects;
 use seatrial_core::store::{ExpiringStore, KeyHasher, LastState, TimeToLive};
 
 use super::{Spec, TIME_TO_LIVE};
-use crate::objects::{Checked, Object, key_of};
+use crate::events::fixtures::{Checked, Object, key_of};
 
 /// The machine that is compared.
 pub type Machine = ExpiringObjects<u8, Object>;

@@ -7,7 +7,7 @@ use seatrial_core::runtime::Instant;
 use seatrial_core::store::expiring::{Get, Op, Put, Replace, Ret};
 
 use super::{Spec, TIME_TO_LIVE};
-use crate::objects::Object;
+use crate::events::fixtures::Object;
 use crate::trial::mistakes;
 
 /// Where a call sleeps that has decided and not yet acted ([`DecidesThenRemoves`]).

@@ -11,8 +11,8 @@ use seatrial_core::store::{ExpiringStore as Shell, KeyHasher, LastState};
 
 use super::ledger::{CALLS, Called, Ledger};
 use super::{Event, ExpiringStore, History, Machine, TIME_TO_LIVE};
-use crate::items::{caller, sleep};
-use crate::objects::{Object, key_of};
+use crate::events::fixtures::{Object, key_of};
+use crate::queues::fixtures::{caller, sleep};
 use crate::trial::{DynScenario, Ledger as _, Scenario, What, World};
 
 pub(super) fn all() -> Vec<Box<dyn DynScenario<ExpiringStore>>> {

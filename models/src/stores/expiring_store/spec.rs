@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use seatrial_core::runtime::Instant;
 
-use crate::objects::Object;
+use crate::events::fixtures::Object;
 
 /// Objects by key, and since when they are stored (`cache:EX`).
 #[derive(Clone, PartialEq, Eq, Debug)]

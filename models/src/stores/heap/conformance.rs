@@ -10,7 +10,7 @@ use seatrial_core::store::{Cause, HeapError, KeyHasher, KeyedHeap, NoMetadata};
 use serde_json::{Value, json};
 
 use crate::conformance::{Conformance, Gives, Replayed, Step, TRACES, Trace, TraceError};
-use crate::objects::Checked;
+use crate::events::fixtures::Checked;
 
 /// How the recorded traces of the keyed heap are replayed.
 pub(super) fn conformance() -> Conformance {

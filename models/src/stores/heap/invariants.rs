@@ -7,7 +7,7 @@ use seatrial_core::store::heap::{Op, Ret};
 use super::ledger::Ledger;
 use super::op::rank;
 use super::{Event, Heap, History};
-use crate::objects::Object;
+use crate::events::fixtures::Object;
 use crate::trial::{Invariant, Ledger as _, Violation, What};
 
 type Checked = Result<(), Violation>;

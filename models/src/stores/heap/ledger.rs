@@ -4,7 +4,7 @@ use seatrial_core::machine::Step;
 use seatrial_core::store::heap::{Op, Ret};
 
 use super::{Event, Heap, Spec};
-use crate::objects::{Asleep, Bed, Object};
+use crate::events::fixtures::{Asleep, Bed, Object};
 use crate::trial::{self, What};
 
 /// What is known before an event.

@@ -28,9 +28,9 @@ mod tests;
 use seatrial_core::machine::{Boxed, Step};
 use seatrial_core::store::heap::{self, Op as Call, Ret};
 
-use crate::by_hand::{AtOnce, Behind};
 use crate::conformance::Conformance;
-use crate::objects::{Object, named};
+use crate::events::fixtures::{Object, named};
+use crate::single_step::{AtOnce, Behind};
 use crate::trial::{
     Component, DynScenario, EventOf, HistoryOf, Invariant, MachineOf, Mutant, OpOf, Property,
     RetOf, component_tests,

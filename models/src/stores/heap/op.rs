@@ -9,7 +9,7 @@ use seatrial_core::store::heap::HeapQueue;
 use seatrial_core::store::{HeapError, KeyHasher, KeyedHeap};
 
 use super::Spec;
-use crate::objects::{Checked, Object, at_once, key_of};
+use crate::events::fixtures::{Checked, Object, at_once, key_of};
 
 /// The machine that is compared. Its order is by version, then by key, so it is total.
 pub type Machine = HeapQueue<u8, Object>;

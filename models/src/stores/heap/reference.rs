@@ -11,7 +11,7 @@ use seatrial_core::store::heap::{AddIfAbsent, BulkAdd, Op, POPPERS, Put, Ret};
 
 use super::Spec;
 use super::op::rank;
-use crate::objects::Object;
+use crate::events::fixtures::Object;
 use crate::trial::mistakes;
 
 mistakes! {

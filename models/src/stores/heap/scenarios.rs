@@ -10,8 +10,8 @@ use seatrial_core::store::{KeyHasher, KeyedHeap};
 
 use super::ledger::Ledger;
 use super::{Event, Heap, History, Machine};
-use crate::items::caller;
-use crate::objects::{Object, key_of};
+use crate::events::fixtures::{Object, key_of};
+use crate::queues::fixtures::caller;
 use crate::trial::{DynScenario, Ledger as _, Scenario, What, World};
 
 pub(super) fn all() -> Vec<Box<dyn DynScenario<Heap>>> {

@@ -11,7 +11,7 @@ use seatrial_core::runtime::{Instant, Runtime};
 
 use super::renewals::at;
 use super::{Known, everybody_returned, millis, some_step, terms};
-use crate::elector::road::{Fate, Passing, sleep_until};
+use crate::elector::network::{Fate, Passing, sleep_until};
 use crate::elector::scene::{Leads, Participant, Scene, releasing, strict};
 use crate::elector::timeline::{Asked, claims_the_lease};
 use crate::elector::{Elector, History};

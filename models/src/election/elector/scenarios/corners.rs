@@ -7,8 +7,8 @@ use seatrial_core::runtime::Runtime;
 
 use super::renewals::at;
 use super::{learns_late, millis, some, some_step, terms};
+use crate::elector::network::{Fate, Passing};
 use crate::elector::part::Edit;
-use crate::elector::road::{Fate, Passing};
 use crate::elector::scene::{IS_TOLD, Scene, releasing, strict, until_it_ends};
 use crate::elector::{Elector, History};
 use crate::engine::Engine;

@@ -9,8 +9,8 @@ use seatrial_core::runtime::Runtime;
 
 use super::renewals::at;
 use super::{learns, millis, some_step, terms};
+use crate::elector::network::{Fate, Passing};
 use crate::elector::part::Edit;
-use crate::elector::road::{Fate, Passing};
 use crate::elector::scene::{Scene, releasing, strict, until_it_ends};
 use crate::elector::{Elector, History};
 use crate::engine::Engine;
@@ -61,14 +61,14 @@ impl Scenario<Elector> for ReleaseRacesARenewal {
     fn run<R: Runtime>(&self, world: &World<R, Elector>) {
         let scene = Scene::new(world);
         let astray = AtomicBool::new(false);
-        let road = move |_: &R, call: Passing| {
+        let network = move |_: &R, call: Passing| {
             let renews = call.writes && call.at >= at(1_000);
             if renews && !astray.swap(true, Ordering::Relaxed) {
                 return Fate::Astray(millis(500));
             }
             Fate::Prompt
         };
-        let (a, b) = (scene.elector_on(road, releasing("a")), scene.elector(strict("b")));
+        let (a, b) = (scene.elector_on(network, releasing("a")), scene.elector(strict("b")));
         let cancelled = a.clone();
         let canceller = world.spawn("canceller", move || {
             scene.sleep(millis(1_500));
@@ -134,7 +134,7 @@ impl Scenario<Elector> for AbandonedAcquisition {
     fn run<R: Runtime>(&self, world: &World<R, Elector>) {
         let scene = Scene::new(world);
         let acquired = AtomicBool::new(false);
-        let road = move |runtime: &R, call: Passing| {
+        let network = move |runtime: &R, call: Passing| {
             if !call.writes || acquired.swap(true, Ordering::Relaxed) {
                 return Fate::Prompt;
             }
@@ -145,7 +145,7 @@ impl Scenario<Elector> for AbandonedAcquisition {
             ];
             fates[runtime.choose(fates.len() as u32) as usize]
         };
-        let (a, b) = (scene.elector_on(road, releasing("a")), scene.elector(strict("b")));
+        let (a, b) = (scene.elector_on(network, releasing("a")), scene.elector(strict("b")));
         let cancelled = a.clone();
         let canceller = world.spawn("canceller", move || {
             let moments = [500, 1_500].map(millis); // in the attempt, and behind it
@@ -184,11 +184,11 @@ impl Scenario<Elector> for ClientBreaks {
         let scene = Scene::new(world);
         let chosen = world.runtime().choose(4);
         let broken = AtomicBool::new(false);
-        let road = move |_: &R, call: Passing| {
+        let network = move |_: &R, call: Passing| {
             let breaks = call.nth == chosen && !broken.swap(true, Ordering::Relaxed);
             if breaks { Fate::Panics } else { Fate::Prompt }
         };
-        let a = scene.elector_on(road, strict("a"));
+        let a = scene.elector_on(network, strict("a"));
         let first = catch_unwind(AssertUnwindSafe(|| a.lead(until_it_ends)));
         assert!(first.is_err(), "the panic is passed on");
         a.again().lead(|a, leadership| {

@@ -7,8 +7,8 @@ use seatrial_core::runtime::Runtime;
 
 use super::renewals::at;
 use super::{millis, some_step, terms};
+use crate::elector::network::{Fate, Passing};
 use crate::elector::part::{Edit, Request};
-use crate::elector::road::{Fate, Passing};
 use crate::elector::scene::{Scene, releasing, strict, until_it_ends};
 use crate::elector::{Elector, History};
 use crate::engine::Engine;
@@ -64,13 +64,13 @@ impl Scenario<Elector> for LateRelease {
 
     fn run<R: Runtime>(&self, world: &World<R, Elector>) {
         let scene = Scene::new(world);
-        let road = |_: &R, call: Passing| match call.at {
+        let network = |_: &R, call: Passing| match call.at {
             now if now <= at(1_000) => Fate::Prompt,
             now if now < at(3_500) => Fate::LostRequest,
             now if now == at(3_500) => Fate::Slow(millis(1_000), millis(0)),
             _ => Fate::Prompt,
         };
-        let (a, b) = (scene.elector_on(road, releasing("a")), scene.elector(strict("b")));
+        let (a, b) = (scene.elector_on(network, releasing("a")), scene.elector(strict("b")));
         let other = world.spawn("b", move || {
             for pause in [1_100, 3_100, 300] {
                 scene.sleep(millis(pause));
@@ -105,14 +105,14 @@ impl Scenario<Elector> for LateAcquisition {
 
     fn run<R: Runtime>(&self, world: &World<R, Elector>) {
         let scene = Scene::new(world);
-        let road = |runtime: &R, call: Passing| {
+        let network = |runtime: &R, call: Passing| {
             if !call.writes || call.at > at(0) {
                 return Fate::Prompt;
             }
             let delays = [2_700, 3_500].map(millis);
             Fate::Slow(millis(0), delays[runtime.choose(delays.len() as u32) as usize])
         };
-        let (a, b) = (scene.elector_on(road, releasing("a")), scene.elector(releasing("b")));
+        let (a, b) = (scene.elector_on(network, releasing("a")), scene.elector(releasing("b")));
         let other = world.spawn("b", move || {
             scene.sleep(millis(100));
             b.lead(|b, leadership| {

@@ -8,7 +8,7 @@ use seatrial_core::runtime::{Instant, Runtime};
 
 use super::races::too_many_traces;
 use super::{millis, some, some_step, terms};
-use crate::elector::road::{Fate, Passing};
+use crate::elector::network::{Fate, Passing};
 use crate::elector::scene::{Scene, strict, until_it_ends};
 use crate::elector::timeline::claims_the_lease;
 use crate::elector::{Elector, History};
@@ -113,7 +113,7 @@ impl Scenario<Elector> for LosesToAnother {
     fn run<R: Runtime>(&self, world: &World<R, Elector>) {
         let scene = Scene::new(world);
         let cut_off = AtomicBool::new(false);
-        let road = move |runtime: &R, call: Passing| {
+        let network = move |runtime: &R, call: Passing| {
             if call.at < at(1_000) {
                 return Fate::Prompt;
             }
@@ -128,7 +128,7 @@ impl Scenario<Elector> for LosesToAnother {
             ];
             renewal[runtime.choose(renewal.len() as u32) as usize]
         };
-        let (a, b) = (scene.elector_on(road, strict("a")), scene.elector(strict("b")));
+        let (a, b) = (scene.elector_on(network, strict("a")), scene.elector(strict("b")));
         let other = world.spawn("b", move || {
             scene.sleep(millis(1_000));
             b.lead(|b, leadership| {
@@ -158,10 +158,10 @@ impl Scenario<Elector> for RenewalsAreRefused {
 
     fn run<R: Runtime>(&self, world: &World<R, Elector>) {
         let scene = Scene::new(world);
-        let road = |_: &R, call: Passing| {
+        let network = |_: &R, call: Passing| {
             if call.at >= at(1_000) { Fate::Refused } else { Fate::Prompt }
         };
-        let a = scene.elector_on(road, strict("a"));
+        let a = scene.elector_on(network, strict("a"));
         let asked = a.clone();
         let observer = world.spawn("observer", move || {
             scene.sleep(millis(1_500));

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use seatrial_core::elector::{Config, Election};
 use seatrial_core::machine::Boxed;
 
-use crate::elector::hunt::{Effort, hunt};
+use crate::elector::conviction::{Effort, convict};
 use crate::elector::mutants::{self, Mutant};
 
 #[test]
@@ -13,7 +13,7 @@ fn every_mutant_is_convicted_and_every_way_of_convicting_is_worth_something() {
     let mut convicted: BTreeMap<&str, u32> = BTreeMap::new();
     let mut survivors = Vec::new();
     for mutant in &mutants::all() {
-        let kills = hunt(mutant, Effort::default());
+        let kills = convict(mutant, Effort::default());
         assert!(!mutant.rules.is_empty() && !mutant.origin.is_empty(), "{}", mutant.name);
         // What breaks promises of the page is tried there.
         if kills.is_empty() && mutant.breaks.is_empty() {
@@ -36,5 +36,5 @@ fn the_elector_that_ships_is_not_convicted() {
         make: |config: Config| Boxed(Box::new(Election::unchecked(config))),
         ..mutants::all()[0]
     };
-    assert_eq!(hunt(&ships, Effort::default()), []);
+    assert_eq!(convict(&ships, Effort::default()), []);
 }

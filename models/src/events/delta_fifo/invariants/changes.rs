@@ -7,7 +7,7 @@ use super::ledger::{after_every_call, at_every_call};
 use super::{Checked, DeltaFifo, Invariant, Over};
 use crate::delta_fifo::History;
 use crate::delta_fifo::tried::{Change, State};
-use crate::objects::Object;
+use crate::events::fixtures::Object;
 
 pub(super) fn all() -> Vec<Invariant<DeltaFifo>> {
     vec![

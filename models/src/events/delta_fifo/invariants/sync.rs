@@ -5,7 +5,7 @@ use seatrial_core::delta_fifo::Ret;
 use super::ledger::{Ledger, Over, at_every_call, when_quiet};
 use super::{Checked, DeltaFifo, Invariant};
 use crate::delta_fifo::History;
-use crate::objects::{Bed, MISSED};
+use crate::events::fixtures::{Bed, MISSED};
 use crate::trial::Violation;
 
 pub(super) fn all() -> Vec<Invariant<DeltaFifo>> {

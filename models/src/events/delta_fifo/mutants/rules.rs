@@ -4,7 +4,7 @@ use crate::delta_fifo::DeltaFifo;
 use crate::delta_fifo::reference::MapAndKeys;
 use crate::delta_fifo::reference::Mistake::{self, *};
 use crate::delta_fifo::tried::{Config, State, Store, Tried};
-use crate::objects::{Object, Shown};
+use crate::events::fixtures::{Object, Shown};
 use crate::trial::{MachineOf, Mutant, mutants};
 
 impl Shown<DeltaFifo> for MapAndKeys<u8, Object, Store> {

@@ -5,7 +5,7 @@ use seatrial_core::machine::{Passed, Step};
 
 use crate::delta_fifo::tried::{Tried, ships};
 use crate::delta_fifo::{DeltaFifo, Machine, MachineRet};
-use crate::objects::{queue_wakes, requeue_wakes, shell_wakes, transformed_again};
+use crate::events::fixtures::{queue_wakes, requeue_wakes, shell_wakes, transformed_again};
 use crate::trial::{Edit, Edited, Forgetful, MachineOf, Mutant, Retell, Retold, at_most, mutants};
 
 pub(super) fn all() -> Vec<Mutant<DeltaFifo>> {

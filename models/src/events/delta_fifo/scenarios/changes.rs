@@ -7,7 +7,7 @@ use super::{Stage, some, store};
 use crate::delta_fifo::ledger::{Ledger, Over};
 use crate::delta_fifo::tried::Config;
 use crate::delta_fifo::{DeltaFifo, History};
-use crate::objects::Bed;
+use crate::events::fixtures::Bed;
 use crate::trial::{DynScenario, Scenario, World};
 
 pub(super) fn all() -> Vec<Box<dyn DynScenario<DeltaFifo>>> {

@@ -8,7 +8,7 @@ use crate::delta_fifo::ledger::Over;
 use crate::delta_fifo::tried::Config;
 use crate::delta_fifo::{DeltaFifo, History};
 use crate::engine::Engine;
-use crate::objects::Bed;
+use crate::events::fixtures::Bed;
 use crate::trial::{DynScenario, Scenario, World};
 
 pub(super) fn all() -> Vec<Box<dyn DynScenario<DeltaFifo>>> {

@@ -12,7 +12,7 @@ use seatrial_core::runtime::Runtime;
 use super::ledger::{Ledger, Over, at_every_call};
 use super::tried::{Config, Queue, Store, queue};
 use super::{DeltaFifo, History};
-use crate::objects::{self, Object};
+use crate::events::fixtures::{self, Object};
 use crate::trial::{DynScenario, World};
 
 pub(super) fn all() -> Vec<Box<dyn DynScenario<DeltaFifo>>> {
@@ -25,7 +25,7 @@ pub(super) fn all() -> Vec<Box<dyn DynScenario<DeltaFifo>>> {
     all
 }
 
-type Stage<R> = objects::Stage<R, DeltaFifo, Queue<R>>;
+type Stage<R> = fixtures::Stage<R, DeltaFifo, Queue<R>>;
 
 impl<R: Runtime> Stage<R> {
     fn new(world: &World<R, DeltaFifo>, config: Config) -> Self {

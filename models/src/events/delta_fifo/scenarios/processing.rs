@@ -6,7 +6,7 @@ use seatrial_core::runtime::Runtime;
 
 use super::{Stage, some};
 use crate::delta_fifo::{DeltaFifo, History};
-use crate::objects::{Bed, PANICS};
+use crate::events::fixtures::{Bed, PANICS};
 use crate::trial::{DynScenario, Scenario, World};
 
 pub(super) fn all() -> Vec<Box<dyn DynScenario<DeltaFifo>>> {

@@ -5,7 +5,7 @@ use seatrial_core::runtime::Runtime;
 
 use super::{Stage, some};
 use crate::delta_fifo::{DeltaFifo, History};
-use crate::objects::Bed;
+use crate::events::fixtures::Bed;
 use crate::trial::{DynScenario, Scenario, World};
 
 pub(super) fn all() -> Vec<Box<dyn DynScenario<DeltaFifo>>> {

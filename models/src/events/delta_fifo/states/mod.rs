@@ -16,7 +16,7 @@ use super::{DeltaFifo, describe};
 use crate::engine::state::{
     Bytes, Jumps, Moment, Place, Programs, Rules as May, WakeUps, World, Wrong,
 };
-use crate::objects::Object;
+use crate::events::fixtures::Object;
 use crate::trial::{Simulation, States};
 
 type Rules = DeltaQueue<u8, Object>;

@@ -5,7 +5,7 @@ use ::proptest::prelude::*;
 use ::proptest::test_runner::FileFailurePersistence;
 
 use crate::delta_fifo::{Op, Setup, check, decode};
-use crate::objects::Object;
+use crate::events::fixtures::Object;
 
 const SEEDS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../proptest-regressions/delta_fifo.txt");
 

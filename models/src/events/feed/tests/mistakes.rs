@@ -1,7 +1,7 @@
 //! Made-up calls are worth what they notice.
 
-use crate::by_hand::doubt::notices;
 use crate::feed::{Feed, mutants};
+use crate::single_step::doubt::notices;
 use crate::trial::Component;
 
 #[test]

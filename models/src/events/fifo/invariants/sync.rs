@@ -3,9 +3,9 @@
 use seatrial_core::fifo::Ret;
 
 use super::{Checked, Fifo, Invariant};
+use crate::events::fixtures::{Bed, MISSED};
 use crate::fifo::ledger::{at_every_event, popped, when_quiet};
 use crate::fifo::{Event, History};
-use crate::objects::{Bed, MISSED};
 use crate::trial::Violation;
 
 pub(super) fn all() -> Vec<Invariant<Fifo>> {

@@ -4,9 +4,9 @@ use seatrial_core::fifo::{Op, Ret};
 use seatrial_core::runtime::Runtime;
 
 use super::{Stage, some, steps};
+use crate::events::fixtures::Bed;
 use crate::fifo::ledger::{popped, writes};
 use crate::fifo::{Fifo, History};
-use crate::objects::Bed;
 use crate::trial::{DynScenario, Scenario, World};
 
 pub(super) fn all() -> Vec<Box<dyn DynScenario<Fifo>>> {

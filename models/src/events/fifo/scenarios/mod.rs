@@ -13,7 +13,7 @@ use seatrial_core::store::KeyHasher;
 
 use super::ledger::{Ledger, at_every_event};
 use super::{Event, Fifo, History, Machine};
-use crate::objects::{self, Object, Store, key_of};
+use crate::events::fixtures::{self, Object, Store, key_of};
 use crate::trial::{DynScenario, What, World};
 
 pub(super) fn all() -> Vec<Box<dyn DynScenario<Fifo>>> {
@@ -26,7 +26,7 @@ pub(super) fn all() -> Vec<Box<dyn DynScenario<Fifo>>> {
 }
 
 type Queue<R> = Shell<u8, Object, R, Boxed<Machine>>;
-type Stage<R> = objects::Stage<R, Fifo, Queue<R>>;
+type Stage<R> = fixtures::Stage<R, Fifo, Queue<R>>;
 
 impl<R: Runtime> Stage<R> {
     fn new(world: &World<R, Fifo>) -> Self {

@@ -5,9 +5,9 @@ use seatrial_core::runtime::Runtime;
 
 use super::{Stage, head_is_stale, some, steps};
 use crate::engine::Engine;
+use crate::events::fixtures::Bed;
 use crate::fifo::ledger::{popped, writes};
 use crate::fifo::{Fifo, History};
-use crate::objects::Bed;
 use crate::trial::{DynScenario, Scenario, World};
 
 pub(super) fn all() -> Vec<Box<dyn DynScenario<Fifo>>> {

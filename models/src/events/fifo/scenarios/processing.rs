@@ -4,9 +4,9 @@ use seatrial_core::fifo::{AfterPop, Op, Processed};
 use seatrial_core::runtime::Runtime;
 
 use super::{Stage, some, steps};
+use crate::events::fixtures::{Bed, PANICS};
 use crate::fifo::ledger::{popped, writes};
 use crate::fifo::{Fifo, History};
-use crate::objects::{Bed, PANICS};
 use crate::trial::{DynScenario, Scenario, World};
 
 pub(super) fn all() -> Vec<Box<dyn DynScenario<Fifo>>> {

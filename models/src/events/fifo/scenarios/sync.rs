@@ -5,9 +5,9 @@ use seatrial_core::machine::Step;
 use seatrial_core::runtime::Runtime;
 
 use super::{Stage, head_is_stale, some, steps};
+use crate::events::fixtures::Bed;
 use crate::fifo::ledger::popped;
 use crate::fifo::{Fifo, History};
-use crate::objects::Bed;
 use crate::trial::{DynScenario, Scenario, What, World};
 
 pub(super) fn all() -> Vec<Box<dyn DynScenario<Fifo>>> {

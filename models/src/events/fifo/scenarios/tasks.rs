@@ -3,9 +3,9 @@
 use seatrial_core::runtime::Runtime;
 
 use super::{Stage, some};
+use crate::events::fixtures::Bed;
 use crate::fifo::ledger::writes;
 use crate::fifo::{Fifo, History};
-use crate::objects::Bed;
 use crate::trial::{DynScenario, Scenario, What, World};
 
 pub(super) fn all() -> Vec<Box<dyn DynScenario<Fifo>>> {

@@ -7,7 +7,7 @@ use seatrial_core::ordered_fifo::{Event, Op};
 use seatrial_core::store::{LastState, Tombstone};
 
 use super::{Checked, Invariant, OrderedFifo, at_every_call};
-use crate::objects::Object;
+use crate::events::fixtures::Object;
 use crate::ordered_fifo::History;
 use crate::ordered_fifo::ledger::Ledger;
 use crate::ordered_fifo::spec::key_of_change;

@@ -3,7 +3,7 @@
 use seatrial_core::ordered_fifo::Ret;
 
 use super::{Checked, Invariant, Ledger, OrderedFifo, Over, at_every_call};
-use crate::objects::{Bed, MISSED};
+use crate::events::fixtures::{Bed, MISSED};
 use crate::ordered_fifo::History;
 use crate::trial::{Ledger as _, Violation};
 

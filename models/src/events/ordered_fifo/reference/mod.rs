@@ -18,7 +18,7 @@ use seatrial_core::store::{KeyError, KeyHasher, LastState};
 
 use super::op::Setup;
 use super::spec::{Spec, key_of_change};
-use crate::objects::{Object, Store, key_of};
+use crate::events::fixtures::{Object, Store, key_of};
 
 type Happened = Event<u8, Object>;
 type Queued = Result<(), EnqueueError>;

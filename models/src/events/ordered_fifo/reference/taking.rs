@@ -4,7 +4,7 @@ use seatrial_core::machine::{Step, Wakes};
 use seatrial_core::ordered_fifo::{Batch, Event, POPPERS, Ret, SYNC};
 
 use super::{EventList, Happened, Mistake::*};
-use crate::objects::Object;
+use crate::events::fixtures::Object;
 
 impl EventList {
     /// Takes events; `None` if the call has to wait.

@@ -5,7 +5,7 @@ use seatrial_core::ordered_fifo::{Event, Op};
 use seatrial_core::runtime::Runtime;
 
 use super::{Config, Ledger, Stage, lists, some};
-use crate::objects::Object;
+use crate::events::fixtures::Object;
 use crate::ordered_fifo::{History, OrderedFifo};
 use crate::trial::{DynScenario, Scenario, World};
 

@@ -13,7 +13,7 @@ use seatrial_core::runtime::Runtime;
 use super::ledger::{self, InProcess, Ledger, Over};
 use super::tried::{Config, Happened, Queue, Store, queue};
 use super::{History, MachineOp, OrderedFifo};
-use crate::objects::{self, Object};
+use crate::events::fixtures::{self, Object};
 use crate::trial::{DynScenario, Ledger as _, World};
 
 pub(super) fn all() -> Vec<Box<dyn DynScenario<OrderedFifo>>> {
@@ -26,7 +26,7 @@ pub(super) fn all() -> Vec<Box<dyn DynScenario<OrderedFifo>>> {
     all
 }
 
-type Stage<R> = objects::Stage<R, OrderedFifo, Queue<R>>;
+type Stage<R> = fixtures::Stage<R, OrderedFifo, Queue<R>>;
 
 impl<R: Runtime> Stage<R> {
     fn new(world: &World<R, OrderedFifo>, config: Config) -> Self {

@@ -4,7 +4,7 @@ use seatrial_core::ordered_fifo::{Event, Op};
 use seatrial_core::runtime::Runtime;
 
 use super::{Config, Stage, is_unlocked, lists, some};
-use crate::objects::Bed;
+use crate::events::fixtures::Bed;
 use crate::ordered_fifo::{History, OrderedFifo};
 use crate::trial::{DynScenario, Scenario, World};
 

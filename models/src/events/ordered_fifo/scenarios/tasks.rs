@@ -3,7 +3,7 @@
 use seatrial_core::runtime::Runtime;
 
 use super::{Stage, lists, some};
-use crate::objects::Bed;
+use crate::events::fixtures::Bed;
 use crate::ordered_fifo::ledger::Ledger;
 use crate::ordered_fifo::{History, OrderedFifo};
 use crate::trial::{DynScenario, Ledger as _, Scenario, What, World};

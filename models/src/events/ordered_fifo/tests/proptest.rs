@@ -7,7 +7,7 @@ use ::proptest::option;
 use ::proptest::prelude::*;
 use ::proptest::test_runner::FileFailurePersistence;
 
-use crate::objects::Object;
+use crate::events::fixtures::Object;
 use crate::ordered_fifo::{Op, Setup, check, decode};
 
 const SEEDS: &str =

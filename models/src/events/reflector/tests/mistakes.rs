@@ -1,7 +1,7 @@
 //! The plans are worth what they notice.
 
-use crate::by_hand::doubt::notices;
 use crate::reflector::{Reflector, mutants};
+use crate::single_step::doubt::notices;
 use crate::trial::Component;
 
 #[test]

@@ -5,8 +5,8 @@ use std::time::Duration;
 use seatrial_core::limiter::{Item, Limiter};
 use seatrial_core::runtime::Instant;
 
-use crate::by_hand::doubt::notices;
 use crate::limiter::{check_on, decode, limiter};
+use crate::single_step::doubt::notices;
 
 /// A limiter whose answers are changed, or that does not forget.
 struct Mistaken {

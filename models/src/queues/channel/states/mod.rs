@@ -10,10 +10,10 @@ use seatrial_core::machine::{Cx, Machine, Step, Wakes};
 use seatrial_core::runtime::Instant;
 
 use super::Channel;
-use crate::by_hand::HandClock;
 use crate::engine::state::{
     Bytes, Jumps, Moment, Place, Programs, Rules as May, WakeUps, World, Wrong,
 };
+use crate::single_step::HandClock;
 use crate::trial::{Component, Simulation, States};
 
 /// The only channel.

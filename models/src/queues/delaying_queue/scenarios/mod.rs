@@ -15,8 +15,8 @@ use seatrial_core::runtime::Runtime;
 
 use super::as_queue::{apply, due};
 use super::{Call, DelayingQueue, Event, History, Spec};
-use crate::items::tasks::Awaited;
-use crate::items::{
+use crate::queues::fixtures::tasks::Awaited;
+use crate::queues::fixtures::{
     Delayed, FixedHasher, Worked, caller, earlier_time, end, millis, sleep, three_due, worker,
 };
 use crate::trial::{DynScenario, What, World};

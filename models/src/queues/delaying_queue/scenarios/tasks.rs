@@ -9,7 +9,7 @@ use seatrial_core::runtime::Runtime;
 use super::{Call, calls, due, end, millis, queue, some, worker};
 use crate::delaying_queue::{DelayingQueue, History, Ret};
 use crate::engine::Engine;
-use crate::items::tasks::{busy_executor, busy_holder, no_real_hours};
+use crate::queues::fixtures::tasks::{busy_executor, busy_holder, no_real_hours};
 use crate::trial::{Scenario, What, World};
 
 /// A task and a thread sleep until a time, and an earlier one is given.

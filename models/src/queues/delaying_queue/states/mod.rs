@@ -11,11 +11,11 @@ use seatrial_core::machine::{Step, Wakes};
 use seatrial_core::queue::{Add, Done, Get, Token};
 
 use super::DelayingQueue;
-use crate::by_hand::hash;
 use crate::engine::state::{
     Bytes, Jumps, Moment, Place, Programs, Rules as May, WakeUps, World, Wrong,
 };
 use crate::queue::states::{processed_twice, view_contents};
+use crate::single_step::hash;
 use crate::trial::{Component, Simulation, States};
 
 type Rules = Delaying<u8>;

@@ -6,9 +6,9 @@ use seatrial_core::delaying_queue::{Delaying, Op as Call, Ret};
 use seatrial_core::machine::{Cx, Machine, Step};
 use seatrial_core::queue::Add;
 
-use crate::by_hand::doubt::{Mistaken, notices};
 use crate::delaying_queue::mutants::without_mistake;
 use crate::delaying_queue::{DelayingQueue, check_on, decode};
+use crate::single_step::doubt::{Mistaken, notices};
 use crate::trial::MachineOf;
 
 type Answer = Step<Ret<u8>>;

@@ -6,8 +6,8 @@ use seatrial_core::delaying_queue::{AddAfter, Delaying, Op, Ret, ShutDown};
 use seatrial_core::machine::Wakes;
 use seatrial_core::queue::{Add, Done, GETTERS, Get, Token};
 
-use crate::by_hand::hash;
-use crate::by_hand::sleepers::{Calls, Sleepers, fails};
+use crate::single_step::hash;
+use crate::single_step::sleepers::{Calls, Sleepers, fails};
 
 struct Consume;
 

@@ -14,7 +14,7 @@ use seatrial_core::runtime::Runtime;
 
 use super::as_delaying::Failures;
 use super::{Event, LimitedQueue, Ours};
-use crate::items::{
+use crate::queues::fixtures::{
     Delayed, FixedHasher, Worked, caller, earlier_time, end, millis, sleep, worker,
 };
 use crate::trial::{DynScenario, What, World};

@@ -3,8 +3,8 @@
 use seatrial_core::limited_queue::{Op as Call, Outcome, Ret};
 use seatrial_core::machine::Step;
 
-use crate::by_hand::doubt::{Mistaken, notices};
 use crate::limited_queue::{check_on, decode, machine};
+use crate::single_step::doubt::{Mistaken, notices};
 
 type Answer = Step<Ret<u8>>;
 

@@ -8,7 +8,7 @@ use seatrial_core::machine::{Cx, Machine, Step};
 use seatrial_core::priority_queue::{AddOptions, GETTERS, Op, Prioritized, Ret, Settle};
 use seatrial_core::queue::{Done, Finished, Token, UPDATERS};
 
-use crate::by_hand::row::{in_a_row, up_to};
+use crate::single_step::row::{in_a_row, up_to};
 
 use super::Mistake::*;
 use super::OneList;

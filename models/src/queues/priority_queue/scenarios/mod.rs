@@ -17,8 +17,8 @@ use seatrial_core::runtime::Runtime;
 use super::ledger::Ledger;
 use super::op::Ours;
 use super::{Call, Event, History, PriorityQueue};
-use crate::items::tasks::Awaited;
-use crate::items::{
+use crate::queues::fixtures::tasks::Awaited;
+use crate::queues::fixtures::{
     Delayed, FixedHasher, Worked, caller, earlier_time, end, millis, sleep, three_due, worker,
 };
 use crate::trial::{DynScenario, Ledger as _, What, World};

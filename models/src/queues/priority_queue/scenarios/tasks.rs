@@ -6,8 +6,8 @@ use seatrial_core::runtime::Runtime;
 
 use super::{Call, adds, caller, end, queue, some, worker};
 use crate::engine::Engine;
-use crate::items::tasks::{busy_executor, busy_holder, no_real_hours};
 use crate::priority_queue::{History, PriorityQueue, Ret};
+use crate::queues::fixtures::tasks::{busy_executor, busy_holder, no_real_hours};
 use crate::trial::{Scenario, What, World};
 
 /// A consumer that is a task, and one that is a thread, wait for two items.

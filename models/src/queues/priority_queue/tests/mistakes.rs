@@ -3,9 +3,9 @@
 use seatrial_core::machine::Step;
 use seatrial_core::priority_queue::{Op as Call, Ret};
 
-use crate::by_hand::doubt::{Mistaken, notices};
 use crate::priority_queue::mutants::without_mistake;
 use crate::priority_queue::{check_on, decode, machine};
+use crate::single_step::doubt::{Mistaken, notices};
 
 type Answer = Step<Ret<u8>>;
 

@@ -6,9 +6,9 @@ use seatrial_core::machine::Wakes;
 use seatrial_core::priority_queue::{Add, AddOptions, GETTERS, Get, Op, Ret};
 use seatrial_core::queue::{Done, ShutDown, Token};
 
-use crate::by_hand::hash;
-use crate::by_hand::sleepers::{Calls, Sleepers, fails};
 use crate::priority_queue::machine;
+use crate::single_step::hash;
+use crate::single_step::sleepers::{Calls, Sleepers, fails};
 
 struct Consume;
 

@@ -6,8 +6,8 @@ use seatrial_core::queue::Ret;
 use seatrial_core::runtime::Runtime;
 
 use super::{adds, caller, ends, queue, some, worker};
-use crate::items::{millis, sleep};
 use crate::queue::{History, Queue};
+use crate::queues::fixtures::{millis, sleep};
 use crate::trial::{Scenario, World};
 
 /// Two producers add the same item while one consumer works (`workqueue:SC-1`).

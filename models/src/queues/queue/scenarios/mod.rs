@@ -15,7 +15,7 @@ use seatrial_core::runtime::Runtime;
 
 use super::ledger::Ledger;
 use super::{Event, History, Queue};
-use crate::items::{self, FixedHasher, Worked, caller};
+use crate::queues::fixtures::{self, FixedHasher, Worked, caller};
 use crate::trial::{DynScenario, Ledger as _, What, World};
 
 pub(super) fn all() -> Vec<Box<dyn DynScenario<Queue>>> {
@@ -65,7 +65,7 @@ impl<R: Runtime> Worked for Queued<R> {
 
 /// A consumer that works until the queue is shut down and empty, in no time.
 fn worker<R: Runtime>(world: &World<R, Queue>, name: &str, queue: &Tried<R>) -> R::Join<()> {
-    items::worker(world, name, queue, Duration::ZERO)
+    fixtures::worker(world, name, queue, Duration::ZERO)
 }
 
 /// Tells whether some event meets a condition that knows what happened before it.

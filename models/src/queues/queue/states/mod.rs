@@ -10,8 +10,8 @@ use seatrial_core::queue::{
 };
 
 use super::Queue;
-use crate::by_hand::hash;
 use crate::engine::state::{Bytes, Moment, Place, Programs, World, Wrong};
+use crate::single_step::hash;
 use crate::trial::Component;
 
 pub(super) use catalogue::all;

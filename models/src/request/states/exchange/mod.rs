@@ -146,7 +146,7 @@ impl Exchange {
             Some(mistake) => Rules::Mistaken(Mistaken::new(mistake)),
         };
         let begin = |way: &Way| Begin { mode: way.mode, reads: way.reads, max_retries: way.max };
-        let clock = crate::by_hand::HandClock::default();
+        let clock = crate::single_step::HandClock::default();
         let mut rules: Vec<_> = ways.iter().map(rules).collect();
         let mut call = |(number, way): (usize, &Way)| Call {
             way: *way,

@@ -2,9 +2,9 @@
 
 use seatrial_core::machine::Boxed;
 
-use crate::by_hand::doubt::notices;
 use crate::expiring_store::Mistake::{self, *};
 use crate::expiring_store::{PlainTimes, check_on, decode};
+use crate::single_step::doubt::notices;
 use crate::trial::component_tests::every_mistake_is_noticed;
 
 /// A mistake that shows only while another writes.

@@ -2,9 +2,9 @@
 
 use seatrial_core::machine::Boxed;
 
-use crate::by_hand::doubt::notices;
 use crate::heap::Mistake::{self, *};
 use crate::heap::{PlainHeap, check_on, decode};
+use crate::single_step::doubt::notices;
 use crate::trial::component_tests::every_mistake_is_noticed;
 
 /// Mistakes about waking, and one that would let the only thread sleep or not sleep.

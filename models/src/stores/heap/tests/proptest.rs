@@ -4,8 +4,8 @@ use ::proptest::collection::vec;
 use ::proptest::prelude::*;
 use ::proptest::test_runner::FileFailurePersistence;
 
+use crate::events::fixtures::Object;
 use crate::heap::{Op, check, decode};
-use crate::objects::Object;
 
 const SEEDS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../proptest-regressions/heap.txt");
 

@@ -4,9 +4,9 @@ use ::proptest::collection::vec;
 use ::proptest::prelude::*;
 use ::proptest::test_runner::FileFailurePersistence;
 
-use crate::by_hand::doubt::notices;
 use crate::mutation_cache::Mistake;
 use crate::mutation_cache::op::{check, check_model, decode};
+use crate::single_step::doubt::notices;
 use crate::trial::component_tests::every_mistake_is_noticed;
 
 const SEEDS: &str =

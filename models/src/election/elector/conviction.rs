@@ -52,7 +52,7 @@ type Make = fn(Config) -> Boxed<Election>;
 
 /// Tries every way of convicting, and returns the first conviction of each.
 #[must_use]
-pub fn hunt(mutant: &Mutant, effort: Effort) -> Vec<Kill> {
+pub fn convict(mutant: &Mutant, effort: Effort) -> Vec<Kill> {
     let make = mutant.make;
     let ways = [
         by_conformance(make),

@@ -60,14 +60,14 @@ pub(super) struct Passing {
 }
 
 /// Decides what becomes of a call.
-pub(super) type Road<R> = Box<dyn Fn(&R, Passing) -> Fate + Send + Sync>;
+pub(super) type Network<R> = Box<dyn Fn(&R, Passing) -> Fate + Send + Sync>;
 
 /// One elector's way to the store.
 pub(super) struct Connection<R: Runtime> {
     pub(super) store: Shared<R>,
     pub(super) number: u8,
     pub(super) calls: AtomicU32,
-    pub(super) road: Road<R>,
+    pub(super) network: Network<R>,
 }
 
 impl<R: Runtime> Connection<R> {
@@ -105,7 +105,7 @@ impl<R: Runtime> Connection<R> {
         let runtime = self.store.runtime();
         let nth = self.calls.fetch_add(1, Ordering::Relaxed);
         let writes = !matches!(request, Request::Get);
-        let fate = (self.road)(runtime, Passing { nth, at: runtime.now(), writes });
+        let fate = (self.network)(runtime, Passing { nth, at: runtime.now(), writes });
         (Serve { by: Some(self.number), call: nth, request }, fate)
     }
 
