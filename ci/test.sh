@@ -4,6 +4,10 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
+# Properties begin from one and the same seed, so that a change is refused for what it brings rather than
+# for luck; nights differ.
+export PROPTEST_RNG_SEED=${PROPTEST_RNG_SEED:-1}
+echo "properties begin from the seed $PROPTEST_RNG_SEED"
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 limit=$(ci/budget.sh submission tests_seconds)

@@ -96,11 +96,18 @@ pub(super) fn is_symbol(text: &str) -> bool {
         && matches!(split(text)[..], [Part::Symbol(it)] if !it.starts_with('{'))
 }
 
-/// The part of a name that the server made up, if there is one: what is before it, and its symbol.
+/// A name that ends with a part that the server made up: what is before that part, and its symbol.
 pub(super) fn generated(text: &str) -> Option<(&str, &str)> {
-    let start = text.find("{gen-")?;
-    let end = start + text[start..].find('}')?;
-    Some((&text[..start], &text[start..=end]))
+    let (before, symbol) = text.split_at(text.find("{gen-")?);
+    // Anything behind the symbol must be compared like other texts.
+    (symbol.find('}')? + 1 == symbol.len()).then_some((before, symbol))
+}
+
+#[test]
+fn a_generated_name_ends_with_what_was_made_up() {
+    assert_eq!(generated("g0-{gen-1}"), Some(("g0-", "{gen-1}")));
+    assert_eq!(generated("g0-{gen-1}~"), None);
+    assert_eq!(generated("g0-"), None);
 }
 
 fn split(text: &str) -> Vec<Part<'_>> {

@@ -1,6 +1,7 @@
 //! The decisions of one execution as they are taken, or as a replay prescribes them.
 
 use crate::engine::{Choice, Schedule};
+use crate::random::Random;
 
 /// What one execution did.
 #[derive(Debug, Default)]
@@ -109,10 +110,7 @@ impl Record {
     }
 }
 
-/// Spreads the bits of a number (the finaliser of splitmix64).
+/// Spreads the bits of a number.
 pub(super) fn mix(x: u64) -> u64 {
-    let x = x.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    let x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    x ^ (x >> 31)
+    Random::new(x).bits()
 }

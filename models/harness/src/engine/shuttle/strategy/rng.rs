@@ -1,6 +1,7 @@
 //! Random numbers that a seed determines.
 
 use super::super::kernel::mix;
+use crate::random::Random;
 
 /// The random numbers of a strategy: one stream for each execution.
 #[derive(Clone, Debug)]
@@ -8,12 +9,12 @@ pub(super) struct Rng {
     seed: u64,
     left: u64,
     execution: u64,
-    state: u64,
+    random: Random,
 }
 
 impl Rng {
     pub(super) fn new(seed: u64, executions: u64) -> Self {
-        Self { seed, left: executions, execution: 0, state: 0 }
+        Self { seed, left: executions, execution: 0, random: Random::new(0) }
     }
 
     /// Starts the stream of the next execution; false if there is none.
@@ -23,7 +24,8 @@ impl Rng {
         }
         self.left -= 1;
         self.execution += 1;
-        self.state = mix(mix(self.seed ^ 0x6a09_e667_f3bc_c909).wrapping_add(self.execution));
+        let start = mix(mix(self.seed ^ 0x6a09_e667_f3bc_c909).wrapping_add(self.execution));
+        self.random = Random::new(start);
         true
     }
 
@@ -32,13 +34,9 @@ impl Rng {
         self.execution
     }
 
-    /// Returns any number (SplitMix64).
+    /// Returns any number.
     pub(super) fn next(&mut self) -> u64 {
-        self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.state;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
+        self.random.bits()
     }
 
     /// Draws one of some items in proportion to their weights, which are not all zero.
@@ -60,6 +58,6 @@ impl Rng {
 
     /// Returns a number below `bound`, which is not zero. The bias is one in 2^64 / `bound`.
     pub(super) fn below(&mut self, bound: u64) -> u64 {
-        ((u128::from(self.next()) * u128::from(bound)) >> 64) as u64
+        self.random.below(bound)
     }
 }
