@@ -1,11 +1,14 @@
 //! What addresses are made up of.
 
+/// A path and parameters.
+type Parts = (&'static str, &'static [(&'static str, &'static str)]);
+
 /// A URI, and what is in it.
 #[derive(PartialEq, Eq, Debug)]
 pub struct Uri {
     pub(super) text: &'static str,
     /// Its path and its parameters, or what is wrong with it.
-    pub(super) means: Result<(&'static str, &'static [(&'static str, &'static str)]), &'static str>,
+    pub(super) means: Result<Parts, &'static str>,
 }
 
 /// A time-out, and how it is told.

@@ -135,12 +135,11 @@ impl Spec {
             _ => new,
         };
         let version = seen.map(|seen| seen["metadata"]["resourceVersion"].clone());
-        match version {
-            Some(_) if self.makes(NamesNoVersion) => {
-                drop(fields(&mut lease["metadata"]).remove("resourceVersion"))
-            }
-            Some(version) => lease["metadata"]["resourceVersion"] = version,
-            None => {}
+        if let Some(version) = version {
+            lease["metadata"]["resourceVersion"] = version;
+        }
+        if self.makes(NamesNoVersion) {
+            fields(&mut lease["metadata"]).remove("resourceVersion");
         }
         if self.makes(LabelsAreNew) {
             lease["metadata"]["labels"] = json!({});

@@ -28,7 +28,7 @@ pub(super) const NONSENSE: [&[u8]; 6] = [
 
 /// An event in a line of a length.
 pub(super) fn line_of(length: usize) -> Vec<u8> {
-    format!("{:<length$}\n", UNENDED).into_bytes()
+    format!("{UNENDED:<length$}\n").into_bytes()
 }
 
 /// All of them: a byte of a fuzzer chooses one.
