@@ -188,6 +188,71 @@ async fn whatever_a_server_sends_memory_is_bounded_and_the_error_names_the_cause
     empty_frames().await;
     a_thousand_redirects().await;
     what_is_no_json().await;
+    silence().await;
+    pauses().await;
+}
+
+/// What was said before the silence, what was asked for, and a word of the error.
+const SILENCES: [(&str, &str, Asked, &str); 4] = [
+    ("nothing is said", "", Asked::Answer, SILENT),
+    ("half a head", "HTTP/1.1 200 OK\r\nContent-Le", Asked::Answer, SILENT),
+    ("half a body", "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n[1", Asked::Answer, SILENT),
+    // Of a refusal whose body does not end the status is told.
+    (
+        "half a refusal",
+        "HTTP/1.1 500 No\r\nContent-Length: 9\r\n\r\nso",
+        Asked::Watch,
+        "an error on the server",
+    ),
+];
+
+const SILENT: &str = "says nothing for 100ms";
+
+/// A server that falls silent is given up, and told so.
+async fn silence() {
+    for (name, first, asked, says) in SILENCES {
+        let (listener, client) = listen().await;
+        let mut limits = Limits::default();
+        limits.idle = Duration::from_millis(100);
+        let client = client.with_limits(limits);
+        let (tell, mut told) = mpsc::unbounded_channel();
+        let before = MEMORY.allocated();
+        let serving = tokio::spawn(async move {
+            let (mut stream, _) = listener.accept().await.expect("a client");
+            read_head(&mut stream).await;
+            stream.write_all(first.as_bytes()).await.expect("it listens");
+            let is_gone = !matches!(stream.read(&mut [0; 16]).await, Ok(1..));
+            let _sent = tell.send(is_gone);
+        });
+        let said = tokio::time::timeout(PATIENCE, said(&client, asked)).await.expect("it ends");
+        assert!(said.contains(says), "{name}: {said}");
+        let closed = tokio::time::timeout(PATIENCE, told.recv()).await.expect("it is closed");
+        assert!(closed.expect("it is served"), "{name}: the connection is closed");
+        let grown = MEMORY.allocated().saturating_sub(before);
+        println!("{name:26} | {grown:8} bytes held | {said:.90}");
+        assert!(grown < 1 << 20, "{name}: {grown}");
+        serving.abort();
+    }
+}
+
+/// A server that wants to be left alone for a year is not waited for.
+async fn pauses() {
+    let (listener, client) = listen().await;
+    let serving = tokio::spawn(async move {
+        let (mut stream, _) = listener.accept().await.expect("a client");
+        read_head(&mut stream).await;
+        let later = "HTTP/1.1 429 Later\r\nRetry-After: 31536000\r\nContent-Length: 0\r\n\r\n";
+        stream.write_all(later.as_bytes()).await.expect("it listens");
+        stream.read(&mut [0; 16]).await.is_ok_and(|read| read > 0)
+    });
+    let token = CancelToken::new(&System::new());
+    let request = client.request(Verb::Get, "/api/v1").resource("pods").max_retries(5);
+    let sent = tokio::time::timeout(PATIENCE, client.send(&request, &token)).await;
+    let said = words(&sent.expect("it ends").expect_err("it is refused"));
+    assert!(said.contains("it asks for a pause of 31536000s, the client waits 600s"), "{said}");
+    println!("{:26} | {said:.90}", "a pause of a year");
+    drop(client);
+    assert!(!serving.await.expect("it serves"), "it is asked once");
 }
 
 /// A watch that never says anything ends when it is cancelled.

@@ -1,5 +1,6 @@
 //! The list of what is tried: explicit, so that nothing is forgotten in silence.
 
+use crate::address::Address;
 use crate::backoff::Backoff;
 use crate::canary::Canary;
 use crate::cancel::Cancel;
@@ -16,6 +17,7 @@ use crate::fifo::Fifo;
 use crate::heap::Heap;
 use crate::indexed_store::IndexedStore;
 use crate::informer::Informer;
+use crate::leases::Leases;
 use crate::limited_queue::LimitedQueue;
 use crate::limiter::Limiter;
 use crate::mutation_cache::MutationCache;
@@ -29,6 +31,7 @@ use crate::request::Request;
 use crate::token_bucket::Bucket;
 use crate::toy::{Toy, ToyBugs};
 use crate::trial::subject;
+use crate::watch::Watch;
 
 pub use seatrial::catalogue::Catalogue;
 
@@ -45,6 +48,9 @@ pub const CATALOGUE: Catalogue = Catalogue {
         subject::<Channel>(),
         subject::<Cancel>(),
         subject::<Request>(),
+        subject::<Address>(),
+        subject::<Watch>(),
+        subject::<Leases>(),
         subject::<PriorityQueue>(),
         subject::<Limiter>(),
         subject::<Bucket>(),

@@ -18,7 +18,7 @@ const FOREIGN: &[&str] = &["target", ".git", "corpus", "artifacts", "mutants.out
 const WRITTEN: &[&str] = &["rs", "toml", "md", "sh", "yaml", "yml", "txt"];
 
 /// Folders of `models/src` that hold the components of a kind.
-const GROUPS: &[&str] = &["election", "events", "limiters", "queues", "stores"];
+const GROUPS: &[&str] = &["election", "events", "limiters", "queues", "stores", "wire"];
 
 /// Returns a path without the folder of the group: a component is addressed by its own name.
 pub(crate) fn ungrouped(path: &str) -> String {

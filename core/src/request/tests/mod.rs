@@ -15,8 +15,10 @@ mod laws;
 mod lines;
 #[cfg(feature = "metrics")]
 mod metered;
+mod negotiation;
 mod patience;
 mod scripted;
+mod statuses;
 mod unwilling;
 
 fn apps() -> Request {

@@ -5,11 +5,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::io::AsyncWriteExt as _;
 use tokio::net::TcpListener;
 use tokio::sync::mpsc;
 
-use super::server::{Server, Stream, head, say, whole};
+use super::broken::{SETTINGS, h2, until_asked};
+use super::server::{Server, head, say, whole};
 use super::{Http, client, kind, pods, send};
 use crate::cancel::CancelToken;
 use crate::request::http::{HttpConfig, Token};
@@ -180,25 +181,15 @@ async fn a_token_goes_to_no_other_host() {
     assert_eq!(other.connections.load(Ordering::SeqCst), 0);
 }
 
-/// The frame `SETTINGS` of HTTP/2, without settings.
-const SETTINGS: [u8; 9] = [0, 0, 0, 4, 0, 0, 0, 0, 0];
 /// The frame `GOAWAY`: no stream was looked at, nothing is wrong.
 const GOAWAY: [u8; 17] = [0, 0, 8, 7, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
 
-/// Reads until the client says no more, and no longer than for a moment.
-async fn listen(stream: &mut Stream) {
-    let mut bytes = [0; 4096];
-    while let Ok(Ok(1..)) =
-        tokio::time::timeout(Duration::from_millis(100), stream.read(&mut bytes)).await
-    {}
-}
-
 #[tokio::test]
 async fn a_server_that_goes_away_is_asked_again_by_those_who_read() {
-    let server = Server::with(&[b"h2", b"http/1.1"], false, |number, mut stream| async move {
+    let server = Server::on(h2(), |number, mut stream| async move {
         if number == 0 {
             say(&mut stream, SETTINGS).await;
-            listen(&mut stream).await;
+            until_asked(&mut stream).await;
             say(&mut stream, GOAWAY).await;
             drop(stream.shutdown().await);
             return;
@@ -219,7 +210,7 @@ async fn a_server_that_goes_away_is_asked_again_by_those_who_read() {
 
 #[tokio::test]
 async fn a_connection_that_is_half_open_is_found_out() {
-    let server = Server::with(&[b"h2"], false, |_, mut stream| async move {
+    let server = Server::on(h2(), |_, mut stream| async move {
         say(&mut stream, SETTINGS).await; // and to no ping an answer
         std::future::pending::<()>().await;
     })
@@ -250,4 +241,37 @@ async fn who_accepts_and_says_nothing_is_given_up() {
     let config = HttpConfig::new(&host).unwrap().connect_within(Duration::from_millis(200));
     assert_eq!(kind(send(&client(&config)).await), TransportKind::Timeout);
     silent.abort();
+}
+
+/// A frame of HTTP/2, of the first stream.
+fn frame(of: u8, flags: u8, bytes: &[u8]) -> Vec<u8> {
+    let [_, length @ ..] = (bytes.len() as u32).to_be_bytes();
+    [&length[..], &[of, flags, 0, 0, 0, 1], bytes].concat()
+}
+
+#[tokio::test]
+async fn headers_that_go_on_for_ever_are_an_error_over_http_2_as_well() {
+    const HEADERS: u8 = 1;
+    const CONTINUATION: u8 = 9;
+    let (told, mut tell) = mpsc::unbounded_channel();
+    let server = Server::on(h2(), move |_, mut stream| {
+        let told = told.clone();
+        async move {
+            say(&mut stream, SETTINGS).await;
+            until_asked(&mut stream).await;
+            say(&mut stream, frame(HEADERS, 0, &[0x88])).await; // the status is 200
+            let more = frame(CONTINUATION, 0, &[0, 1, b'a', 1, b'b'].repeat(3000));
+            let mut count = 0;
+            while stream.write_all(&more).await.is_ok() {
+                count += more.len();
+            }
+            let _sent = told.send(count);
+        }
+    })
+    .await;
+    let error = send(&client(&server.config())).await.unwrap_err().to_string();
+    assert!(error.contains("excessive load"), "{error}");
+    let written = tell.recv().await.unwrap();
+    println!("{written} bytes were written before the connection was closed");
+    assert!(written < 16 << 20, "{written}: more than the limit and what sockets hold");
 }

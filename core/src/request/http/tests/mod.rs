@@ -1,5 +1,7 @@
 //! Over TLS on loopback, against a server that misbehaves.
 
+mod broken;
+mod certificates;
 mod hostile;
 mod secrets;
 mod server;
@@ -162,19 +164,6 @@ async fn refusals_without_a_delay_are_final() {
 async fn nobody_listens() {
     let config = HttpConfig::new("https://localhost:1").unwrap();
     assert_eq!(kind(send(&client(&config)).await), TransportKind::Refused);
-}
-
-#[tokio::test]
-async fn strangers_are_not_trusted() {
-    let server = same("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n").await;
-    let other = server.config().authorities(Authority::new().pem());
-    let expired = Server::with(&[b"http/1.1"], true, |_, _| async {}).await;
-    for (config, why) in [(&other, "BadSignature"), (&expired.config(), "expired")] {
-        let error = send(&client(config)).await.unwrap_err();
-        let RequestError::Transport { last, .. } = &error else { panic!("{error:?}") };
-        assert_eq!(last.kind(), TransportKind::Untrusted, "{error}");
-        assert!(error.to_string().to_lowercase().contains(&why.to_lowercase()), "{error}");
-    }
 }
 
 #[tokio::test]

@@ -7,11 +7,15 @@ use std::time::Duration;
 
 use parking_lot::Mutex;
 
-use super::server::{Authority, Server, head, say, whole};
+use super::server::{Authority, Server, Valid, head, say, whole};
 use super::{Http, client, send};
 use crate::cancel::CancelToken;
+use crate::elector::{AsyncObjectStore, ObjectName, Timing};
+use crate::informer::{ListOptions, ListWatch as _, Page};
 use crate::request::http::{HttpConfig, Token};
-use crate::request::{Observer, RequestError, Retry, TransportKind, Verb, Warning};
+use crate::request::{
+    Collection, Leases, Observer, RequestError, Retry, TransportKind, Verb, Warning,
+};
 use crate::runtime::System;
 
 const TOKEN: &str = "eyJ-the-token-of-nobody";
@@ -126,7 +130,7 @@ async fn no_text_has_a_token_or_a_key() {
         say(&mut stream, "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n").await;
     })
     .await;
-    let (certificate, key) = Authority::new().certify("client", false);
+    let (certificate, key) = Authority::new().certify("client", Valid::Now);
     let nobody = HttpConfig::new("https://localhost:1").unwrap();
     let stranger = echo.config().authorities(Authority::new().pem());
     for config in [echo.config(), gone.config(), nobody, stranger] {
@@ -223,4 +227,41 @@ async fn a_token_that_is_echoed_is_struck_out() {
     for part in [TOKEN, &TOKEN[..6]] {
         assert!(!heard.contains(part), "{heard}");
     }
+}
+
+/// What a panic says of an error that nobody expected.
+fn panicked(error: impl std::fmt::Debug + Send + 'static) -> String {
+    let error = std::panic::AssertUnwindSafe(error);
+    let panics = move || Err::<(), _>({ error }.0).expect("no error");
+    let panic = std::panic::catch_unwind(panics);
+    *panic.unwrap_err().downcast::<String>().unwrap()
+}
+
+#[tokio::test]
+async fn what_stands_on_a_client_and_a_panic_tell_no_token() {
+    let echo = Server::start(|_, mut stream| async move {
+        while let Some(text) = head(&mut stream).await {
+            say(&mut stream, whole("403 No", "Content-Type: text/plain\r\n", &text)).await;
+        }
+    })
+    .await;
+    let config = echo.config().token(Token::new(TOKEN));
+    let heard = Heard::default();
+    let leases = Leases::new(client(&config), &Timing::DEFAULT);
+    heard.hear(&leases);
+    let name = ObjectName::new("default", "controller");
+    let refused = AsyncObjectStore::get(&leases, &name).await.unwrap_err();
+    heard.hear(&(refused.to_string(), &refused));
+    let shared = Arc::new(client(&config));
+    let pods = Collection::new(&shared, super::pods(&shared));
+    heard.hear(&pods);
+    let listed: Result<Page<Arc<serde_json::Value>>, _> = pods.list(ListOptions::default()).await;
+    let refused = listed.unwrap_err();
+    heard.hear(&(refused.to_string(), &refused));
+    heard.hear(&panicked(refused));
+    heard.hear(&panicked(send(&shared).await.unwrap_err()));
+    heard.hear(&panicked((config, shared)));
+    let heard = heard.0.lock();
+    assert!(heard.matches("(secret)").count() >= 5, "all of it echoes: {heard}");
+    assert!(!heard.contains(TOKEN), "{heard}");
 }

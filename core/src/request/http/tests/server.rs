@@ -5,9 +5,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
-use rustls::ServerConfig;
 use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use rustls::server::WebPkiClientVerifier;
+use rustls::{RootCertStore, ServerConfig};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 use tokio_rustls::TlsAcceptor;
@@ -29,15 +30,67 @@ impl Authority {
         self.0.pem()
     }
 
-    /// A certificate for a name, in PEM, with its key; one that ended long ago if `expired`.
-    pub(super) fn certify(&self, name: &str, expired: bool) -> (String, String) {
+    /// A certificate for a name, in PEM, with its key.
+    pub(super) fn certify(&self, name: &str, valid: Valid) -> (String, String) {
         let mut params = CertificateParams::new(vec![name.to_owned()]).unwrap();
-        if expired {
-            params.not_after = rcgen::date_time_ymd(2001, 1, 1);
+        match valid {
+            Valid::Now => {}
+            Valid::NoMore => params.not_after = rcgen::date_time_ymd(2001, 1, 1),
+            Valid::NotYet => params.not_before = rcgen::date_time_ymd(4001, 1, 1),
         }
         let key = KeyPair::generate().unwrap();
         let certificate = params.signed_by(&key, &self.0).unwrap();
         (certificate.pem(), key.serialize_pem())
+    }
+}
+
+/// When a certificate is valid.
+#[derive(Clone, Copy)]
+pub(super) enum Valid {
+    Now,
+    NoMore,
+    NotYet,
+}
+
+/// How a server speaks.
+pub(super) struct Terms<'a> {
+    /// HTTP/1.1, or HTTP/2.
+    pub(super) protocols: &'a [&'a [u8]],
+    /// Whom its certificate names, and when that is valid.
+    pub(super) name: &'a str,
+    pub(super) valid: Valid,
+    /// Who has certified its clients; if nobody is named, they need no certificate.
+    pub(super) clients: Option<&'a Authority>,
+}
+
+impl Default for Terms<'_> {
+    fn default() -> Self {
+        let (protocols, name): (&[&[u8]], _) = (&[b"http/1.1"], "localhost");
+        Self { protocols, name, valid: Valid::Now, clients: None }
+    }
+}
+
+impl Terms<'_> {
+    fn acceptor(&self, authority: &Authority) -> TlsAcceptor {
+        let (certificate, key) = authority.certify(self.name, self.valid);
+        let chain = vec![CertificateDer::from_pem_slice(certificate.as_bytes()).unwrap()];
+        let key = PrivateKeyDer::from_pem_slice(key.as_bytes()).unwrap();
+        let ring = Arc::new(rustls::crypto::ring::default_provider());
+        let builder = ServerConfig::builder_with_provider(Arc::clone(&ring));
+        let builder = builder.with_safe_default_protocol_versions().unwrap();
+        let builder = match self.clients {
+            None => builder.with_no_client_auth(),
+            Some(clients) => {
+                let mut roots = RootCertStore::empty();
+                let pem = clients.pem();
+                roots.add(CertificateDer::from_pem_slice(pem.as_bytes()).unwrap()).unwrap();
+                let wants = WebPkiClientVerifier::builder_with_provider(Arc::new(roots), ring);
+                builder.with_client_cert_verifier(wants.build().unwrap())
+            }
+        };
+        let mut config = builder.with_single_cert(chain, key).unwrap();
+        config.alpn_protocols = self.protocols.iter().map(|it| it.to_vec()).collect();
+        TlsAcceptor::from(Arc::new(config))
     }
 }
 
@@ -57,27 +110,17 @@ impl Server {
         F: Future<Output = ()> + Send + 'static,
         S: Fn(usize, Stream) -> F + Send + 'static,
     {
-        Self::with(&[b"http/1.1"], false, serve).await
+        Self::on(Terms::default(), serve).await
     }
 
-    pub(super) async fn with<F, S>(protocols: &[&[u8]], expired: bool, serve: S) -> Self
+    /// As [`start`](Self::start), on other terms.
+    pub(super) async fn on<F, S>(terms: Terms<'_>, serve: S) -> Self
     where
         F: Future<Output = ()> + Send + 'static,
         S: Fn(usize, Stream) -> F + Send + 'static,
     {
         let authority = Authority::new();
-        let (certificate, key) = authority.certify("localhost", expired);
-        let chain = vec![CertificateDer::from_pem_slice(certificate.as_bytes()).unwrap()];
-        let key = PrivateKeyDer::from_pem_slice(key.as_bytes()).unwrap();
-        let ring = Arc::new(rustls::crypto::ring::default_provider());
-        let mut config = ServerConfig::builder_with_provider(ring)
-            .with_safe_default_protocol_versions()
-            .unwrap()
-            .with_no_client_auth()
-            .with_single_cert(chain, key)
-            .unwrap();
-        config.alpn_protocols = protocols.iter().map(|it| it.to_vec()).collect();
-        let acceptor = TlsAcceptor::from(Arc::new(config));
+        let acceptor = terms.acceptor(&authority);
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let connections = Arc::new(AtomicUsize::new(0));
@@ -85,8 +128,12 @@ impl Server {
         tokio::spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {
                 let number = count.fetch_add(1, Ordering::SeqCst);
-                if let Ok(stream) = acceptor.accept(stream).await {
-                    tokio::spawn(serve(number, stream));
+                match acceptor.accept(stream).into_fallible().await {
+                    Ok(stream) => drop(tokio::spawn(serve(number, stream))),
+                    // Who hangs up on bytes that nobody has read takes back what it has said.
+                    Err((_, mut stream)) => drop(tokio::spawn(async move {
+                        while let Ok(1..) = stream.read(&mut [0; 1024]).await {}
+                    })),
                 }
             }
         });

@@ -85,3 +85,14 @@ fn nothing_is_left_of_a_token_that_was_read_from_a_file() {
     assert_eq!(secret.copies(), 0);
     fs::remove_file(path).unwrap();
 }
+
+#[test]
+fn nothing_is_left_of_a_key_that_is_dropped() {
+    let secret = Inverted::new(3);
+    let config = HttpConfig::new("localhost").unwrap().identity("nobody", secret.text());
+    assert!(secret.copies() > 0, "it is found while it is there");
+    let copy = config.clone();
+    assert!(copy.client(&crate::runtime::System::new()).is_err(), "it is no key");
+    drop((config, copy));
+    assert_eq!(secret.copies(), 0);
+}

@@ -1,0 +1,144 @@
+//! What the builder promises, as checks of a history.
+
+use super::machine::{Call, Said};
+use super::{Address, Event, History, Spec};
+use crate::trial::{self, Invariant, Ledger as _, Violation};
+
+type Checked = Result<(), Violation>;
+
+pub(super) fn all() -> Vec<Invariant<Address>> {
+    vec![
+        Invariant::always(
+            "first_mistake_is_told",
+            "the first mistake sticks and is told, and what is none is none",
+            &["election:RQ-9", "election:RQ-10", "election:RINV-12"],
+            |history| {
+                each(history, |_, said, right| said.url.as_ref().err() == right.url.as_ref().err())
+            },
+        ),
+        Invariant::always(
+            "parts_stay_segments",
+            "no namespace, resource, name or subresource changes how many segments the path has",
+            &["election:RQ-10", "election:RINV-13"],
+            parts_stay_segments,
+        ),
+        Invariant::always(
+            "paths_are_right",
+            "the path of an address is put together as the reference does it",
+            &[
+                "election:RQ-11",
+                "election:RQ-12",
+                "election:RQ-20",
+                "election:RQ-21",
+                "election:RQ-25",
+            ],
+            |history| {
+                both(history, |said| Some(said.url.as_ref().ok()?.split('?').next()?.to_owned()))
+            },
+        ),
+        Invariant::always(
+            "parameters_are_right",
+            "parameters are sorted by key, and a time-out takes the place of one",
+            &["election:RQ-12", "election:RQ-23", "election:RQ-24"],
+            |history| {
+                both(history, |said| {
+                    let query = said.url.as_ref().ok()?.split_once('?');
+                    Some(query.map_or("", |(_, query)| query).to_owned())
+                })
+            },
+        ),
+        Invariant::always(
+            "templates_name_nobody",
+            "a template has placeholders for names, namespaces and values, and the rest as it is",
+            &["election:RQ-95"],
+            |history| both(history, |said| said.template.clone().ok()),
+        ),
+        Invariant::always(
+            "telling_changes_nothing",
+            "to tell an address or its template changes no request",
+            &["election:RQ-25", "election:RINV-9"],
+            |history| each(history, |_, said, _| said.stays),
+        ),
+        Invariant::always(
+            "one_object_has_its_namespace",
+            "a call on one object names no empty namespace, and no other is refused",
+            &["election:RQ-13", "election:RQ-40"],
+            one_object_has_its_namespace,
+        ),
+    ]
+}
+
+/// What all calls up to now make of a request.
+#[derive(Clone, Debug)]
+struct Made(Spec);
+
+impl Default for Made {
+    fn default() -> Self {
+        Self(Spec::new(0, "GET"))
+    }
+}
+
+impl trial::Ledger<Address> for Made {
+    fn apply(&mut self, event: &Event) {
+        if let Some((call, _)) = event.returned() {
+            self.0.call(call);
+        }
+    }
+}
+
+/// Looks at every call, and at what should follow of it.
+fn each(history: &History, check: impl Fn(&Call, &Said, &Said) -> bool) -> Checked {
+    Made::at_every_event(history, |before, event| {
+        let Some((call, said)) = event.returned() else { return Ok(()) };
+        let right = before.0.clone().call(call);
+        if check(call, said, &right) {
+            return Ok(());
+        }
+        Err(format!("{call:?}: it says {said:?}, and {right:?} is right"))
+    })
+}
+
+/// Looks at what is there if nothing is wrong.
+fn both(history: &History, part: fn(&Said) -> Option<String>) -> Checked {
+    each(history, |_, said, right| match (part(said), part(right)) {
+        (Some(said), Some(right)) => said == right,
+        _ => true,
+    })
+}
+
+fn segments(said: &Said) -> Option<usize> {
+    let path = said.url.as_ref().ok()?.split('?').next()?;
+    Some(path.split('/').filter(|segment| !segment.is_empty()).count())
+}
+
+/// A part that is set adds its own segments. The address of before need not have been told.
+fn parts_stay_segments(history: &History) -> Checked {
+    let mut before = None;
+    for (number, event) in history.events.iter().enumerate() {
+        let Some((call, said)) = event.returned() else { continue };
+        let now = segments(said);
+        let adds = match call {
+            Call::Resource(text) | Call::Name(text) => usize::from(!text.is_empty()),
+            Call::Namespace(text) => 2 * usize::from(!text.is_empty()),
+            Call::SubResource(parts) => parts.iter().filter(|part| !part.is_empty()).count(),
+            _ => {
+                before = now;
+                continue;
+            }
+        };
+        if let (Some(before), Some(now)) = (before, now)
+            && now != before + adds
+        {
+            let because = format!("{call:?} makes {now} segments of {before}");
+            return Err(Violation::at(number, because));
+        }
+        before = now;
+    }
+    Ok(())
+}
+
+fn one_object_has_its_namespace(history: &History) -> Checked {
+    each(history, |_, said, right| {
+        said.url.is_err() || right.url.is_err() || said.refused == right.refused
+    })
+}

@@ -1,0 +1,60 @@
+//! Calls of the builder that are made up, and the property that it agrees with the sequential object.
+
+use seatrial_core::machine::{Boxed, Cx, Step};
+
+use super::Spec;
+use super::machine::{Call, Ships};
+use super::words::{TIMEOUTS, URIS, VERBS, WORDS};
+use crate::by_hand::HandClock;
+
+/// Makes calls of the builder that ships.
+///
+/// # Panics
+/// If anything follows of them that is not right.
+pub fn check(calls: &[Call]) {
+    check_on(calls, Boxed(Box::new(Ships::new(0, "GET"))));
+}
+
+/// As [`check`], of a builder that another may have taken the place of.
+///
+/// # Panics
+/// As [`check`].
+pub fn check_on(calls: &[Call], mut builder: Boxed<Ships>) {
+    let (mut spec, clock) = (Spec::new(0, "GET"), HandClock::default());
+    for call in calls {
+        let Step::Done(said) = builder.0.step(&mut call.clone(), &mut Cx::new(&clock)) else {
+            panic!("nobody waits for an address")
+        };
+        assert_eq!(said, spec.call(call), "after {call:?}");
+    }
+}
+
+/// Reads calls from the bytes of a fuzzer; every input means something.
+pub fn decode(bytes: &[u8]) -> Vec<Call> {
+    let mut bytes = bytes.iter().copied();
+    std::iter::from_fn(|| decode_call(&mut bytes)).collect()
+}
+
+fn decode_call(bytes: &mut impl Iterator<Item = u8>) -> Option<Call> {
+    let (code, more) = (bytes.next()?, usize::from(bytes.next()?));
+    let mut word = || {
+        let chosen = usize::from(bytes.next().unwrap_or(0)) % WORDS.len();
+        WORDS[chosen].to_owned()
+    };
+    let words = |word: &mut dyn FnMut() -> String| (0..more % 4).map(|_| word()).collect();
+    Some(match code % 20 {
+        // A mistake sticks, so there is often another request.
+        0..5 => Call::Begin(code / 20, VERBS[more % VERBS.len()]),
+        5 => Call::Namespace(word()),
+        6 => Call::Scoped(word(), more % 2 == 0),
+        7 | 8 => Call::Resource(word()),
+        9 => Call::Name(word()),
+        10 => Call::SubResource(words(&mut word)),
+        11 => Call::Prefix(words(&mut word)),
+        12 => Call::Suffix(words(&mut word)),
+        13 | 14 => Call::AbsPath(words(&mut word)),
+        15 => Call::Uri(&URIS[more % URIS.len()]),
+        16 | 17 => Call::Param(["b", "timeout", "a b"][more % 3].to_owned(), word()),
+        _ => Call::Timeout(&TIMEOUTS[more % TIMEOUTS.len()]),
+    })
+}

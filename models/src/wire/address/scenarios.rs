@@ -1,0 +1,282 @@
+//! Requests that are built, each named by the case that it must reach.
+
+use std::sync::Arc;
+
+use seatrial_core::machine::{Boxed, Cx, Step};
+use seatrial_core::runtime::Runtime;
+
+use super::machine::{BASES, Call, Said, Ships};
+use super::words::{TIMEOUTS, URIS, VERBS};
+use super::{Address, History};
+use crate::items::{caller, in_turns};
+use crate::trial::{DynScenario, Scenario, World};
+
+pub(super) fn all() -> Vec<Box<dyn DynScenario<Address>>> {
+    vec![
+        Box::new(PartsAreSet),
+        Box::new(MistakesAreMade),
+        Box::new(PathsAreJoined),
+        Box::new(ParametersComeTogether),
+        Box::new(PathsOfAllShapes),
+        Box::new(NamespacesAreEmpty),
+        Box::new(TwoThreadsBuild),
+    ]
+}
+
+/// The builder under trial under one lock.
+struct Shared<R: Runtime> {
+    runtime: R,
+    builder: R::Mutex<Boxed<Ships>>,
+}
+
+impl<R: Runtime> Shared<R> {
+    fn new(world: &World<R, Address>) -> Arc<Self> {
+        let runtime = world.runtime().clone();
+        Arc::new(Self { builder: runtime.mutex(world.machine()), runtime })
+    }
+
+    fn set(&self, mut call: Call) -> Said {
+        let mut builder = self.runtime.lock(&self.builder);
+        match builder.0.step(&mut call, &mut Cx::new(&self.runtime)) {
+            Step::Done(said) | Step::Held(said) => said,
+            Step::Wait { .. } => unreachable!("nobody waits for an address"),
+        }
+    }
+
+    /// Builds another request.
+    fn build(&self, base: u8, calls: impl IntoIterator<Item = Call>) {
+        self.set(Call::Begin(base, "GET"));
+        calls.into_iter().for_each(|call| drop(self.set(call)));
+    }
+}
+
+fn text(text: &str) -> String {
+    text.to_owned()
+}
+
+fn texts(parts: &[&str]) -> Vec<String> {
+    parts.iter().map(|part| text(part)).collect()
+}
+
+fn param(key: &str, value: &str) -> Call {
+    Call::Param(text(key), text(value))
+}
+
+/// Whether a history has that many addresses, and that many mistakes.
+fn builds(history: &History, addresses: usize, mistakes: usize) -> bool {
+    let said: Vec<_> =
+        history.events.iter().filter_map(|event| Some(event.returned()?.1)).collect();
+    let wrong = said.iter().filter(|said| said.url.is_err()).count();
+    said.len() - wrong >= addresses && wrong >= mistakes
+}
+
+/// All parts, in their order and turned round.
+struct PartsAreSet;
+
+impl Scenario<Address> for PartsAreSet {
+    const NAME: &'static str = "parts_are_set";
+    const SAYS: &'static str = "all parts of an address are set, in their order and turned round";
+
+    fn run<R: Runtime>(&self, world: &World<R, Address>) {
+        let builder = Shared::new(world);
+        let mut calls = vec![
+            Call::Namespace(text("default")),
+            Call::Scoped(text("other"), false),
+            Call::Resource(text("Deployments")),
+            Call::Name(text("web-1")),
+            Call::SubResource(texts(&["status"])),
+            Call::Suffix(texts(&["log"])),
+            Call::Suffix(texts(&["tail"])),
+            Call::Prefix(texts(&["more"])),
+            Call::Prefix(texts(&["and more"])),
+        ];
+        for base in 0..BASES.len() as u8 {
+            builder.build(base, calls.clone());
+            calls.reverse();
+        }
+    }
+
+    fn reaches(history: &History) -> bool {
+        builds(history, 20, 0)
+    }
+}
+
+/// Every mistake, and another one after it.
+struct MistakesAreMade;
+
+impl Scenario<Address> for MistakesAreMade {
+    const NAME: &'static str = "mistakes_are_made";
+    const SAYS: &'static str = "every mistake is made, and another one after it";
+
+    fn run<R: Runtime>(&self, world: &World<R, Address>) {
+        let builder = Shared::new(world);
+        let sub = |part: &str| Call::SubResource(texts(&[part]));
+        let twice = [
+            [Call::Resource(text("pods")), Call::Resource(text("nodes"))],
+            [Call::Name(text("a")), Call::Name(text("b"))],
+            [sub("status"), sub("log")],
+            [Call::Namespace(text("a")), Call::Namespace(text("b"))],
+            [Call::Namespace(text("")), Call::Namespace(text("b"))],
+            [Call::Name(text("")), Call::Name(text("a/b"))],
+            [Call::Uri(&URIS[6]), Call::Uri(&URIS[7])],
+        ];
+        twice.into_iter().for_each(|calls| builder.build(0, calls));
+        for bad in [".", "..", "a/b", "a%b", "a/%"] {
+            builder.build(1, [Call::Namespace(text(bad)), Call::Name(text(bad))]);
+            builder.build(1, [Call::Resource(text(bad))]);
+            builder.build(1, [Call::Resource(text("pods")), Call::Name(text(bad))]);
+            builder.build(1, [Call::Resource(text("pods")), sub(bad)]);
+        }
+    }
+
+    fn reaches(history: &History) -> bool {
+        builds(history, 20, 20)
+    }
+}
+
+/// Paths with slashes and dots.
+struct PathsAreJoined;
+
+impl Scenario<Address> for PathsAreJoined {
+    const NAME: &'static str = "paths_are_joined";
+    const SAYS: &'static str = "paths have slashes, dots and signs that are escaped";
+
+    fn run<R: Runtime>(&self, world: &World<R, Address>) {
+        let builder = Shared::new(world);
+        for base in 0..2 {
+            for parts in
+                [&["/healthz/"][..], &["/"], &["/a", "b/"], &[], &["..", "x"], &["a//./b/.."]]
+            {
+                let path = Call::AbsPath(texts(parts));
+                builder.build(base, [path, Call::Resource(text("pods"))]);
+                let suffix = [Call::Resource(text("pods")), Call::Suffix(texts(parts))];
+                builder.build(base, suffix);
+            }
+            builder.build(base, [Call::Suffix(texts(&["..", "..", "..", "..", "..", "x"]))]);
+            builder.build(base, [Call::Suffix(texts(&["{n}", "x y", "b:@", "\u{fc}", "100%"]))]);
+            builder.build(base, [Call::Uri(&URIS[2]), Call::Uri(&URIS[3])]);
+        }
+    }
+
+    fn reaches(history: &History) -> bool {
+        builds(history, 50, 0)
+    }
+}
+
+/// Parameters from everywhere.
+struct ParametersComeTogether;
+
+impl Scenario<Address> for ParametersComeTogether {
+    const NAME: &'static str = "parameters_come_together";
+    const SAYS: &'static str = "parameters come one by one, from a URI and from the time-out";
+
+    fn run<R: Runtime>(&self, world: &World<R, Address>) {
+        let builder = Shared::new(world);
+        let some = [param("z", "2"), param("b c", "x y"), param("z", "1"), param("timeout", "9s")];
+        for timeout in &TIMEOUTS {
+            builder.build(0, some.iter().cloned().chain([Call::Timeout(timeout)]));
+            builder
+                .build(1, [Call::Timeout(timeout), param("a", "1"), param("timeout", "\u{fc}&=")]);
+        }
+        for uri in &URIS[..4] {
+            builder.build(1, some.iter().cloned().chain([Call::Uri(uri), param("k", "")]));
+        }
+    }
+
+    fn reaches(history: &History) -> bool {
+        builds(history, 50, 0)
+    }
+}
+
+/// Paths that a template knows, and others.
+struct PathsOfAllShapes;
+
+impl Scenario<Address> for PathsOfAllShapes {
+    const NAME: &'static str = "paths_of_all_shapes";
+    const SAYS: &'static str =
+        "paths of every shape that a template knows, and of some that it does not";
+
+    fn run<R: Runtime>(&self, world: &World<R, Address>) {
+        let builder = Shared::new(world);
+        let paths = [
+            "/",
+            "/healthz",
+            "/api",
+            "/apis",
+            "/other/v1/x",
+            "/api/v1",
+            "/api/v1/nodes",
+            "/api/v1/nodes/n",
+            "/api/v1/nodes/n/status",
+            "/api/v1/nodes/n/finalize",
+            "/api/v1/namespaces/a/pods",
+            "/api/v1/namespaces/a/status",
+            "/apis/g/v1/x/n",
+            "/apis/g/v1/namespaces/a/x/n",
+            "/api/v1/namespaces/a/pods/p/log",
+            "/apis/g/v1/namespaces/a/x/status",
+            "/apis/g/v1/namespaces/a/x/n/status",
+        ];
+        for path in paths {
+            let with = |value| [Call::AbsPath(texts(&[path])), param("a", value), param("a", "2")];
+            builder.build(0, with("1"));
+            builder.build(1, with("0"));
+        }
+        builder.build(2, [Call::Namespace(text("n")), Call::Resource(text("pods"))]);
+    }
+
+    fn reaches(history: &History) -> bool {
+        builds(history, 100, 0)
+    }
+}
+
+/// Namespaces that are empty, for every verb.
+struct NamespacesAreEmpty;
+
+impl Scenario<Address> for NamespacesAreEmpty {
+    const NAME: &'static str = "namespaces_are_empty";
+    const SAYS: &'static str =
+        "a namespace is set and empty, with a name and without, for every verb";
+
+    fn run<R: Runtime>(&self, world: &World<R, Address>) {
+        let builder = Shared::new(world);
+        for verb in VERBS {
+            builder.set(Call::Begin(0, verb));
+            for call in
+                [Call::Resource(text("pods")), Call::Namespace(text("")), Call::Name(text("web"))]
+            {
+                builder.set(call);
+            }
+        }
+    }
+
+    fn reaches(history: &History) -> bool {
+        let refused = |event: &super::Event| Some(event.returned()?.1.refused.is_some());
+        history.events.iter().filter(|event| refused(event) == Some(true)).count() == 5
+    }
+}
+
+/// Two threads set parts of one request.
+struct TwoThreadsBuild;
+
+impl Scenario<Address> for TwoThreadsBuild {
+    const NAME: &'static str = "two_threads_build";
+    const SAYS: &'static str = "two threads set parts of one request, one of them a part twice";
+
+    fn run<R: Runtime>(&self, world: &World<R, Address>) {
+        let builder = Shared::new(world);
+        let other = caller(world, "other", &builder, |builder| {
+            builder.set(Call::Name(text("web")));
+            builder.set(param("b", "2"));
+        });
+        builder.set(Call::Resource(text("Pods")));
+        builder.set(param("a", "1"));
+        builder.set(Call::Name(text("db")));
+        world.join(other);
+        builder.set(Call::Suffix(texts(&["log"])));
+    }
+
+    fn reaches(history: &History) -> bool {
+        in_turns(history)
+    }
+}

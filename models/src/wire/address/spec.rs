@@ -1,0 +1,257 @@
+//! The builder of addresses as a sequential object, as short as it goes; with a mistake, perhaps.
+
+use super::machine::{API, BASES, Call, Said};
+use super::mistake::Mistake::{self, *};
+use super::texts::{escaped, form, join, joined, refusal};
+
+/// A request, as far as its address goes.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Spec {
+    pub(super) mistake: Mistake,
+    pub(super) base: &'static str,
+    verb: &'static str,
+    prefix: String,
+    namespace: Option<String>,
+    resource: String,
+    name: String,
+    sub_resource: String,
+    suffix: String,
+    query: Vec<(String, String)>,
+    timeout: &'static str,
+    wrong: Option<String>,
+}
+
+type Checked = Result<(), String>;
+
+fn already(part: &str, old: &str, new: &str) -> Checked {
+    Err(format!("{part} already set to {old:?}, cannot change to {new:?}"))
+}
+
+impl Spec {
+    /// A request without anything.
+    pub fn new(base: u8, verb: &'static str) -> Self {
+        Self::with(Nothing, base, verb)
+    }
+
+    pub(super) fn with(mistake: Mistake, base: u8, verb: &'static str) -> Self {
+        let base = BASES[usize::from(base) % BASES.len()];
+        let none = String::new;
+        Self {
+            mistake,
+            base,
+            verb,
+            prefix: join(&["/", base, API]),
+            namespace: None,
+            resource: none(),
+            name: none(),
+            sub_resource: none(),
+            suffix: none(),
+            query: Vec::new(),
+            timeout: "",
+            wrong: None,
+        }
+    }
+
+    pub(super) fn makes(&self, mistake: Mistake) -> bool {
+        self.mistake == mistake
+    }
+
+    /// Makes a call, and says what follows of it.
+    pub fn call(&mut self, call: &Call) -> Said {
+        if let Call::Begin(base, verb) = call {
+            *self = Self::with(self.mistake, *base, verb);
+        } else if self.wrong.is_none() {
+            self.wrong = self.set(call).err();
+        } else if self.makes(LastMistakeCounts) {
+            self.wrong = self.clone().set(call).err().or_else(|| self.wrong.clone());
+        }
+        let or_wrong = |text: String| self.wrong.clone().map_or(Ok(text), Err);
+        let (url, template) = (or_wrong(self.url()), or_wrong(self.template()));
+        let refused = self.wrong.clone().or_else(|| self.refused());
+        let mut stays = true;
+        if self.makes(ChangesTheRequest) && url.is_ok() {
+            self.query.iter_mut().for_each(|(_, value)| *value = "{value}".to_owned());
+            stays = url.as_ref().is_ok_and(|url| *url == self.url());
+        }
+        Said { url, template, refused, stays }
+    }
+
+    /// Sets a part that may be set once.
+    fn once(&mut self, part: &str, new: &str, segments: &[String]) -> Checked {
+        let resource = self.resource.clone();
+        let (mistake, is_sub) = (self.mistake, part == "subresource");
+        let old = match part {
+            "resource" => &mut self.resource,
+            "resource name" => &mut self.name,
+            _ => &mut self.sub_resource,
+        };
+        if !old.is_empty() && mistake != SecondCounts {
+            let (part, old) = match mistake {
+                TellsTheResource if is_sub => ("resource", &resource),
+                _ => (part, &*old),
+            };
+            return already(part, old, new);
+        }
+        if !(is_sub && mistake == SubResourcePasses) {
+            segments.iter().try_for_each(|segment| refusal(mistake, part, segment))?;
+        }
+        new.clone_into(old);
+        Ok(())
+    }
+
+    fn set(&mut self, call: &Call) -> Checked {
+        let one = std::slice::from_ref;
+        match call {
+            Call::Begin(..) => {}
+            Call::Scoped(_, false) if !self.makes(AllAreScoped) => {}
+            Call::Namespace(text) | Call::Scoped(text, _) => return self.set_namespace(text),
+            Call::Resource(text) => return self.once("resource", text, one(text)),
+            Call::Name(text) if text.is_empty() && !self.makes(EmptyNames) => {
+                return Err("resource name may not be empty".to_owned());
+            }
+            Call::Name(text) => return self.once("resource name", text, one(text)),
+            Call::SubResource(parts) => {
+                return self.once("subresource", &joined("", parts), parts);
+            }
+            Call::Prefix(parts) => {
+                let old = if self.makes(PrefixIsReplaced) { "/" } else { &self.prefix };
+                self.prefix = joined(old, parts);
+            }
+            Call::Suffix(parts) => {
+                let old = if self.makes(SuffixIsReplaced) { "" } else { &self.suffix };
+                self.suffix = joined(old, parts);
+            }
+            Call::AbsPath(parts) => self.abs_path(parts),
+            Call::Uri(uri) => {
+                let (path, query) = uri.means?;
+                self.abs_path(&[path.to_owned()]);
+                if !self.makes(UriAdds) {
+                    self.query.clear();
+                }
+                let owned = |(key, value): &(&str, &str)| ((*key).to_owned(), (*value).to_owned());
+                self.query.extend(query.iter().map(owned));
+            }
+            Call::Param(key, value) => self.query.push((key.clone(), value.clone())),
+            Call::Timeout(timeout) => self.timeout = timeout.text,
+        }
+        Ok(())
+    }
+
+    fn set_namespace(&mut self, text: &str) -> Checked {
+        match &self.namespace {
+            Some(old) if old.is_empty() && self.makes(EmptyWasNotSet) => {}
+            Some(old) if !self.makes(SecondCounts) => return already("namespace", old, text),
+            _ => {}
+        }
+        refusal(self.mistake, "namespace", text)?;
+        self.namespace = Some(text.to_owned());
+        Ok(())
+    }
+
+    fn abs_path(&mut self, parts: &[String]) {
+        let base = if self.makes(ForgetsTheBase) { "/" } else { self.base };
+        self.prefix = joined(base, parts);
+        if let [only] = parts
+            && only.ends_with('/')
+            && (base.len() > 1 || only.len() > 1)
+            && !self.makes(LosesTheSlash)
+        {
+            self.prefix.push('/');
+        }
+    }
+
+    /// The path, without escapes (`election:RQ-21`).
+    pub(super) fn path(&self) -> String {
+        let mut path = self.prefix.clone();
+        let slash = path.ends_with('/') && path.len() > 1;
+        let (mut name, mut sub, mut suffix) = (&self.name, &self.sub_resource, &*self.suffix);
+        match self.mistake {
+            NameComesLast => (name, sub) = (sub, name),
+            SuffixComesFirst => path = join(&[&path, std::mem::take(&mut suffix)]),
+            NoClimbing => suffix = suffix.trim_start_matches("../"),
+            _ => {}
+        }
+        if let Some(namespace) = self.namespace.as_deref().filter(|it| !it.is_empty()) {
+            path = join(&[&path, "namespaces", namespace]);
+        }
+        if !self.resource.is_empty() {
+            let lower = self.resource.to_lowercase();
+            path = join(&[&path, if self.makes(KeepsCase) { &self.resource } else { &lower }]);
+        }
+        if !(name.is_empty() && sub.is_empty() && suffix.is_empty()) {
+            path = match self.mistake {
+                DotsStay => [&path, &**name, sub, suffix].join("/"),
+                _ => join(&[&path, name, sub, suffix]),
+            };
+        }
+        if self.makes(KeepsTheSlash) && slash && !path.ends_with('/') {
+            path.push('/');
+        }
+        path
+    }
+
+    fn url(&self) -> String {
+        let path = match self.mistake {
+            PathIsRaw => escaped(&self.path(), "-_.~$&+,/:;=@{}%"),
+            ColonsAreEscaped => escaped(&self.path(), "-_.~$&+,/;=@"),
+            _ => escaped(&self.path(), "-_.~$&+,/:;=@"),
+        };
+        format!("https://h:6443{path}{}", self.query(None))
+    }
+
+    /// The parameters (`election:RQ-23`), all with one value for a template.
+    pub(super) fn query(&self, value: Option<&str>) -> String {
+        let mut pairs = self.query.clone();
+        if let Some(value) = value {
+            pairs.iter_mut().for_each(|pair| value.clone_into(&mut pair.1));
+            pairs.sort();
+            pairs.dedup();
+        }
+        let is_told = match self.timeout {
+            "" => false,
+            text if text.starts_with('-') => !self.makes(NegativeIsNone),
+            _ => !(self.makes(ParameterCounts) && pairs.iter().any(|pair| pair.0 == "timeout")),
+        };
+        if is_told {
+            if !self.makes(TimeoutIsAdded) {
+                pairs.retain(|pair| pair.0 != "timeout");
+            }
+            let text = if self.makes(SecondsAlone) && self.timeout == "1m0s" {
+                "60s"
+            } else {
+                self.timeout
+            };
+            pairs.push(("timeout".to_owned(), text.to_owned()));
+        }
+        match self.mistake {
+            Unsorted => {}
+            ValuesAreSorted => pairs.sort(),
+            _ => pairs.sort_by(|one, other| one.0.cmp(&other.0)),
+        }
+        if self.makes(LastValueCounts) {
+            let all = pairs.clone();
+            let mut at = 0..;
+            let last = |at: usize| all.get(at + 1).is_none_or(|next| next.0 != all[at].0);
+            pairs.retain(|_| at.next().is_some_and(last));
+        }
+        let form = |text: &str| form(self.mistake, text);
+        let pairs: Vec<_> =
+            pairs.iter().map(|(key, value)| format!("{}={}", form(key), form(value))).collect();
+        if pairs.is_empty() { String::new() } else { format!("?{}", pairs.join("&")) }
+    }
+
+    /// What is wrong with sending it (`election:RQ-40`).
+    fn refused(&self) -> Option<String> {
+        let is_empty = self.namespace.as_deref() == Some("") && !self.makes(EmptyPasses);
+        let has_name = !self.name.is_empty() || self.makes(EmptyNeverPasses);
+        let refused = match self.verb {
+            "POST" => true,
+            "GET" | "PUT" | "DELETE" => has_name,
+            "PATCH" => has_name && self.makes(PatchIsRefused),
+            _ => false,
+        };
+        (is_empty && refused).then(|| {
+            "an empty namespace may not be set when a resource name is provided".to_owned()
+        })
+    }
+}

@@ -1,0 +1,57 @@
+//! The template of an address (`election:RQ-95`).
+
+use super::mistake::Mistake::*;
+use super::spec::Spec;
+use super::texts::{escaped, join};
+
+impl Spec {
+    /// The address without names.
+    pub(super) fn template(&self) -> String {
+        let (path, has_query) = self.template_path();
+        let value = if self.makes(ValuesStay) { None } else { Some("{value}") };
+        let query = if has_query { self.query(value) } else { String::new() };
+        format!("https://h:6443{}{query}", escaped(&path, "-_.~$&+,/:;=@"))
+    }
+
+    fn template_path(&self) -> (String, bool) {
+        let path = self.path();
+        let (inner, base) = match path.strip_prefix(self.base) {
+            Some(inner) if !self.makes(BaseIsCounted) => (inner, self.base),
+            _ => (&*path, ""),
+        };
+        let mut parts: Vec<&str> = inner.split('/').filter(|part| !part.is_empty()).collect();
+        let unknown = ("/{prefix}".to_owned(), self.makes(UnknownKeepsItsQuery));
+        let first = match parts.first() {
+            None | Some(_) if parts.len() < 2 && !self.makes(ShortIsAPrefix) => {
+                return (path.clone(), true);
+            }
+            Some(&"api") => 2,
+            Some(&"apis") => 3,
+            _ => return unknown,
+        };
+        if let Some(parts) = parts.get_mut(first..) {
+            self.replace(parts);
+        }
+        let base = if self.makes(BaseIsLost) { "" } else { base };
+        (join(&[&["/", base], &parts[..]].concat()), true)
+    }
+
+    /// Puts placeholders into the part of a path that begins with the resource.
+    fn replace(&self, parts: &mut [&str]) {
+        let is_part = |part: &str| matches!(part, "status" | "finalize");
+        let is_object = match parts.len() {
+            2 => true,
+            3 if self.makes(ThreeIsAnObject) => true,
+            3 => is_part(parts[2]) && !self.makes(ThreeIsNone),
+            _ => false,
+        };
+        let known = parts.len();
+        if known > 1 && (is_object || !self.makes(NamespaceStays)) {
+            parts[1] = if is_object { "{name}" } else { "{namespace}" };
+        }
+        if known > 3 && !self.makes(NameStays) && (!is_part(parts[3]) || self.makes(StatusIsAName))
+        {
+            parts[3] = "{name}";
+        }
+    }
+}

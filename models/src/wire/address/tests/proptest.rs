@@ -1,0 +1,89 @@
+//! Calls of the builder that are made up, in any order: the first mistake sticks, and the address is
+//! that of the reference's algorithm; and every mistake in that algorithm is noticed.
+
+use ::proptest::collection::vec;
+use ::proptest::prelude::*;
+use ::proptest::sample::select;
+use ::proptest::test_runner::FileFailurePersistence;
+
+use crate::address::words::{TIMEOUTS, URIS, VERBS, WORDS};
+use crate::address::{Address, Call, check, decode};
+use crate::by_hand::doubt::notices;
+use crate::trial::Component as _;
+
+const SEEDS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../proptest-regressions/address.txt");
+
+fn text() -> impl Strategy<Value = String> {
+    prop_oneof![4 => select(&WORDS[..]).prop_map(str::to_owned), 1 => "[ -~]{0,5}"]
+}
+
+fn call() -> impl Strategy<Value = Call> {
+    let texts = || vec(text(), 0..4);
+    prop_oneof![
+        text().prop_map(Call::Namespace),
+        (text(), any::<bool>()).prop_map(|(text, scoped)| Call::Scoped(text, scoped)),
+        text().prop_map(Call::Resource),
+        text().prop_map(Call::Name),
+        texts().prop_map(Call::SubResource),
+        texts().prop_map(Call::Prefix),
+        texts().prop_map(Call::Suffix),
+        texts().prop_map(Call::AbsPath),
+        (0..URIS.len()).prop_map(|at| Call::Uri(&URIS[at])),
+        (text(), text()).prop_map(|(key, value)| Call::Param(key, value)),
+        (0..TIMEOUTS.len()).prop_map(|at| Call::Timeout(&TIMEOUTS[at])),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig {
+        cases: 2048,
+        failure_persistence: Some(Box::new(FileFailurePersistence::Direct(SEEDS))),
+        ..ProptestConfig::default()
+    })]
+
+    #[test]
+    fn any_calls_in_any_order_give_the_address_of_the_reference(
+        base in 0..3_u8,
+        verb in select(&VERBS[..]),
+        mut calls in vec(call(), 0..12),
+    ) {
+        calls.insert(0, Call::Begin(base, verb));
+        check(&calls);
+    }
+
+    #[test]
+    fn whatever_bytes_say_the_two_agree(bytes in vec(any::<u8>(), 0..200)) {
+        check(&decode(&bytes));
+    }
+}
+
+#[test]
+fn calls_that_set_other_parts_may_come_in_any_order() {
+    let calls = [
+        Call::Namespace("default".to_owned()),
+        Call::Resource("Deployments".to_owned()),
+        Call::Name("web".to_owned()),
+        Call::SubResource(vec!["status".to_owned()]),
+        Call::Timeout(&TIMEOUTS[2]),
+    ];
+    let right =
+        "https://h:6443/apis/apps/v1/namespaces/default/deployments/web/status?timeout=1.5s";
+    for first in 0..calls.len() {
+        let mut turned = calls.to_vec();
+        turned.rotate_left(first);
+        for calls in [turned.clone(), turned.into_iter().rev().collect()] {
+            check(&calls);
+            let mut request = crate::address::Spec::new(0, "GET");
+            let said: Vec<_> = calls.iter().map(|call| request.call(call)).collect();
+            assert_eq!(said[4].url.as_deref(), Ok(right), "{calls:?}");
+        }
+    }
+}
+
+#[test]
+fn calls_that_are_made_up_notice_every_mistake() {
+    for mutant in Address::mutants() {
+        let property = Address::fuzz_mutant(&mutant).expect("every mutant has one");
+        assert_eq!(notices(property), mutant.name != "said_once_more", "{}", mutant.name);
+    }
+}

@@ -1,0 +1,57 @@
+//! What may happen to a lock, and the property that it does what the sequential object does.
+
+use seatrial_core::machine::{Boxed, Cx, Step};
+
+use super::Spec;
+use super::machine::{Call, Ships};
+use super::server::{Change, Trouble};
+use crate::by_hand::HandClock;
+
+const HOLDERS: [&str; 2] = ["a", "b"];
+
+/// Lets things happen to the lock that ships.
+///
+/// # Panics
+/// If anything comes of them that is not right.
+pub fn check(calls: &[Call]) {
+    check_on(calls, Boxed(Box::new(Ships::new())));
+}
+
+/// As [`check`], to a lock that another may have taken the place of.
+///
+/// # Panics
+/// As [`check`].
+pub fn check_on(calls: &[Call], mut lock: Boxed<Ships>) {
+    let (mut spec, clock) = (Spec::default(), HandClock::default());
+    for call in calls {
+        let Step::Done(said) = lock.0.step(&mut call.clone(), &mut Cx::new(&clock)) else {
+            panic!("nobody waits for a lock")
+        };
+        assert_eq!(said, spec.call(call), "after {call:?}");
+    }
+}
+
+/// Reads what happens from the bytes of a fuzzer; every input means something.
+pub fn decode(bytes: &[u8]) -> Vec<Call> {
+    bytes.iter().map(|byte| decode_call(*byte)).collect()
+}
+
+fn decode_call(byte: u8) -> Call {
+    let more = byte / 16;
+    let holder = HOLDERS[usize::from(more % 2)];
+    match byte % 16 {
+        0..4 => Call::Get,
+        4 | 5 => Call::Create(holder, more % 3),
+        6..11 => Call::Update(holder, more % 3),
+        11 => {
+            Call::Others([Change::Empties, Change::Deletes, Change::Spoils][usize::from(more % 3)])
+        }
+        12 => Call::Others(Change::Takes),
+        13 | 14 => Call::Next(Trouble::Refuses(
+            [400, 401, 403, 404, 409, 410, 422, 429, 500, 503, 504][usize::from(more % 11)],
+        )),
+        _ => Call::Next(
+            [Trouble::LosesRequest, Trouble::LosesAnswer, Trouble::Silence][usize::from(more % 3)],
+        ),
+    }
+}

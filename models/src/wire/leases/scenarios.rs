@@ -1,0 +1,142 @@
+//! What happens to a lock, each named by the case that it must reach.
+
+use std::sync::Arc;
+
+use seatrial_core::machine::{Boxed, Cx, Step};
+use seatrial_core::runtime::Runtime;
+
+use super::machine::{Call, Said, Ships};
+use super::server::{Change, Trouble};
+use super::{History, Leases};
+use crate::items::{caller, in_turns};
+use crate::trial::{DynScenario, Scenario, World};
+
+pub(super) fn all() -> Vec<Box<dyn DynScenario<Leases>>> {
+    vec![
+        Box::new(OthersWriteAsWell),
+        Box::new(RequestsAreRefused),
+        Box::new(RequestsAreLost),
+        Box::new(TwoWrite),
+    ]
+}
+
+/// The lock under trial under one lock of the runtime.
+struct Shared<R: Runtime> {
+    runtime: R,
+    lock: R::Mutex<Boxed<Ships>>,
+}
+
+impl<R: Runtime> Shared<R> {
+    fn new(world: &World<R, Leases>) -> Arc<Self> {
+        let runtime = world.runtime().clone();
+        Arc::new(Self { lock: runtime.mutex(world.machine()), runtime })
+    }
+
+    fn happens(&self, mut call: Call) -> Said {
+        let mut lock = self.runtime.lock(&self.lock);
+        match lock.0.step(&mut call, &mut Cx::new(&self.runtime)) {
+            Step::Done(said) | Step::Held(said) => said,
+            Step::Wait { .. } => unreachable!("nobody waits for a lock"),
+        }
+    }
+
+    fn all(&self, calls: impl IntoIterator<Item = Call>) {
+        calls.into_iter().for_each(|call| drop(self.happens(call)));
+    }
+}
+
+/// Whether a caller was told that, and that often.
+fn told(history: &History, wanted: &str, count: usize) -> bool {
+    let told = history.events.iter().filter_map(|event| Some(&event.returned()?.1.told));
+    told.filter(|told| *told == wanted).count() >= count
+}
+
+use Call::{Create, Get, Next, Others, Update};
+
+/// Others change the Lease in every way.
+struct OthersWriteAsWell;
+
+impl Scenario<Leases> for OthersWriteAsWell {
+    const NAME: &'static str = "others_write_as_well";
+    const SAYS: &'static str =
+        "others take the Lease, empty it, delete it, and write what is no time";
+
+    fn run<R: Runtime>(&self, world: &World<R, Leases>) {
+        let lock = Shared::new(world);
+        lock.all([Get, Update("a", 0), Create("a", 0), Update("a", 1), Create("b", 0)]);
+        lock.all([Others(Change::Takes), Update("a", 2), Get, Update("a", 2), Get]);
+        lock.all([Others(Change::Empties), Get, Update("a", 1), Get]);
+        lock.all([Others(Change::Spoils), Get, Update("a", 0)]);
+        lock.all([Others(Change::Deletes), Update("a", 0), Get, Create("a", 2)]);
+    }
+
+    fn reaches(history: &History) -> bool {
+        told(history, "Conflict", 2) && told(history, "NotFound", 2) && told(history, "Other", 1)
+    }
+}
+
+/// Requests are refused with every code that means something.
+struct RequestsAreRefused;
+
+impl Scenario<Leases> for RequestsAreRefused {
+    const NAME: &'static str = "requests_are_refused";
+    const SAYS: &'static str =
+        "reads and writes are refused with every code, and asked to be repeated";
+
+    fn run<R: Runtime>(&self, world: &World<R, Leases>) {
+        let lock = Shared::new(world);
+        lock.all([Create("a", 0), Get]);
+        for code in [400, 401, 403, 409, 422, 429, 500, 503, 504] {
+            let refused = || Next(Trouble::Refuses(code));
+            lock.all([refused(), Get, refused(), Update("a", 1), Update("a", 2)]);
+            lock.all([refused(), Create("b", 1)]);
+        }
+    }
+
+    fn reaches(history: &History) -> bool {
+        told(history, "Invalid", 6) && told(history, "Conflict", 2) && told(history, "Timeout", 3)
+    }
+}
+
+/// Requests and their answers are lost, or nothing is said.
+struct RequestsAreLost;
+
+impl Scenario<Leases> for RequestsAreLost {
+    const NAME: &'static str = "requests_are_lost";
+    const SAYS: &'static str = "requests are lost, or their answers are, or nothing is said";
+
+    fn run<R: Runtime>(&self, world: &World<R, Leases>) {
+        let lock = Shared::new(world);
+        lock.all([Create("a", 0)]);
+        for trouble in [Trouble::LosesRequest, Trouble::LosesAnswer, Trouble::Silence] {
+            lock.all([Next(trouble), Get, Next(trouble), Update("a", 1), Update("a", 2), Get]);
+            lock.all([Others(Change::Deletes), Next(trouble), Create("b", 0), Create("b", 1)]);
+        }
+    }
+
+    fn reaches(history: &History) -> bool {
+        told(history, "Other", 6) && told(history, "Timeout", 3)
+    }
+}
+
+/// Somebody else takes the Lease between two calls.
+struct TwoWrite;
+
+impl Scenario<Leases> for TwoWrite {
+    const NAME: &'static str = "two_write";
+    const SAYS: &'static str = "somebody else takes the Lease between calls of the lock";
+
+    fn run<R: Runtime>(&self, world: &World<R, Leases>) {
+        let lock = Shared::new(world);
+        let other = caller(world, "other", &lock, |lock| {
+            lock.happens(Others(Change::Takes));
+        });
+        lock.all([Create("a", 0), Update("a", 1), Get, Update("a", 2)]);
+        world.join(other);
+        lock.all([Update("b", 0), Get, Update("b", 1)]);
+    }
+
+    fn reaches(history: &History) -> bool {
+        in_turns(history)
+    }
+}

@@ -1,0 +1,219 @@
+//! A lock in a Lease over requests, as a sequential object; with a mistake, perhaps.
+
+use serde_json::{Map, Value, json};
+
+use super::machine::{Call, Said, TIMES};
+use super::mistake::Mistake::{self, *};
+use super::server::{Answer, NAME, PATH, Server};
+
+/// A lock, its server, and what it has seen.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Spec {
+    mistake: Mistake,
+    server: Server,
+    /// The Lease that was read or written last.
+    seen: Option<Value>,
+    sent: Vec<(String, Option<Value>)>,
+}
+
+impl Default for Spec {
+    fn default() -> Self {
+        Self::with(Nothing)
+    }
+}
+
+/// The name of an error.
+type Failed = &'static str;
+
+impl Spec {
+    pub(super) fn with(mistake: Mistake) -> Self {
+        Self { mistake, server: Server::default(), seen: None, sent: Vec::new() }
+    }
+
+    fn makes(&self, mistake: Mistake) -> bool {
+        self.mistake == mistake
+    }
+
+    /// Lets something happen, and says what comes of it.
+    pub fn call(&mut self, call: &Call) -> Said {
+        let one = format!("{PATH}/{NAME}");
+        let result = match *call {
+            Call::Others(change) => {
+                self.server.change(change);
+                Ok(String::new())
+            }
+            Call::Next(trouble) => {
+                self.server.next = Some(trouble);
+                Ok(String::new())
+            }
+            Call::Get => self.ask("GET", &one, None),
+            Call::Create(holder, number) => {
+                let lease = self.lease(None, holder, number);
+                self.ask("POST", PATH, Some(lease))
+            }
+            Call::Update(holder, number) => match self.seen.clone() {
+                None => Err("NotInitialised"),
+                Some(seen) => {
+                    let lease = self.lease(Some(seen), holder, number);
+                    self.ask("PUT", &one, Some(lease))
+                }
+            },
+        };
+        let told = result.unwrap_or_else(str::to_owned);
+        let kept = self.server.lease.clone();
+        Said { told, sent: std::mem::take(&mut self.sent), kept }
+    }
+
+    /// Asks once; what comes back is remembered.
+    fn ask(&mut self, verb: &str, path: &str, body: Option<Value>) -> Result<String, Failed> {
+        if self.makes(TakesTurns) {
+            return Err("Other");
+        }
+        let told = if self.makes(TellsNoTimeout) { "" } else { "?timeout=5s" };
+        let target = format!("{path}{told}");
+        self.sent.push((format!("{verb} {target}"), body.clone()));
+        let mut answer = self.server.serve(verb, &target, body.as_ref());
+        let is_again = match answer {
+            Answer::Breaks => self.makes(RepeatsLost),
+            Answer::Says(code, _) => self.makes(RepeatsRefused) && (code == 429 || code >= 500),
+            Answer::Silence => false,
+        };
+        if is_again {
+            self.sent.push((format!("{verb} {target}"), body.clone()));
+            answer = self.server.serve(verb, &target, body.as_ref());
+        }
+        let result = self.meaning(verb, answer);
+        match &result {
+            Ok(lease) => self.seen = Some(lease.clone()),
+            Err(_) if self.makes(ForgetsOnFailure) => self.seen = None,
+            Err(_) if self.makes(RemembersWhatFailed) && body.is_some() => self.seen = body,
+            Err(_) => {}
+        }
+        result.map(|lease| summary(&lease))
+    }
+
+    fn meaning(&self, verb: &str, answer: Answer) -> Result<Value, Failed> {
+        let (code, text) = match answer {
+            Answer::Silence if self.makes(WaitsForEver) => return Err("hangs"),
+            Answer::Silence => return Err("Timeout"),
+            Answer::Breaks if self.makes(LostIsKnown) => return Err("Conflict"),
+            Answer::Breaks => return Err("Other"),
+            Answer::Says(code, text) => (code, text),
+        };
+        match code {
+            200 | 201 => self.read(&text),
+            404 => Err("NotFound"),
+            409 if verb == "POST" && !self.makes(ExistsIsConflict) => Err("AlreadyExists"),
+            409 => Err(if self.makes(ConflictIsOther) { "Other" } else { "Conflict" }),
+            400 | 422 => Err(if self.makes(InvalidIsOther) { "Other" } else { "Invalid" }),
+            504 => Err("Timeout"),
+            _ => Err("Other"),
+        }
+    }
+
+    /// Reads a Lease: one with a time that is none is none.
+    fn read(&self, text: &str) -> Result<Value, Failed> {
+        let lease: Value = serde_json::from_str(text).expect("the server speaks JSON");
+        for time in ["acquireTime", "renewTime"] {
+            match lease["spec"][time].as_str() {
+                None if self.makes(NeedsTimes) => return Err("Other"),
+                Some("yesterday") => return Err("Other"),
+                _ => {}
+            }
+        }
+        Ok(lease)
+    }
+
+    /// Writes a record into a Lease, or into a new one (`election:LK-2`).
+    fn lease(&self, seen: Option<Value>, holder: &str, number: u8) -> Value {
+        let name = json!({ "name": NAME, "namespace": "default" });
+        let new = json!({
+            "apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "metadata": name, "spec": {},
+        });
+        let mut lease = match &seen {
+            Some(seen) if !self.makes(WholeIsNew) => seen.clone(),
+            _ => new,
+        };
+        let version = seen.map(|seen| seen["metadata"]["resourceVersion"].clone());
+        if let Some(version) = version {
+            lease["metadata"]["resourceVersion"] = version;
+        }
+        if self.makes(NamesNoVersion) {
+            fields(&mut lease["metadata"]).remove("resourceVersion");
+        }
+        if self.makes(LabelsAreNew) {
+            lease["metadata"]["labels"] = json!({});
+        }
+        if !self.makes(LabelsAreLost) {
+            fields(&mut lease["metadata"]["labels"]).insert("app".to_owned(), "web".into());
+        }
+        if self.makes(SpecIsNew) {
+            lease["spec"] = Value::Null;
+        }
+        self.write(fields(&mut lease["spec"]), holder, number);
+        lease
+    }
+
+    fn write(&self, spec: &mut Map<String, Value>, holder: &str, number: u8) {
+        let time = |text: &str| match self.mistake {
+            WritesNanos => text.replace('Z', "000Z"),
+            WritesSeconds => format!("{}Z", &text[..19]),
+            _ => text.to_owned(),
+        };
+        let renewed = TIMES[usize::from(number) % 3].1;
+        for (field, value) in [
+            ("holderIdentity", json!(holder)),
+            ("leaseDurationSeconds", json!(15)),
+            ("leaseTransitions", json!(number)),
+            ("acquireTime", json!(time(TIMES[0].1))),
+            ("renewTime", json!(time(renewed))),
+        ] {
+            spec.insert(field.to_owned(), value);
+        }
+        for field in ["strategy", "preferredHolder"] {
+            if self.makes(WritesNulls) {
+                spec.insert(field.to_owned(), Value::Null);
+            } else {
+                spec.remove(field);
+            }
+        }
+    }
+}
+
+/// The fields of an object; of one that is not there, none.
+fn fields(value: &mut Value) -> &mut Map<String, Value> {
+    if !value.is_object() {
+        *value = json!({});
+    }
+    value.as_object_mut().expect("it is one now")
+}
+
+/// What a caller is told of a Lease.
+fn summary(lease: &Value) -> String {
+    const THEIRS: [(i64, &str); 2] = [
+        (1_700_000_003_000_000, "2023-11-14T22:13:23Z"),
+        (1_700_000_000_123_456, "2023-11-14T22:13:20.123456789Z"),
+    ];
+    let spec = &lease["spec"];
+    let known = |text: &str| {
+        TIMES
+            .iter()
+            .chain(&THEIRS)
+            .find(|time| text.starts_with(&time.1[..19]) && same(text, time.1))
+    };
+    let times = ["acquireTime", "renewTime"]
+        .map(|time| spec[time].as_str().and_then(known).map(|known| known.0));
+    let number = |field: &str| spec[field].as_i64().unwrap_or(0);
+    let holder = spec["holderIdentity"].as_str().unwrap_or_default();
+    let version = lease["metadata"]["resourceVersion"].as_str().unwrap_or_default();
+    let [seconds, transitions] = ["leaseDurationSeconds", "leaseTransitions"].map(number);
+    format!("{holder} {seconds} {transitions} {times:?} {version}")
+}
+
+/// Whether two texts of one second are the same time: zeros at the end do not count.
+fn same(one: &str, other: &str) -> bool {
+    let bare = |text: &str| {
+        text[19..].trim_end_matches('Z').trim_end_matches('0').trim_end_matches('.').to_owned()
+    };
+    bare(one) == bare(other)
+}

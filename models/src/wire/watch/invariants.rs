@@ -1,0 +1,113 @@
+//! What a watch promises, as checks of a history.
+
+use super::machine::{Call, Said, Told};
+use super::{Event, History, Spec, Watch};
+use crate::trial::{self, Invariant, Ledger as _, Violation};
+
+type Checked = Result<(), Violation>;
+
+pub(super) fn all() -> Vec<Invariant<Watch>> {
+    vec![
+        Invariant::always(
+            "events_come_whole_and_once",
+            "every event comes once and in order, however its bytes are cut",
+            &["election:RQ-100"],
+            |history| same(history, |told| matches!(told, Told::Event(..))),
+        ),
+        Invariant::always(
+            "nonsense_is_told",
+            "what has no sense is told, as is a connection that breaks in an unknown way, and \
+             nothing else",
+            &["election:RQ-103"],
+            |history| same(history, |told| *told == Told::Nonsense),
+        ),
+        Invariant::always(
+            "errors_are_told_and_the_last",
+            "what the server says of its failure is told, and after any error comes the end",
+            &["election:RQ-100", "election:RINV-14"],
+            errors_are_told_and_the_last,
+        ),
+        Invariant::always(
+            "lines_are_bounded",
+            "a line that is too long is an error, whole or not, and no other is",
+            &["election:RQ-100"],
+            |history| same(history, |told| *told == Told::TooLong),
+        ),
+        Invariant::always(
+            "ends_when_it_should",
+            "a watch ends with its body, its token, an error and a server that says nothing, and \
+             with nothing else",
+            &["election:RQ-102", "election:RQ-103"],
+            |history| same(history, |told| *told == Told::End),
+        ),
+        Invariant::always(
+            "nothing_after_the_end",
+            "after the end, and after its token has ended, a watch tells nothing",
+            &["election:RQ-102", "election:RINV-14"],
+            nothing_after_the_end,
+        ),
+        Invariant::always(
+            "open_until_the_end",
+            "a watch keeps its connection while it goes on, and closes it when it ends",
+            &["election:RINV-3"],
+            open_until_the_end,
+        ),
+    ]
+}
+
+/// What all that has come means.
+#[derive(Clone, Debug, Default)]
+struct Come(Spec);
+
+impl trial::Ledger<Watch> for Come {
+    fn apply(&mut self, event: &Event) {
+        if let Some((call, _)) = event.returned() {
+            self.0.call(call);
+        }
+    }
+}
+
+/// Looks at every call, and at what a watch should say then.
+fn each(history: &History, check: impl Fn(&Call, &Said, &Said) -> bool) -> Checked {
+    Come::at_every_event(history, |before, event| {
+        let Some((call, said)) = event.returned() else { return Ok(()) };
+        let right = before.0.clone().call(call);
+        if check(call, said, &right) {
+            return Ok(());
+        }
+        Err(format!("{call:?}: it says {said:?}, and {right:?} is right"))
+    })
+}
+
+fn same(history: &History, looks: fn(&Told) -> bool) -> Checked {
+    each(history, |_, said, right| {
+        let some = |said: &Said| said.told.iter().filter(|told| looks(told)).cloned().collect();
+        let (said, right): (Vec<Told>, Vec<Told>) = (some(said), some(right));
+        said == right
+    })
+}
+
+fn errors_are_told_and_the_last(history: &History) -> Checked {
+    let is_error = |told: &Told| !matches!(told, Told::Event(..) | Told::End);
+    each(history, |_, said, _| {
+        let first = said.told.iter().position(is_error);
+        first.is_none_or(|first| said.told[first + 1..] == [Told::End])
+    })?;
+    same(history, |told| matches!(told, Told::Refused(_)))
+}
+
+fn nothing_after_the_end(history: &History) -> Checked {
+    each(history, |call, said, right| {
+        let behind = said.told.iter().skip_while(|told| **told != Told::End).skip(1).count();
+        let is_over = !right.open && right.told.is_empty() || matches!(call, Call::Cancel(_));
+        behind == 0 && (!is_over || said.told.iter().all(|told| *told == Told::End))
+    })
+}
+
+fn open_until_the_end(history: &History) -> Checked {
+    each(history, |_, said, _| {
+        let ends = said.told.contains(&Told::End);
+        !(ends && said.open)
+    })?;
+    each(history, |_, said, right| said.open == right.open)
+}

@@ -1,0 +1,217 @@
+//! A watch as a machine: every call is what happens to it next, and what it tells its caller then.
+
+use std::collections::VecDeque;
+use std::fmt;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, Waker};
+use std::time::Duration;
+
+use seatrial_core::cancel::CancelToken;
+use seatrial_core::machine::{Cx, Machine, Step};
+use seatrial_core::request::{
+    Answer, Attempt, Awaited, Base, Chunks, Client, Headers, Limits, Status, Transport,
+    TransportError, TransportKind, Verb, WatchEvent,
+};
+use seatrial_core::runtime::Manual;
+use serde_json::Value;
+
+use crate::wire::on_a_stack;
+
+/// The longest line, in bytes.
+pub const LONGEST: usize = 44;
+/// For how many seconds a server may say nothing.
+pub const IDLE: u8 = 10;
+
+/// What happens to a watch.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Call {
+    /// It begins anew: whatever was before is over.
+    Begin,
+    /// Bytes come.
+    Bytes(Vec<u8>),
+    /// Nothing comes for this many seconds.
+    Silence(u8),
+    /// The body ends: as it should, or because its connection does.
+    Ends(Option<TransportKind>),
+    /// Bytes come, and before anybody looks the token ends.
+    Cancel(Vec<u8>),
+}
+
+/// One thing that a watch tells.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Told {
+    /// An event: its type and its object.
+    Event(&'static str, String),
+    /// The server's own error: its code.
+    Refused(u16),
+    /// What came has no sense, or the connection broke in a way that is told.
+    Nonsense,
+    /// A line is too long.
+    TooLong,
+    /// Nothing more comes.
+    End,
+}
+
+/// What a watch tells once something has happened, and whether it keeps its connection.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Said {
+    /// All that it tells.
+    pub told: Vec<Told>,
+    /// Its connection is open.
+    pub open: bool,
+}
+
+/// What comes in, and what was told of it.
+#[derive(Default)]
+struct Line {
+    coming: VecDeque<Option<Result<Vec<u8>, TransportError>>>,
+    told: Vec<Told>,
+    open: bool,
+}
+
+/// Both ends of a connection.
+#[derive(Clone, Default)]
+struct Pipe(Arc<Mutex<Line>>);
+
+impl Pipe {
+    fn line(&self) -> MutexGuard<'_, Line> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Transport for Pipe {
+    fn send<'a>(&'a self, _: Attempt<'a>) -> Awaited<'a, Result<Answer, TransportError>> {
+        self.line().open = true;
+        let body = Box::new(Body(self.clone()));
+        Box::pin(async move { Ok(Answer { status: 200, headers: Headers::new(), body }) })
+    }
+}
+
+struct Body(Pipe);
+
+impl Chunks for Body {
+    fn next(&mut self) -> Awaited<'_, Option<Result<Vec<u8>, TransportError>>> {
+        Box::pin(std::future::poll_fn(|_| match self.0.line().coming.pop_front() {
+            Some(next) => Poll::Ready(next),
+            None => Poll::Pending,
+        }))
+    }
+}
+
+impl Drop for Body {
+    fn drop(&mut self) {
+        self.0.line().open = false;
+    }
+}
+
+impl fmt::Debug for Ships {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Ships").field("reads", &self.reading.is_some()).finish_non_exhaustive()
+    }
+}
+
+type Reading = Pin<Box<dyn Future<Output = ()> + Send>>;
+
+/// The watch that ships, with somebody who reads all that it tells.
+pub struct Ships {
+    clock: Manual,
+    token: CancelToken<Manual>,
+    pipe: Pipe,
+    reading: Option<Reading>,
+}
+
+impl Ships {
+    pub(super) fn new() -> Self {
+        let clock = Manual::new();
+        let (token, pipe) = (CancelToken::new(&clock), Pipe::default());
+        let reading = Some(read(&clock, &token, &pipe));
+        let mut watch = Self { clock, token, pipe, reading };
+        on_a_stack(|| watch.poll());
+        watch
+    }
+
+    /// Lets the reader go on until it waits.
+    fn poll(&mut self) {
+        let mut context = Context::from_waker(Waker::noop());
+        if let Some(reading) = &mut self.reading
+            && reading.as_mut().poll(&mut context).is_ready()
+        {
+            self.reading = None;
+        }
+    }
+
+    fn comes(&self, bytes: &[u8]) {
+        self.pipe.line().coming.push_back(Some(Ok(bytes.to_vec())));
+    }
+
+    fn happens(&mut self, call: &Call) -> Said {
+        match call {
+            Call::Begin => *self = Self::new(),
+            Call::Bytes(bytes) => self.comes(bytes),
+            Call::Silence(seconds) => self.clock.advance(Duration::from_secs((*seconds).into())),
+            Call::Ends(how) => {
+                let end = how.map(|kind| Err(TransportError::new(kind, "it broke")));
+                self.pipe.line().coming.push_back(end);
+            }
+            Call::Cancel(bytes) => {
+                self.comes(bytes);
+                self.token.cancel();
+            }
+        }
+        self.poll();
+        let mut line = self.pipe.line();
+        Said { told: std::mem::take(&mut line.told), open: line.open }
+    }
+}
+
+/// Reads a watch to its end, and beyond.
+fn read(clock: &Manual, token: &CancelToken<Manual>, pipe: &Pipe) -> Reading {
+    let (clock, token, pipe) = (clock.clone(), token.clone(), pipe.clone());
+    Box::pin(async move {
+        let mut limits = Limits::default();
+        (limits.event, limits.idle) = (LONGEST, Duration::from_secs(IDLE.into()));
+        let base = Base::parse("http://h").expect("an address");
+        let client = Client::new(&clock, base, pipe.clone()).with_limits(limits);
+        let request = client.request(Verb::Get, "api/v1").resource("pods");
+        let mut watch = client.watch(&request, &token).await.expect("it begins");
+        while let Some(event) = watch.next::<Value>().await {
+            let told = told(event);
+            pipe.line().told.push(told);
+        }
+        pipe.line().told.push(Told::End);
+        while let Some(event) = watch.next::<Value>().await {
+            let told = told(event);
+            pipe.line().told.push(told);
+        }
+    })
+}
+
+fn told(event: WatchEvent<Value>) -> Told {
+    match event {
+        WatchEvent::Added(object) => Told::Event("ADDED", object.to_string()),
+        WatchEvent::Modified(object) => Told::Event("MODIFIED", object.to_string()),
+        WatchEvent::Deleted(object) => Told::Event("DELETED", object.to_string()),
+        WatchEvent::Bookmark(object) => Told::Event("BOOKMARK", object.to_string()),
+        WatchEvent::Error(status) => refused(&status),
+        _ => unreachable!("there are five types of events"),
+    }
+}
+
+fn refused(status: &Status) -> Told {
+    let ours = |cause: &&str| status.details.causes.iter().any(|it| it.reason == *cause);
+    match ["UnexpectedServerResponse", "ClientWatchDecoding"].iter().filter(|it| ours(it)).count() {
+        2 if status.message.contains("has more than") => Told::TooLong,
+        2 => Told::Nonsense,
+        _ => Told::Refused(status.code),
+    }
+}
+
+impl Machine for Ships {
+    type Op = Call;
+    type Ret = Said;
+
+    fn step(&mut self, call: &mut Call, _: &mut Cx<'_>) -> Step<Said> {
+        Step::Done(on_a_stack(|| self.happens(call)))
+    }
+}

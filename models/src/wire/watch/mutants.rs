@@ -1,0 +1,88 @@
+//! The bugs: one changed line each, in the watch written down again.
+
+use super::Watch;
+use super::mistaken::Mistake::{self, *};
+use super::mistaken::Mistaken;
+use crate::trial::{MachineOf, Mutant, mutants};
+
+fn mistaken(mistake: Mistake) -> MachineOf<Watch> {
+    Box::new(Mistaken::new(mistake))
+}
+
+pub(super) fn all() -> Vec<Mutant<Watch>> {
+    [of_lines(), of_events(), of_ends()].concat()
+}
+
+fn of_lines() -> Vec<Mutant<Watch>> {
+    mutants! { mistaken:
+        Seeded "parts_are_lost" from "own: a piece is taken for a line":
+            (PartsAreLost) breaks ["events_come_whole_and_once"];
+        Seeded "text_of_each_piece" from "own: a letter is cut":
+            (TextOfEachPiece) breaks ["events_come_whole_and_once"];
+        Seeded "first_of_a_piece" from "own: a piece is taken for an event":
+            (FirstOfAPiece) breaks ["events_come_whole_and_once"];
+        Seeded "line_stays" from "own: a line is not taken out":
+            (LineStays) breaks ["events_come_whole_and_once"];
+        Seeded "empty_is_nonsense" from "own: an empty line is read":
+            (EmptyIsNonsense) breaks ["nonsense_is_told"];
+        Seeded "empty_is_the_end" from "own: an empty line is an end":
+            (EmptyIsTheEnd) breaks ["ends_when_it_should"];
+        Seeded "last_is_lost" from "own: only an end of line ends a line":
+            (LastIsLost) breaks ["events_come_whole_and_once"];
+        Seeded "cut_is_nonsense" from "election:RQ-103":
+            (CutIsNonsense) breaks ["nonsense_is_told"];
+        Seeded "no_limit" from "own: a line has no longest length":
+            (NoLimit) breaks ["lines_are_bounded"];
+        Seeded "only_whole_lines" from "own: a line is looked at once it is whole":
+            (OnlyWholeLines) breaks ["lines_are_bounded"];
+        Seeded "one_too_few" from "own: a bound that does not belong to it":
+            (OneTooFew) breaks ["lines_are_bounded"];
+        Seeded "limit_of_a_piece" from "own: the limit is of what comes at once":
+            (LimitOfAPiece) breaks ["lines_are_bounded"];
+    }
+}
+
+fn of_events() -> Vec<Mutant<Watch>> {
+    mutants! { mistaken:
+        Seeded "nonsense_is_dropped" from "museum R12":
+            (NonsenseIsDropped) breaks ["nonsense_is_told"];
+        Seeded "nonsense_ends_quietly" from "museum R12":
+            (NonsenseEndsQuietly) breaks ["nonsense_is_told"];
+        Seeded "unknown_is_dropped" from "election:RQ-100":
+            (UnknownIsDropped) breaks ["nonsense_is_told"];
+        Seeded "deleted_is_modified" from "election:RQ-100":
+            (DeletedIsModified) breaks ["events_come_whole_and_once"];
+        Seeded "type_must_come_first" from "own: what one server does is what all do":
+            (TypeMustComeFirst) breaks ["events_come_whole_and_once"];
+        Seeded "errors_are_dropped" from "election:RQ-100":
+            (ErrorsAreDropped) breaks ["errors_are_told_and_the_last"];
+        Seeded "goes_on_after_errors" from "election:RINV-14":
+            (GoesOnAfterErrors) breaks ["errors_are_told_and_the_last"];
+    }
+}
+
+fn of_ends() -> Vec<Mutant<Watch>> {
+    mutants! { mistaken:
+        Seeded "lost_is_quiet" from "election:RQ-103":
+            (LostIsQuiet) breaks ["nonsense_is_told"];
+        Seeded "broken_is_told" from "election:RQ-103":
+            (BrokenIsTold) breaks ["nonsense_is_told"];
+        Seeded "never_idle" from "own: a server that is gone says nothing either":
+            (NeverIdle) breaks ["ends_when_it_should"];
+        Seeded "idle_from_the_start" from "own: the silence is of the whole watch":
+            (IdleFromTheStart) breaks ["ends_when_it_should"];
+        Seeded "only_events_are_heard" from "own: a sign of life is no event":
+            (OnlyEventsAreHeard) breaks ["ends_when_it_should"];
+        Seeded "tells_after_cancel" from "election:RINV-14":
+            (TellsAfterCancel) breaks ["nothing_after_the_end"];
+        Seeded "hears_after_the_end" from "election:RQ-102":
+            (HearsAfterTheEnd) breaks ["nothing_after_the_end"];
+        Seeded "closes_too_early" from "museum R10":
+            (ClosesTooEarly) breaks ["open_until_the_end"];
+        Seeded "stays_open" from "election:RINV-3":
+            (StaysOpen) breaks ["open_until_the_end"];
+        Equivalent("it is the watch written down again, in which the mistakes are made")
+            "written_down_again" from "own: what the mutants are made of":
+            (Nothing) breaks [];
+    }
+}

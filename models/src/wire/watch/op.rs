@@ -1,0 +1,61 @@
+//! What may happen to a watch, and the property that it means what all of its bytes mean.
+
+use seatrial_core::machine::{Boxed, Cx, Step};
+use seatrial_core::request::TransportKind;
+
+use super::machine::{Call, IDLE, Ships};
+use super::{Spec, pieces};
+use crate::by_hand::HandClock;
+
+/// How a body ends.
+const ENDS: [Option<TransportKind>; 6] = [
+    None,
+    Some(TransportKind::Eof),
+    Some(TransportKind::Reset),
+    Some(TransportKind::Timeout),
+    Some(TransportKind::ConnectionLost),
+    Some(TransportKind::Other),
+];
+
+/// Lets things happen to the watch that ships.
+///
+/// # Panics
+/// If it tells anything else than its bytes mean.
+pub fn check(calls: &[Call]) {
+    check_on(calls, Boxed(Box::new(Ships::new())));
+}
+
+/// As [`check`], to a watch that another may have taken the place of.
+///
+/// # Panics
+/// As [`check`].
+pub fn check_on(calls: &[Call], mut watch: Boxed<Ships>) {
+    let (mut spec, clock) = (Spec::default(), HandClock::default());
+    for call in calls {
+        let Step::Done(said) = watch.0.step(&mut call.clone(), &mut Cx::new(&clock)) else {
+            panic!("nobody waits for a watch")
+        };
+        assert_eq!(said, spec.call(call), "{call:?}");
+    }
+}
+
+/// Reads what happens from the bytes of a fuzzer; every input means something.
+pub fn decode(bytes: &[u8]) -> Vec<Call> {
+    let (mut bytes, pieces) = (bytes.iter().copied(), pieces::all());
+    std::iter::from_fn(|| decode_call(&mut bytes, &pieces)).collect()
+}
+
+fn decode_call(bytes: &mut impl Iterator<Item = u8>, pieces: &[Vec<u8>]) -> Option<Call> {
+    let code = bytes.next()?;
+    let mut some = |count: usize| {
+        let chosen = bytes.by_ref().take(count).map(|it| &pieces[usize::from(it) % pieces.len()]);
+        chosen.flatten().copied().collect::<Vec<u8>>()
+    };
+    Some(match code % 16 {
+        0..10 => Call::Bytes(some(1 + usize::from(code >> 4) % 3)),
+        10 | 11 => Call::Silence((code >> 4) % (IDLE + 2)),
+        12 => Call::Ends(ENDS[usize::from(code >> 4) % ENDS.len()]),
+        13 => Call::Cancel(some(1)),
+        _ => Call::Begin,
+    })
+}

@@ -1,0 +1,219 @@
+//! What happens to a watch, each named by the case that it must reach.
+
+use std::sync::Arc;
+
+use seatrial_core::machine::{Boxed, Cx, Step};
+use seatrial_core::request::TransportKind;
+use seatrial_core::runtime::Runtime;
+
+use super::machine::{Call, IDLE, LONGEST, Said, Ships, Told};
+use super::pieces::{
+    ADDED, BOOKMARK, DELETED, ERROR, HALVES, LETTER, MODIFIED, NONSENSE, TURNED, UNENDED, line_of,
+};
+use super::{History, Watch};
+use crate::items::{caller, in_turns};
+use crate::trial::{DynScenario, Scenario, World};
+
+pub(super) fn all() -> Vec<Box<dyn DynScenario<Watch>>> {
+    vec![
+        Box::new(EventsInPieces),
+        Box::new(ServersSayNonsense),
+        Box::new(LinesAtTheLimit),
+        Box::new(AServerIsSilent),
+        Box::new(ConnectionsEnd),
+        Box::new(CancelledWhileEventsCome),
+    ]
+}
+
+/// The watch under trial under one lock.
+struct Shared<R: Runtime> {
+    runtime: R,
+    watch: R::Mutex<Boxed<Ships>>,
+}
+
+impl<R: Runtime> Shared<R> {
+    fn new(world: &World<R, Watch>) -> Arc<Self> {
+        let runtime = world.runtime().clone();
+        Arc::new(Self { watch: runtime.mutex(world.machine()), runtime })
+    }
+
+    fn happens(&self, mut call: Call) -> Said {
+        let mut watch = self.runtime.lock(&self.watch);
+        match watch.0.step(&mut call, &mut Cx::new(&self.runtime)) {
+            Step::Done(said) | Step::Held(said) => said,
+            Step::Wait { .. } => unreachable!("nobody waits for a watch"),
+        }
+    }
+
+    fn comes(&self, bytes: impl AsRef<[u8]>) {
+        self.happens(Call::Bytes(bytes.as_ref().to_vec()));
+    }
+
+    fn ends(&self, how: Option<TransportKind>) {
+        self.happens(Call::Ends(how));
+    }
+
+    fn begin(&self) {
+        self.happens(Call::Begin);
+    }
+}
+
+/// Whether something was told that often.
+fn tells(history: &History, wanted: fn(&Told) -> bool, count: usize) -> bool {
+    let said = history.events.iter().filter_map(|event| Some(&event.returned()?.1.told));
+    said.flatten().filter(|told| wanted(told)).count() >= count
+}
+
+/// Events are cut anywhere, or come together.
+struct EventsInPieces;
+
+impl Scenario<Watch> for EventsInPieces {
+    const NAME: &'static str = "events_in_pieces";
+    const SAYS: &'static str = "events are cut in a word and in a letter, or come together";
+
+    fn run<R: Runtime>(&self, world: &World<R, Watch>) {
+        let watch = Shared::new(world);
+        watch.comes(ADDED);
+        HALVES.iter().for_each(|half| watch.comes(half));
+        LETTER.iter().for_each(|half| watch.comes(half));
+        watch.comes([ADDED, MODIFIED, "\n", BOOKMARK, " \r\n", DELETED].concat());
+        watch.comes("\n");
+        watch.comes(TURNED);
+        watch.comes([TURNED, UNENDED].concat());
+        watch.ends(None);
+    }
+
+    fn reaches(history: &History) -> bool {
+        tells(history, |told| matches!(told, Told::Event(..)), 10)
+    }
+}
+
+/// A server says what has no sense, or that it has failed.
+struct ServersSayNonsense;
+
+impl Scenario<Watch> for ServersSayNonsense {
+    const NAME: &'static str = "servers_say_nonsense";
+    const SAYS: &'static str =
+        "a server says what has no sense, or that it has failed, and goes on";
+
+    fn run<R: Runtime>(&self, world: &World<R, Watch>) {
+        let watch = Shared::new(world);
+        for nonsense in NONSENSE {
+            watch.begin();
+            watch.comes([ADDED.as_bytes(), nonsense, DELETED.as_bytes()].concat());
+            watch.comes(ADDED);
+        }
+        watch.begin();
+        watch.comes(ERROR);
+        watch.comes(ADDED);
+        watch.begin();
+        watch.comes([ERROR, DELETED].concat());
+    }
+
+    fn reaches(history: &History) -> bool {
+        tells(history, |told| *told == Told::Nonsense, NONSENSE.len())
+    }
+}
+
+/// Lines are as long as they may be, and longer.
+struct LinesAtTheLimit;
+
+impl Scenario<Watch> for LinesAtTheLimit {
+    const NAME: &'static str = "lines_at_the_limit";
+    const SAYS: &'static str = "lines are as long as they may be, and longer, whole or not";
+
+    fn run<R: Runtime>(&self, world: &World<R, Watch>) {
+        let watch = Shared::new(world);
+        watch.comes(line_of(LONGEST));
+        watch.comes([ADDED, MODIFIED, DELETED].concat());
+        watch.comes(line_of(LONGEST + 1));
+        watch.begin();
+        watch.comes(vec![b' '; LONGEST]);
+        watch.comes("\n");
+        watch.comes([ADDED.as_bytes(), &[b' '; LONGEST + 1]].concat());
+        watch.comes("\n");
+    }
+
+    fn reaches(history: &History) -> bool {
+        tells(history, |told| *told == Told::TooLong, 2)
+    }
+}
+
+/// A server says nothing for almost as long as it may, and then for longer.
+struct AServerIsSilent;
+
+impl Scenario<Watch> for AServerIsSilent {
+    const NAME: &'static str = "a_server_is_silent";
+    const SAYS: &'static str = "a server says nothing for almost as long as it may, and for longer";
+
+    fn run<R: Runtime>(&self, world: &World<R, Watch>) {
+        let watch = Shared::new(world);
+        let almost = || drop(watch.happens(Call::Silence(IDLE - 1)));
+        almost();
+        watch.comes(ADDED);
+        almost();
+        watch.comes("\n");
+        almost();
+        watch.comes(HALVES[0]);
+        almost();
+        watch.happens(Call::Silence(1));
+        watch.comes(HALVES[1]);
+    }
+
+    fn reaches(history: &History) -> bool {
+        tells(history, |told| *told == Told::End, 1)
+    }
+}
+
+/// Connections end in every way, with a line that nothing ends.
+struct ConnectionsEnd;
+
+impl Scenario<Watch> for ConnectionsEnd {
+    const NAME: &'static str = "connections_end";
+    const SAYS: &'static str = "bodies end in every way, within a line and behind it";
+
+    fn run<R: Runtime>(&self, world: &World<R, Watch>) {
+        use TransportKind::{ConnectionLost, Eof, Other, Reset, Timeout};
+        let watch = Shared::new(world);
+        for rest in [HALVES[0], UNENDED, "]", " "] {
+            watch.begin();
+            watch.comes([ADDED, rest].concat());
+            watch.ends(None);
+            watch.comes(ADDED);
+        }
+        for kind in [Eof, Reset, Timeout, ConnectionLost, Other] {
+            watch.begin();
+            watch.comes([ADDED, UNENDED].concat());
+            watch.ends(Some(kind));
+        }
+    }
+
+    fn reaches(history: &History) -> bool {
+        tells(history, |told| *told == Told::End, 9)
+    }
+}
+
+/// A watch is cancelled while events come.
+struct CancelledWhileEventsCome;
+
+impl Scenario<Watch> for CancelledWhileEventsCome {
+    const NAME: &'static str = "cancelled_while_events_come";
+    const SAYS: &'static str =
+        "the token of a watch ends between its events, and with one that waits";
+
+    fn run<R: Runtime>(&self, world: &World<R, Watch>) {
+        let watch = Shared::new(world);
+        let other = caller(world, "other", &watch, |watch| {
+            watch.happens(Call::Cancel(DELETED.into()));
+        });
+        watch.comes(ADDED);
+        watch.comes(HALVES[0]);
+        watch.comes(HALVES[1]);
+        world.join(other);
+        watch.comes(ADDED);
+    }
+
+    fn reaches(history: &History) -> bool {
+        in_turns(history)
+    }
+}

@@ -1,0 +1,3 @@
+//! The watch that ships against what its bytes mean.
+
+mod proptest;
