@@ -105,8 +105,11 @@ pub(crate) static NAMESPACE: Type = object!(
 
 pub(crate) static SERVICE_ACCOUNT: Type = object!(
     "ServiceAccount",
-    omit("secrets", &MANY),
-    omit("imagePullSecrets", &MANY),
+    omit("secrets", &Type::List(&OBJECT_REFERENCE)),
+    omit(
+        "imagePullSecrets",
+        &Type::List(&Type::Struct("LocalObjectReference", &[omit("name", &TEXT)])),
+    ),
     keep("automountServiceAccountToken", &Type::Bool),
 );
 

@@ -42,8 +42,7 @@ impl Server {
         (resource.prepare)(&mut object, None);
         call.warnings.extend(metadata::dedup_owners(&mut object));
         call.warnings.extend(metadata::warnings(&resource, &object));
-        let mut causes = metadata::validate(&resource, &object);
-        causes.extend(update::validate_kind(&resource, &object, None));
+        let causes = update::validate_new(&resource, &object);
         if !causes.is_empty() {
             let kind = object["kind"].as_str().unwrap_or("");
             return Err(Failure::invalid(&resource.group, kind, text(&object, "name"), &causes));

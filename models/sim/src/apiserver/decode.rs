@@ -77,7 +77,11 @@ pub(crate) fn shape(
     unknown: &mut Vec<String>,
 ) -> Result<Value, String> {
     let schema = match &resource.shape {
-        Shape::Struct(of) => return types::read(object, of, unknown),
+        Shape::Struct(of) => {
+            let mut object = types::read(object, of, unknown)?;
+            (resource.complete)(&mut object);
+            return Ok(object);
+        }
         Shape::Structural(schema) => schema,
     };
     let Some(fields) = object.as_object_mut() else {

@@ -37,7 +37,7 @@ impl Server {
     }
 
     pub(super) fn delete_collection(&mut self, call: &Call<'_>) -> Outcome<Response> {
-        let query = Query::parse(call.request, call.resource(), false)?;
+        let query = Query::parse(call.request, call.resource(), false)?.in_pages();
         let options = Deleting::parse(call.request)?;
         let (response, chosen) = self.choose(call, &query)?;
         let resource = call.target.resource.clone();

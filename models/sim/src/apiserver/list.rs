@@ -113,6 +113,15 @@ impl Query {
         causes
     }
 
+    /// The same for a deletion of many, which goes through its list page by page, so that a version
+    /// is an exact one.
+    pub(crate) fn in_pages(mut self) -> Self {
+        if self.limit == 0 {
+            self.limit = usize::MAX;
+        }
+        self
+    }
+
     pub(crate) fn matches(&self, object: &Value) -> bool {
         self.labels.matches(object) && self.fields.matches(object)
     }

@@ -43,6 +43,31 @@ impl Scale {
         })
     }
 
+    /// Names what a scale could not show: counts that are none, or a selector that is no text.
+    pub(crate) fn check(&self, object: &Value, of_status: bool, causes: &mut Vec<Cause>) {
+        let counts = [&self.spec, &self.status];
+        for path in counts.into_iter().skip(usize::from(of_status)) {
+            let Some(found) = object.pointer(path) else { continue };
+            let field = path.replace('/', ".");
+            let why = match found.as_i64() {
+                Some(0..=0x7fff_ffff) => continue,
+                Some(..0) => "should be a non-negative integer".to_owned(),
+                Some(_) => format!("should be less than or equal to {}", i32::MAX),
+                None => {
+                    causes.push(unreadable(field, &0.into(), found, "int64"));
+                    continue;
+                }
+            };
+            causes.push(Cause::invalid(field, found, &why));
+        }
+        let selector = self.selector.as_deref().unwrap_or("");
+        if let Some(found) = object.pointer(selector).filter(|it| !it.is_string())
+            && !selector.is_empty()
+        {
+            causes.push(unreadable(selector.replace('/', "."), &"".into(), found, "string"));
+        }
+    }
+
     fn of(&self, object: &Value) -> Value {
         let count = |path: &str| object.pointer(path).and_then(Value::as_i64).unwrap_or(0);
         let selector = match &self.selector {
@@ -67,6 +92,21 @@ impl Scale {
             "status": {"replicas": count(&self.status), "selector": selector},
         })
     }
+}
+
+fn unreadable(field: String, shown: &Value, found: &Value, expected: &str) -> Cause {
+    let kind = match found {
+        Value::Null => "<nil>",
+        Value::Bool(_) => "bool",
+        Value::Number(it) if it.is_f64() => "float64",
+        Value::Number(_) => "int64",
+        Value::String(_) => "string",
+        Value::Array(_) => "[]interface {}",
+        Value::Object(_) => "map[string]interface {}",
+    };
+    let found = found.as_str().map_or_else(|| found.to_string(), str::to_owned);
+    let why = format!("{field} accessor error: {found} is of the type {kind}, expected {expected}");
+    Cause::invalid(field, shown, &why)
 }
 
 impl Server {
@@ -138,7 +178,8 @@ fn replicas(resource: &Resource, wanted: &Value) -> Outcome<i64> {
         Value::Null => 0,
         replicas => replicas.as_i64().filter(|it| i32::try_from(*it).is_ok()).ok_or_else(cannot)?,
     };
-    if count < 0 {
+    // What a custom resource makes of it, its own checks say.
+    if count < 0 && !resource.is_custom {
         let why = "must be greater than or equal to 0";
         let cause = Cause::invalid("spec.replicas", replicas, why);
         return Err(Failure::invalid("autoscaling", "Scale", text(wanted, "name"), &[cause]));

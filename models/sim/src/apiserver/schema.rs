@@ -10,6 +10,7 @@ use super::status::Cause;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Structural {
     kind: String,
+    format: String,
     is_nullable: bool,
     /// Unknown fields stay.
     preserves: bool,
@@ -51,6 +52,7 @@ impl Structural {
             .filter_map(|key| schema.get(key).map(|value| (key.to_owned(), value.clone())));
         Self {
             kind: text("type"),
+            format: text("format"),
             is_nullable: flag("nullable"),
             preserves: flag("x-kubernetes-preserve-unknown-fields") || *additional == true,
             int_or_string: flag("x-kubernetes-int-or-string"),
@@ -126,25 +128,22 @@ impl Structural {
         }
     }
 
-    /// Names what breaks the schema.
+    /// Names what breaks the schema. A wrong type is not the end: what applies to the value as it is
+    /// is checked all the same.
     pub(crate) fn validate(&self, value: &Value, path: &str, causes: &mut Vec<Cause>) {
-        if value.is_null() && self.is_nullable {
+        if value.is_null() && self.is_nullable && !self.checks.contains_key("enum") {
             return;
         }
-        if !self.fits(value) {
+        if !self.fits(value) && !(value.is_null() && self.is_nullable) {
             let found = type_of(value);
+            let kind = if self.int_or_string { "integer,string" } else { &self.kind };
             let said = format!(
-                "Invalid value: \"{found}\": {path} in body must be of type {}: \"{found}\"",
-                self.kind
+                "Invalid value: \"{found}\": {path} in body must be of type {kind}: \"{found}\""
             );
             causes.push(Cause::new(path, "FieldValueTypeInvalid", said));
-            if self.kind == "integer" && value.is_f64() {
-                let said = format!(
-                    "Invalid value: \"\": Checked value must be of type integer (default format) in {path}"
-                );
-                causes.push(Cause::new("<nil>", "FieldValueInvalid", said));
-            }
-            return;
+        }
+        if value.is_number() {
+            self.check_range(value, path, causes);
         }
         for (keyword, bound) in &self.checks {
             self.check(keyword, bound, value, path, causes);
@@ -163,7 +162,48 @@ impl Structural {
                         schema.validate(item, &format!("{path}[{index}]"), causes);
                     }
                 }
+            }
+            _ => {}
+        }
+    }
+
+    /// A number that a client could not read into the type. That has no field of its own.
+    fn check_range(&self, value: &Value, path: &str, causes: &mut Vec<Cause>) {
+        let whole = || value.as_f64().filter(|it| it.fract() == 0.0).map(|it| it as i64);
+        let number = value.as_i64().or_else(whole);
+        let is_in_range = match self.format.as_str() {
+            "int32" => number.is_some_and(|it| i32::try_from(it).is_ok()),
+            _ => number.is_some(),
+        };
+        if self.kind == "integer" && !is_in_range {
+            let format = match self.format.as_str() {
+                format @ ("int32" | "int64") => format!("with format {format}"),
+                _ => "(default format)".to_owned(),
+            };
+            let said = format!(
+                "Invalid value: \"\": Checked value must be of type integer {format} in {path}"
+            );
+            causes.push(Cause::new("<nil>", "FieldValueInvalid", said));
+        }
+    }
+
+    /// Names what lists hold twice that are sets or maps.
+    pub(crate) fn validate_lists(&self, value: &Value, path: &str, causes: &mut Vec<Cause>) {
+        match value {
+            Value::Object(fields) => {
+                for (key, value) in fields {
+                    if let Some(schema) = self.property(key) {
+                        schema.validate_lists(value, &join(path, key), causes);
+                    }
+                }
+            }
+            Value::Array(items) => {
                 self.find_twice(items, path, causes);
+                for (index, item) in items.iter().enumerate() {
+                    if let Some(schema) = &self.items {
+                        schema.validate_lists(item, &format!("{path}[{index}]"), causes);
+                    }
+                }
             }
             _ => {}
         }
@@ -174,8 +214,9 @@ impl Structural {
         if let (Some(schema), Some(value)) = (self.property(name), object.get(name)) {
             let from = causes.len();
             schema.validate(value, "", causes);
-            for cause in causes[from..].iter_mut().filter(|cause| cause.field != "<nil>") {
-                cause.field = join(name, &cause.field).trim_end_matches('.').to_owned();
+            for cause in &mut causes[from..] {
+                let inner = if cause.field == "<nil>" { "" } else { &cause.field };
+                cause.field = join(name, inner).trim_end_matches('.').to_owned();
             }
         }
     }
@@ -203,10 +244,10 @@ impl Structural {
         let number = value.as_f64();
         let limit = bound.as_f64().unwrap_or(0.0);
         let size = match value {
-            Value::String(it) => ("minLength", "maxLength", it.chars().count()),
-            Value::Array(it) => ("minItems", "maxItems", it.len()),
-            Value::Object(it) => ("minProperties", "maxProperties", it.len()),
-            _ => ("", "", 0),
+            Value::String(it) => ("minLength", "maxLength", it.chars().count(), "be", "chars long"),
+            Value::Array(it) => ("minItems", "maxItems", it.len(), "have", "items"),
+            Value::Object(it) => ("minProperties", "maxProperties", it.len(), "have", "properties"),
+            _ => ("", "", 0, "", ""),
         };
         let wrong = match keyword {
             "minimum" if self.checks.get("exclusiveMinimum") == Some(&true.into()) => number
@@ -224,10 +265,15 @@ impl Structural {
             "multipleOf" => number
                 .is_some_and(|it| limit > 0.0 && it % limit != 0.0)
                 .then(|| format!("should be a multiple of {bound}")),
-            low if low == size.0 => (size.2 < bound.as_u64().unwrap_or(0) as usize)
-                .then(|| format!("should be at least {bound} long")),
-            high if high == size.1 => (size.2 > bound.as_u64().unwrap_or(u64::MAX) as usize)
-                .then(|| format!("should be at most {bound} long")),
+            low if low == size.0 => {
+                let least = bound.as_u64().unwrap_or(0) as usize;
+                (size.2 < least).then(|| format!("should {} at least {bound} {}", size.3, size.4))
+            }
+            high if high == size.1 => {
+                let most = bound.as_u64().unwrap_or(u64::MAX) as usize;
+                causes.extend((size.2 > most).then(|| too_much(path, value, size.2, most)));
+                None
+            }
             "enum" => return self.check_enum(bound, value, path, causes),
             "required" => return check_required(bound, value, path, causes),
             _ => None,
@@ -249,27 +295,41 @@ impl Structural {
         }
     }
 
-    /// Lists that are sets or maps hold nothing twice.
+    /// Lists that are sets or maps hold nothing twice; what is there three times is named once.
     fn find_twice(&self, items: &[Value], path: &str, causes: &mut Vec<Cause>) {
-        let key = |item: &Value| match self.list_type.as_str() {
-            "set" => Some(item.clone()),
-            "map" => Some(self.list_keys.iter().map(|key| item[key].clone()).collect()),
-            _ => None,
+        if !matches!(self.list_type.as_str(), "set" | "map") {
+            return;
+        }
+        let is_map = self.list_type == "map";
+        let stranger = items.iter().position(|it| is_map && !it.is_object() && !it.is_null());
+        if let Some(index) = stranger {
+            let why = "must be an object for an array of list-type map";
+            causes.push(Cause::invalid(format!("{path}[{index}]"), &items[index], why));
+            return;
+        }
+        let key = |item: &Value| {
+            let keys = self.list_keys.iter();
+            let keys = keys.filter_map(|key| Some((key.clone(), item.get(key)?.clone())));
+            if is_map { Value::Object(keys.collect()) } else { item.clone() }
         };
-        for (index, item) in items.iter().enumerate() {
-            let Some(found) = key(item) else { return };
-            if items[..index].iter().any(|it| key(it).as_ref() == Some(&found)) {
-                let shown = match &self.list_type[..] {
-                    "map" => Value::Object(
-                        self.list_keys.iter().map(|key| (key.clone(), item[key].clone())).collect(),
-                    ),
-                    _ => item.clone(),
-                };
-                let message = format!("Duplicate value: {shown}");
+        let keys: Vec<_> = items.iter().map(key).collect();
+        for (index, found) in keys.iter().enumerate() {
+            if keys[..index].iter().filter(|it| *it == found).count() == 1 {
+                let message = format!("Duplicate value: {found}");
                 causes.push(Cause::new(format!("{path}[{index}]"), "FieldValueDuplicate", message));
             }
         }
     }
+}
+
+/// A text or a collection above its limit.
+fn too_much(path: &str, value: &Value, size: usize, most: usize) -> Cause {
+    if value.is_string() {
+        let said = format!("Too long: may not be more than {most} bytes");
+        return Cause::new(path, "FieldValueTooLong", said);
+    }
+    let said = format!("Too many: {size}: must have at most {most} items");
+    Cause::new(path, "FieldValueTooMany", said)
 }
 
 fn check_required(bound: &Value, value: &Value, path: &str, causes: &mut Vec<Cause>) {

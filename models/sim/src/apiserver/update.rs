@@ -10,6 +10,7 @@ use super::metadata::{self, text};
 use super::mistake::Slip;
 use super::options::Writing;
 use super::resource::{Resource, Shape};
+use super::schema::Structural;
 use super::status::{Cause, Failure, Outcome};
 use super::store::Stored;
 use super::{Call, Server, decode, negotiate, options, types};
@@ -226,35 +227,71 @@ fn validate(
 ) -> Vec<Cause> {
     let mut causes = metadata::validate(resource, object);
     let again = if resource.revalidates { causes.clone() } else { Vec::new() };
-    // Names of finalizers are checked in full where the kind is.
-    causes.retain(|cause| !cause.field.starts_with("metadata.finalizers["));
+    // Names of finalizers are checked in full where the kind is, and so is what names begin with,
+    // apart from what would not fit into a path.
+    let prefix = text(object, "generateName");
+    causes.retain(|cause| match cause.field.as_str() {
+        "metadata.generateName" => prefix.contains(['/', '%']),
+        field => !field.starts_with("metadata.finalizers["),
+    });
     let wrong = metadata::validate_change(object, old);
-    causes.extend(wrong.iter().cloned().chain(wrong.iter().cloned()));
-    causes.extend(again);
-    match (&resource.shape, subresource) {
-        (Shape::Structural(schema), Some("status")) => {
-            let mut wrong = Vec::new();
-            schema.validate_property("status", object, &mut wrong);
-            causes.append(&mut wrong);
+    causes.extend(wrong.iter().cloned());
+    if let Shape::Structural(schema) = &resource.shape {
+        let named = wrong_kind(resource, object);
+        if named.is_empty() {
+            causes.extend(wrong);
+            causes.append(&mut structural(resource, schema, subresource, object));
         }
-        _ => causes.extend(validate_kind(resource, object, Some(old))),
+        causes.extend(named);
+        schema.validate_lists(object, "", &mut causes);
+        return causes;
     }
+    causes.extend(wrong);
+    causes.extend(again);
+    causes.extend((resource.validate)(object, Some(old)));
     causes
 }
 
-/// Names what is wrong with everything but the metadata.
-pub(super) fn validate_kind(
+/// Names what is wrong with a new object. Where the kind is not what it should be, nothing else of a
+/// custom resource is looked at.
+pub(super) fn validate_new(resource: &Resource, object: &Value) -> Vec<Cause> {
+    let mut causes = metadata::validate(resource, object);
+    let Shape::Structural(schema) = &resource.shape else {
+        causes.extend((resource.validate)(object, None));
+        return causes;
+    };
+    let named = wrong_kind(resource, object);
+    if named.is_empty() {
+        causes.append(&mut structural(resource, schema, None, object));
+    } else {
+        causes = named;
+    }
+    schema.validate_lists(object, "", &mut causes);
+    causes
+}
+
+fn wrong_kind(resource: &Resource, object: &Value) -> Vec<Cause> {
+    let (kind, expected) = (&object["kind"], resource.kind.as_str());
+    let wrong = || Cause::invalid("kind", kind, &format!("must be {expected}"));
+    (kind != expected).then(wrong).into_iter().collect()
+}
+
+/// What breaks the schema of a custom resource, or the promises of its scale.
+fn structural(
     resource: &Resource,
+    schema: &Structural,
+    subresource: Option<&str>,
     object: &Value,
-    old: Option<&Value>,
 ) -> Vec<Cause> {
-    let mut causes = (resource.validate)(object, old);
-    if let Shape::Structural(schema) = &resource.shape {
-        if object["kind"] != resource.kind.as_str() {
-            let why = format!("must be {}", resource.kind);
-            causes.push(Cause::invalid("kind", &object["kind"], &why));
-        }
+    let mut causes = Vec::new();
+    let is_status = subresource == Some("status");
+    if is_status {
+        schema.validate_property("status", object, &mut causes);
+    } else {
         schema.validate(object, "", &mut causes);
+    }
+    if let Some(scale) = &resource.scale {
+        scale.check(object, is_status, &mut causes);
     }
     causes
 }
