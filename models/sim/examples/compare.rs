@@ -93,6 +93,15 @@ fn tell(by: &str, trace: &Trace, report: &Report, notes: &mut String) -> bool {
     for it in report.departures.iter().filter(|it| it.step == first.step) {
         let _ = writeln!(notes, "{} step {} {}: {} / {}", trace.name, it.step, it.path, it.recorded, it.ours);
     }
+    if let Some(Step::Read { watch: read, events, .. }) = trace.steps.get(first.step) {
+        for step in &trace.steps[..first.step] {
+            if let Step::Open { watch, request, .. } = step
+                && watch == read
+            {
+                let _ = writeln!(notes, "  asked    {request}\n  {by:<8} {events}\n");
+            }
+        }
+    }
     if let Some(Step::Call { request, response } | Step::Open { request, response, .. }) =
         trace.steps.get(first.step)
     {

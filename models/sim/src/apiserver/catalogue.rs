@@ -26,6 +26,10 @@ fn resource(group: &str, kind: &str, plural: &str, of: &'static Type) -> Resourc
         allows_unconditional: true,
         creates_on_update: false,
         counts_generation: false,
+        returns_deleted: matches!(
+            kind,
+            "PersistentVolumeClaim" | "Pod" | "Service" | "ServiceAccount"
+        ),
         revalidates: false,
         naming: Naming::Subdomain,
         fields: &[],

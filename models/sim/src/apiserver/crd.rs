@@ -135,6 +135,7 @@ pub(crate) fn declared(definition: &Value) -> Vec<Resource> {
             allows_unconditional: false,
             creates_on_update: false,
             counts_generation: true,
+            returns_deleted: false,
             revalidates: false,
             naming: Naming::Subdomain,
             fields: &[],

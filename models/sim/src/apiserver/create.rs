@@ -35,6 +35,9 @@ impl Server {
         let resource = call.target.resource.clone();
         self.check_namespace_lives(&resource, &call.target.namespace)?;
         let version = text(&object, "resourceVersion").to_owned();
+        if origin == Origin::Post {
+            wipe(&mut object);
+        }
         if origin != Origin::Apply {
             self.track(call, None, &mut object, writing);
         }
@@ -60,14 +63,13 @@ impl Server {
         if writing.is_dry {
             return Ok(Arc::new(object));
         }
+        decode::stored(&resource, &mut object);
         Ok(self.write(&resource, key, object))
     }
 
     /// Gives a new object what the server decides.
     fn begin(&mut self, resource: &Resource, object: &mut Value) {
-        for field in ["selfLink", "deletionTimestamp", "deletionGracePeriodSeconds"] {
-            metadata::set(object, field, Value::Null);
-        }
+        wipe(object);
         metadata::set(object, "uid", self.random.uid());
         metadata::set(object, "creationTimestamp", clock::stamp(self.now));
         let prefix = text(object, "generateName").to_owned();
@@ -100,6 +102,13 @@ impl Server {
             return Err(terminating(resource, namespace));
         }
         Ok(())
+    }
+}
+
+/// What a client cannot give to a new object.
+fn wipe(object: &mut Value) {
+    for field in ["selfLink", "deletionTimestamp", "deletionGracePeriodSeconds"] {
+        metadata::set(object, field, Value::Null);
     }
 }
 

@@ -70,6 +70,52 @@ pub(crate) fn value(
     }
 }
 
+/// Reads an object as an apply has made it. What a custom resource does not have stays until the
+/// object is stored, and so do nulls; they are checked like everything else.
+pub(crate) fn applied(resource: &Resource, mut object: Value) -> Outcome<Value> {
+    let Shape::Structural(schema) = &resource.shape else {
+        let object = shape(resource, object, &mut Vec::new());
+        return object.map_err(|why| cannot(resource, &why));
+    };
+    let metadata = object["metadata"].take();
+    let metadata = types::read(metadata, &META, &mut Vec::new());
+    schema.complete(&mut object);
+    object["metadata"] = metadata.map_err(|why| cannot(resource, &why))?;
+    Ok(object)
+}
+
+/// An object of a custom resource as it is stored: fractions of nothing are whole numbers.
+pub(crate) fn stored(resource: &Resource, object: &mut Value) {
+    let Shape::Structural(schema) = &resource.shape else { return };
+    let mut parts = serde_json::Map::new();
+    for key in ["kind", "apiVersion", "metadata"] {
+        if let Some(part) = object.as_object_mut().and_then(|fields| fields.remove(key)) {
+            parts.insert(key.to_owned(), part);
+        }
+    }
+    schema.prune(object, "", &mut Vec::new());
+    schema.drop_nulls(object);
+    whole_numbers(object);
+    if let Some(fields) = object.as_object_mut() {
+        fields.extend(parts);
+    }
+}
+
+pub(crate) fn whole_numbers(value: &mut Value) {
+    match value {
+        Value::Number(it) if it.is_f64() => {
+            // Beyond that, not every whole number can be told from its neighbours.
+            let exact = |it: &f64| it.fract() == 0.0 && it.abs() < 9_007_199_254_740_992.0;
+            if let Some(number) = it.as_f64().filter(exact) {
+                *value = (number as i64).into();
+            }
+        }
+        Value::Object(fields) => fields.values_mut().for_each(whole_numbers),
+        Value::Array(items) => items.iter_mut().for_each(whole_numbers),
+        _ => {}
+    }
+}
+
 /// Reads an object and collects the fields that its kind does not have.
 pub(crate) fn shape(
     resource: &Resource,
@@ -96,6 +142,7 @@ pub(crate) fn shape(
     let metadata = types::read(metadata, &META, &mut inner)?;
     unknown.extend(inner.iter().map(|path| format!("metadata.{path}")));
     schema.prune(&mut object, "", unknown);
+    schema.drop_nulls(&mut object);
     schema.complete(&mut object);
     let parts = [("kind", kind), ("apiVersion", version), ("metadata", Some(metadata))];
     for (key, part) in parts {

@@ -162,6 +162,9 @@ fn of_query(request: &Request) -> Value {
     for (key, value) in &request.query {
         match key.as_str() {
             "propagationPolicy" => options[key] = value.as_str().into(),
+            "uid" | "resourceVersion" if !value.is_empty() => {
+                options["preconditions"][key] = value.as_str().into();
+            }
             "orphanDependents" => options[key] = boolean(value).into(),
             "dryRun" => {
                 if options[key].is_null() {

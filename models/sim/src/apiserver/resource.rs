@@ -60,6 +60,8 @@ pub struct Resource {
     pub(crate) creates_on_update: bool,
     /// The server counts the changes of everything but metadata and status.
     pub(crate) counts_generation: bool,
+    /// A deletion answers with what was deleted.
+    pub(crate) returns_deleted: bool,
     /// On a change the metadata is checked once more by itself.
     pub(crate) revalidates: bool,
     pub(crate) naming: Naming,

@@ -86,11 +86,17 @@ impl Scale {
                 metadata[field] = value.clone();
             }
         }
-        json!({
+        let mut scale = json!({
             "apiVersion": "autoscaling/v1", "kind": "Scale", "metadata": metadata,
-            "spec": {"replicas": count(&self.spec)},
-            "status": {"replicas": count(&self.status), "selector": selector},
-        })
+            "spec": {}, "status": {"replicas": count(&self.status)},
+        });
+        if count(&self.spec) != 0 {
+            scale["spec"]["replicas"] = count(&self.spec).into();
+        }
+        if !selector.is_empty() {
+            scale["status"]["selector"] = selector.into();
+        }
+        scale
     }
 }
 
@@ -129,9 +135,10 @@ impl Server {
         if !is_patch {
             require_json(call.request)?;
         }
+        let sent = if is_patch { None } else { Some(read(call)?) };
         let (scale, stored) = self.scaled(call)?;
         let before = scale.of(&stored.object);
-        let wanted = wanted(call, &before)?;
+        let wanted = sent.map_or_else(|| patched(call, &before), Ok)?;
         check_name(&wanted, call.name())?;
         let replicas = replicas(call.resource(), &wanted)?;
         let uid = text(&wanted, "uid");
@@ -149,35 +156,46 @@ impl Server {
     }
 }
 
-fn wanted(call: &Call<'_>, before: &Value) -> Outcome<Value> {
-    let body = &call.request.body;
-    if call.request.method != "PATCH" {
-        let read =
-            super::json::parse(body).map_err(|error| Failure::bad_request(error.to_string()));
-        return read.map(|(wanted, _)| wanted);
+/// The scale of an update. What does not fit is refused before anybody looks for the object.
+fn read(call: &Call<'_>) -> Outcome<Value> {
+    let parsed = super::json::parse(&call.request.body);
+    let (scale, _) = parsed.map_err(|error| Failure::bad_request(error.to_string()))?;
+    if fits(&scale) {
+        return Ok(scale);
     }
-    match content_type(call.request) {
-        "application/json-patch+json" => Ok(patch::json(before, body)?),
+    let why = "Scale in version \"v1\" cannot be handled as a Scale: spec.replicas is no int32";
+    Err(Failure::bad_request(why))
+}
+
+fn fits(scale: &Value) -> bool {
+    let replicas = &scale["spec"]["replicas"];
+    replicas.is_null() || replicas.as_i64().is_some_and(|it| i32::try_from(it).is_ok())
+}
+
+fn patched(call: &Call<'_>, before: &Value) -> Outcome<Value> {
+    let body = &call.request.body;
+    let scale = match content_type(call.request) {
+        "application/json-patch+json" => patch::json(before, body)?,
         // No list of a scale is merged, so a strategic patch is a merge.
         "application/merge-patch+json" | "application/strategic-merge-patch+json" => {
-            Ok(patch::merge(before, body)?)
+            patch::merge(before, body)?
         }
-        _ => Err(Failure::unsupported("application/json-patch+json, application/merge-patch+json")),
+        _ => {
+            let known = "application/json-patch+json, application/merge-patch+json";
+            return Err(Failure::unsupported(known));
+        }
+    };
+    if fits(&scale) {
+        return Ok(scale);
     }
+    let why = "spec.replicas is no int32";
+    let cause = Cause::invalid("patch", &scale.to_string().into(), why);
+    Err(Failure::invalid("", "", "", &[cause]))
 }
 
 fn replicas(resource: &Resource, wanted: &Value) -> Outcome<i64> {
     let replicas = &wanted["spec"]["replicas"];
-    let cannot = || {
-        Failure::bad_request(format!(
-            "Scale in version \"v1\" cannot be handled as a Scale of {}: spec.replicas is no int32",
-            resource.kind
-        ))
-    };
-    let count = match replicas {
-        Value::Null => 0,
-        replicas => replicas.as_i64().filter(|it| i32::try_from(*it).is_ok()).ok_or_else(cannot)?,
-    };
+    let count = replicas.as_i64().unwrap_or(0);
     // What a custom resource makes of it, its own checks say.
     if count < 0 && !resource.is_custom {
         let why = "must be greater than or equal to 0";

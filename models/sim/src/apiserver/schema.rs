@@ -99,16 +99,38 @@ impl Structural {
         }
     }
 
-    /// Drops nulls that may not be, and puts defaults where nothing is.
-    pub(crate) fn complete(&self, value: &mut Value) {
+    /// Drops nulls that may not be and that no default takes the place of.
+    pub(crate) fn drop_nulls(&self, value: &mut Value) {
         match value {
             Value::Object(fields) => {
                 fields.retain(|key, value| {
-                    let schema = self.property(key);
-                    !value.is_null() || schema.is_none_or(|schema| schema.is_nullable)
+                    let is_kept = |it: &Self| it.is_nullable || it.default.is_some();
+                    !value.is_null() || self.property(key).is_none_or(is_kept)
                 });
+                for (key, value) in fields.iter_mut() {
+                    if let Some(schema) = self.property(key) {
+                        schema.drop_nulls(value);
+                    }
+                }
+            }
+            Value::Array(items) => {
+                let schema = self.items.as_deref();
+                items
+                    .iter_mut()
+                    .for_each(|it| schema.into_iter().for_each(|schema| schema.drop_nulls(it)));
+            }
+            _ => {}
+        }
+    }
+
+    /// Puts defaults where nothing is, or a null that may not be.
+    pub(crate) fn complete(&self, value: &mut Value) {
+        match value {
+            Value::Object(fields) => {
                 for (key, schema) in &self.properties {
-                    if let (Some(default), false) = (&schema.default, fields.contains_key(key)) {
+                    let Some(default) = &schema.default else { continue };
+                    let is_wrong = |it: &Value| it.is_null() && !schema.is_nullable;
+                    if fields.get(key).is_none_or(is_wrong) {
                         fields.insert(key.clone(), default.clone());
                     }
                 }
@@ -242,7 +264,9 @@ impl Structural {
         causes: &mut Vec<Cause>,
     ) {
         let number = value.as_f64();
-        let limit = bound.as_f64().unwrap_or(0.0);
+        // A whole number is held against whole bounds.
+        let is_whole = value.is_i64() || value.is_u64();
+        let limit = bound.as_f64().map_or(0.0, |it| if is_whole { it.trunc() } else { it });
         let size = match value {
             Value::String(it) => ("minLength", "maxLength", it.chars().count(), "be", "chars long"),
             Value::Array(it) => ("minItems", "maxItems", it.len(), "have", "items"),
@@ -262,8 +286,13 @@ impl Structural {
             "maximum" => number
                 .is_some_and(|it| it > limit)
                 .then(|| format!("should be less than or equal to {bound}")),
+            "multipleOf" if limit <= 0.0 => number.map(|_| {
+                let why = format!("factor MultipleOf declared for {path} must be positive: {limit}");
+                causes.push(Cause::invalid(path, value, &why));
+            })
+            .and(None),
             "multipleOf" => number
-                .is_some_and(|it| limit > 0.0 && it % limit != 0.0)
+                .is_some_and(|it| it % limit != 0.0)
                 .then(|| format!("should be a multiple of {bound}")),
             low if low == size.0 => {
                 let least = bound.as_u64().unwrap_or(0) as usize;

@@ -87,6 +87,7 @@ impl Server {
         if writing.is_dry {
             return Ok(Arc::new(object));
         }
+        decode::stored(&resource, &mut object);
         if patch::unchanged(&old.object, &object) && !self.slips(Slip::NothingIsWritten) {
             return Ok(old.object.clone());
         }
@@ -126,7 +127,7 @@ fn wrong_uid(call: &Call<'_>, asked: &str, found: &str, is_dry: bool) -> Box<Fai
 }
 
 /// The version in an object, 0 if there is none.
-fn parse_version(object: &Value) -> Outcome<u64> {
+pub(super) fn parse_version(object: &Value) -> Outcome<u64> {
     match text(object, "resourceVersion") {
         "" => Ok(0),
         text => options::version(text).ok_or_else(|| {

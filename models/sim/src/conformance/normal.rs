@@ -85,8 +85,10 @@ impl Chosen {
 
     /// A name that was made up by this step.
     fn learn_name(&mut self, step: &Value) {
-        let (asked, given) =
-            (&step["request"]["body"]["metadata"], &step["response"]["body"]["metadata"]);
+        let (asked, answer) = (&step["request"]["body"]["metadata"], &step["response"]["body"]);
+        // A failure names it as well.
+        let is_failure = answer["metadata"]["name"].is_null();
+        let given = if is_failure { &answer["details"] } else { &answer["metadata"] };
         let (Some(begin), Some(name)) = (asked["generateName"].as_str(), given["name"].as_str())
         else {
             return;

@@ -256,7 +256,7 @@ impl Maker {
             2 => ("resourceVersion", json!([self.version(), "0", "1", ""])),
             3 => ("uid", json!([NOBODY, "", "x"])),
             4 => ("generation", json!([7, 0, -1, null, "1"])),
-            5 => ("deletionTimestamp", json!(["2001-01-01T00:00:00Z", null, "x"])),
+            5 => ("deletionTimestamp", json!(["2001-01-01T00:00:00Z", null])),
             6 => ("deletionGracePeriodSeconds", json!([0, 30, null])),
             7..=9 => ("labels", json!([
                 {"app": "z"}, {"app": "x", "other": "1"}, {"app": null}, {"app": ""}, {},
