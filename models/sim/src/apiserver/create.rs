@@ -14,8 +14,8 @@ use super::{Call, Server, clock, decode, negotiate, update};
 
 impl Server {
     pub(super) fn post(&mut self, call: &mut Call<'_>) -> Outcome<Response> {
-        let writing = Self::writing(call, "CreateOptions")?;
         negotiate::require_json(call.request)?;
+        let writing = Self::writing(call, "CreateOptions")?;
         let resource = call.target.resource.clone();
         let bytes = &call.request.body;
         let mut object = decode::body(&resource, bytes, writing.unknown, &mut call.warnings)?;
@@ -36,7 +36,9 @@ impl Server {
         self.check_namespace_lives(&resource, &call.target.namespace)?;
         let version = text(&object, "resourceVersion").to_owned();
         if origin == Origin::Post {
-            wipe(&mut object);
+            for field in ["selfLink", "deletionTimestamp", "deletionGracePeriodSeconds"] {
+                metadata::set(&mut object, field, Value::Null);
+            }
         }
         if origin != Origin::Apply {
             self.track(call, None, &mut object, writing);
@@ -60,16 +62,15 @@ impl Server {
         if let Some(stored) = self.stored(&resource, &key) {
             return Err(exists(&resource, &stored.object, &object));
         }
+        decode::stored(&resource, &mut object);
         if writing.is_dry {
             return Ok(Arc::new(object));
         }
-        decode::stored(&resource, &mut object);
         Ok(self.write(&resource, key, object))
     }
 
     /// Gives a new object what the server decides.
     fn begin(&mut self, resource: &Resource, object: &mut Value) {
-        wipe(object);
         metadata::set(object, "uid", self.random.uid());
         metadata::set(object, "creationTimestamp", clock::stamp(self.now));
         let prefix = text(object, "generateName").to_owned();
@@ -102,13 +103,6 @@ impl Server {
             return Err(terminating(resource, namespace));
         }
         Ok(())
-    }
-}
-
-/// What a client cannot give to a new object.
-fn wipe(object: &mut Value) {
-    for field in ["selfLink", "deletionTimestamp", "deletionGracePeriodSeconds"] {
-        metadata::set(object, field, Value::Null);
     }
 }
 

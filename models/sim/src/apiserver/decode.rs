@@ -74,8 +74,15 @@ pub(crate) fn value(
 /// object is stored, and so do nulls; they are checked like everything else.
 pub(crate) fn applied(resource: &Resource, mut object: Value) -> Outcome<Value> {
     let Shape::Structural(schema) = &resource.shape else {
+        let name = object["metadata"]["name"].as_str().unwrap_or("").to_owned();
         let object = shape(resource, object, &mut Vec::new());
-        return object.map_err(|why| cannot(resource, &why));
+        return object.map_err(|why| {
+            let (version, kind) = (resource.api_version(), &resource.kind);
+            let slash = if version.contains('/') { "" } else { "/" };
+            Failure::internal(format!(
+                "failed to convert new object (/{name}; {slash}{version}, Kind={kind}) to proper version: {why}"
+            ))
+        });
     };
     let metadata = object["metadata"].take();
     let metadata = types::read(metadata, &META, &mut Vec::new());

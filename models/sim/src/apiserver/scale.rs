@@ -151,9 +151,17 @@ impl Server {
         if !version.is_empty() {
             object["metadata"]["resourceVersion"] = version.into();
         }
-        let object = self.change(call, &stored, object, &writing, Origin::Update)?;
+        // Who writes through a scale takes the count from others, and owns nothing if nobody did.
+        let origin = if is_owned(&object, &scale) { Origin::Update } else { Origin::Apply };
+        let object = self.change(call, &stored, object, &writing, origin)?;
         Ok(Response::of(200, Arc::new(scale.of(&object))))
     }
+}
+
+fn is_owned(object: &Value, scale: &Scale) -> bool {
+    let path = scale.spec.replace('/', "/f:");
+    let managers = object["metadata"]["managedFields"].as_array();
+    managers.into_iter().flatten().any(|it| it["fieldsV1"].pointer(&path).is_some())
 }
 
 /// The scale of an update. What does not fit is refused before anybody looks for the object.

@@ -84,10 +84,10 @@ impl Server {
             }
             return Ok(Arc::new(object));
         }
+        decode::stored(&resource, &mut object);
         if writing.is_dry {
             return Ok(Arc::new(object));
         }
-        decode::stored(&resource, &mut object);
         if patch::unchanged(&old.object, &object) && !self.slips(Slip::NothingIsWritten) {
             return Ok(old.object.clone());
         }
@@ -99,7 +99,7 @@ impl Server {
 fn is_done(object: &Value, old: &Value) -> bool {
     metadata::finalizers(object).is_empty()
         && metadata::is_terminating(old)
-        && old["metadata"]["deletionGracePeriodSeconds"] == 0
+        && old["metadata"]["deletionGracePeriodSeconds"].as_i64().unwrap_or(0) == 0
         && (object["kind"] != "Namespace" || types::is_empty(&object["spec"]["finalizers"]))
 }
 
@@ -228,13 +228,9 @@ fn validate(
 ) -> Vec<Cause> {
     let mut causes = metadata::validate(resource, object);
     let again = if resource.revalidates { causes.clone() } else { Vec::new() };
-    // Names of finalizers are checked in full where the kind is, and so is what names begin with,
-    // apart from what would not fit into a path.
+    // What names begin with is checked in full where the kind is; what would not fit into a path, here.
     let prefix = text(object, "generateName");
-    causes.retain(|cause| match cause.field.as_str() {
-        "metadata.generateName" => prefix.contains(['/', '%']),
-        field => !field.starts_with("metadata.finalizers["),
-    });
+    causes.retain(|it| it.field != "metadata.generateName" || prefix.contains(['/', '%']));
     let wrong = metadata::validate_change(object, old);
     causes.extend(wrong.iter().cloned());
     if let Shape::Structural(schema) = &resource.shape {
