@@ -140,6 +140,7 @@ pub(crate) fn shape(
     let Some(fields) = object.as_object_mut() else {
         return Err("the object is no JSON object".to_owned());
     };
+    let is_of_kind = fields.get("kind").is_none_or(|kind| kind == resource.kind.as_str());
     let (kind, version) = (fields.remove("kind"), fields.remove("apiVersion"));
     let metadata = fields.remove("metadata").unwrap_or(Value::Null);
     if !metadata.is_null() && !metadata.is_object() {
@@ -148,9 +149,12 @@ pub(crate) fn shape(
     let mut inner = Vec::new();
     let metadata = types::read(metadata, &META, &mut inner)?;
     unknown.extend(inner.iter().map(|path| format!("metadata.{path}")));
-    schema.prune(&mut object, "", unknown);
-    schema.drop_nulls(&mut object);
-    schema.complete(&mut object);
+    // An object of another kind is refused later; it has not the fields of this one.
+    if is_of_kind {
+        schema.prune(&mut object, "", unknown);
+        schema.drop_nulls(&mut object);
+        schema.complete(&mut object);
+    }
     let parts = [("kind", kind), ("apiVersion", version), ("metadata", Some(metadata))];
     for (key, part) in parts {
         if let Some(part) = part {

@@ -276,6 +276,9 @@ impl Server {
             return Err(Failure::new(413, "RequestEntityTooLarge", message));
         }
         let mut call = Call { request, target, warnings: Vec::new() };
+        if request.method == "PATCH" {
+            patching::check_format(&call)?;
+        }
         let view = negotiate::View::wanted(request, call.resource())?;
         let answer = match self.answer(&mut call, view) {
             Ok(answer) => answer,

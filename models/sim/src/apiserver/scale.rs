@@ -13,7 +13,7 @@ use super::resource::Resource;
 use super::status::{Cause, Failure, Outcome};
 use super::store::Stored;
 use super::update::check_name;
-use super::{Call, Server};
+use super::{Call, Server, types};
 use crate::patch;
 
 /// Where a resource keeps what a scale shows, as paths such as `/spec/replicas`.
@@ -47,8 +47,12 @@ impl Scale {
     pub(crate) fn check(&self, object: &Value, of_status: bool, causes: &mut Vec<Cause>) {
         let counts = [&self.spec, &self.status];
         for path in counts.into_iter().skip(usize::from(of_status)) {
-            let Some(found) = object.pointer(path) else { continue };
             let field = path.replace('/', ".");
+            if let Some(found) = no_object(object, path) {
+                causes.push(unreadable(field, &0.into(), found, "map[string]interface {}"));
+                continue;
+            }
+            let Some(found) = object.pointer(path) else { continue };
             let why = match found.as_i64() {
                 Some(0..=0x7fff_ffff) => continue,
                 Some(..0) => "should be a non-negative integer".to_owned(),
@@ -98,6 +102,18 @@ impl Scale {
         }
         scale
     }
+}
+
+/// What lies on the way of a path and has no fields.
+fn no_object<'a>(object: &'a Value, path: &str) -> Option<&'a Value> {
+    let mut at = object;
+    for part in path.split('/').filter(|part| !part.is_empty()) {
+        if !at.is_object() {
+            return (!at.is_null()).then_some(at);
+        }
+        at = &at[part];
+    }
+    None
 }
 
 fn unreadable(field: String, shown: &Value, found: &Value, expected: &str) -> Cause {
@@ -152,6 +168,10 @@ impl Server {
             object["metadata"]["resourceVersion"] = version.into();
         }
         // Who writes through a scale takes the count from others, and owns nothing if nobody did.
+        // None is no count that could be owned.
+        if replicas == 0 {
+            disown(&mut object, &scale);
+        }
         let origin = if is_owned(&object, &scale) { Origin::Update } else { Origin::Apply };
         let object = self.change(call, &stored, object, &writing, origin)?;
         Ok(Response::of(200, Arc::new(scale.of(&object))))
@@ -162,6 +182,30 @@ fn is_owned(object: &Value, scale: &Scale) -> bool {
     let path = scale.spec.replace('/', "/f:");
     let managers = object["metadata"]["managedFields"].as_array();
     managers.into_iter().flatten().any(|it| it["fieldsV1"].pointer(&path).is_some())
+}
+
+/// Takes the count from all who own it.
+fn disown(object: &mut Value, scale: &Scale) {
+    let path = scale.spec.replace('/', "/f:");
+    let Some((parents, last)) = path.rsplit_once('/') else { return };
+    let managers = object["metadata"].get_mut("managedFields").and_then(Value::as_array_mut);
+    let Some(managers) = managers else { return };
+    for manager in managers.iter_mut() {
+        let parent = manager["fieldsV1"].pointer_mut(parents).and_then(Value::as_object_mut);
+        parent.and_then(|fields| fields.remove(last));
+        drop_empty(&mut manager["fieldsV1"], parents);
+    }
+    managers.retain(|manager| !types::is_empty(&manager["fieldsV1"]));
+}
+
+/// Removes what has nothing left in it, from the end of a path on.
+fn drop_empty(fields: &mut Value, path: &str) {
+    let Some((parents, last)) = path.rsplit_once('/') else { return };
+    let Some(above) = fields.pointer_mut(parents).and_then(Value::as_object_mut) else { return };
+    if above.get(last).is_some_and(types::is_empty) {
+        above.remove(last);
+        drop_empty(fields, parents);
+    }
 }
 
 /// The scale of an update. What does not fit is refused before anybody looks for the object.

@@ -152,7 +152,17 @@ impl Structural {
 
     /// Names what breaks the schema. A wrong type is not the end: what applies to the value as it is
     /// is checked all the same.
-    pub(crate) fn validate(&self, value: &Value, path: &str, causes: &mut Vec<Cause>) {
+    /// What is as it was is not looked at.
+    pub(crate) fn validate(
+        &self,
+        value: &Value,
+        old: Option<&Value>,
+        path: &str,
+        causes: &mut Vec<Cause>,
+    ) {
+        if old == Some(value) {
+            return;
+        }
         if value.is_null() && self.is_nullable && !self.checks.contains_key("enum") {
             return;
         }
@@ -174,19 +184,27 @@ impl Structural {
             Value::Object(fields) => {
                 for (key, value) in fields {
                     if let Some(schema) = self.property(key) {
-                        schema.validate(value, &join(path, key), causes);
+                        let old = old.and_then(|old| old.get(key));
+                        schema.validate(value, old, &join(path, key), causes);
                     }
                 }
             }
             Value::Array(items) => {
                 for (index, item) in items.iter().enumerate() {
                     if let Some(schema) = &self.items {
-                        schema.validate(item, &format!("{path}[{index}]"), causes);
+                        let old = old.and_then(|old| self.same_item(old, item));
+                        schema.validate(item, old, &format!("{path}[{index}]"), causes);
                     }
                 }
             }
             _ => {}
         }
+    }
+
+    /// The item of an older list that has the same keys.
+    fn same_item<'a>(&self, old: &'a Value, item: &Value) -> Option<&'a Value> {
+        let mut items = old.as_array()?.iter().filter(|_| self.list_type == "map");
+        items.find(|old| self.list_keys.iter().all(|key| old.get(key) == item.get(key)))
     }
 
     /// A number that a client could not read into the type. That has no field of its own.
@@ -232,10 +250,16 @@ impl Structural {
     }
 
     /// The same for one property by itself, which messages then do not name.
-    pub(crate) fn validate_property(&self, name: &str, object: &Value, causes: &mut Vec<Cause>) {
+    pub(crate) fn validate_property(
+        &self,
+        name: &str,
+        object: &Value,
+        old: &Value,
+        causes: &mut Vec<Cause>,
+    ) {
         if let (Some(schema), Some(value)) = (self.property(name), object.get(name)) {
             let from = causes.len();
-            schema.validate(value, "", causes);
+            schema.validate(value, old.get(name), "", causes);
             for cause in &mut causes[from..] {
                 let inner = if cause.field == "<nil>" { "" } else { &cause.field };
                 cause.field = join(name, inner).trim_end_matches('.').to_owned();

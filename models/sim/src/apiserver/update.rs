@@ -237,7 +237,7 @@ fn validate(
         let named = wrong_kind(resource, object);
         if named.is_empty() {
             causes.extend(wrong);
-            causes.append(&mut structural(resource, schema, subresource, object));
+            causes.append(&mut structural(resource, schema, subresource, object, Some(old)));
         }
         causes.extend(named);
         schema.validate_lists(object, "", &mut causes);
@@ -259,7 +259,7 @@ pub(super) fn validate_new(resource: &Resource, object: &Value) -> Vec<Cause> {
     };
     let named = wrong_kind(resource, object);
     if named.is_empty() {
-        causes.append(&mut structural(resource, schema, None, object));
+        causes.append(&mut structural(resource, schema, None, object, None));
     } else {
         causes = named;
     }
@@ -279,13 +279,14 @@ fn structural(
     schema: &Structural,
     subresource: Option<&str>,
     object: &Value,
+    old: Option<&Value>,
 ) -> Vec<Cause> {
     let mut causes = Vec::new();
     let is_status = subresource == Some("status");
     if is_status {
-        schema.validate_property("status", object, &mut causes);
+        schema.validate_property("status", object, old.unwrap_or(&Value::Null), &mut causes);
     } else {
-        schema.validate(object, "", &mut causes);
+        schema.validate(object, old, "", &mut causes);
     }
     if let Some(scale) = &resource.scale {
         scale.check(object, is_status, &mut causes);

@@ -40,7 +40,7 @@ pub(super) fn normalise(steps: &mut [Value], with_managers: bool) -> Value {
     chosen.names.sort_by_key(|(name, _)| std::cmp::Reverse(name.len()));
     for step in &mut *steps {
         let is_apply = step["request"]["headers"]["Content-Type"] == "application/apply-patch+yaml";
-        let sent = if is_apply { Managers::Kept } else { Managers::Dropped };
+        let sent = if is_apply || with_managers { Managers::Kept } else { Managers::Dropped };
         chosen.request(&mut step["request"], sent);
         let given = if with_managers { Managers::Compared } else { Managers::Dropped };
         for part in ["response", "events"] {

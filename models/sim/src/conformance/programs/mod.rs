@@ -30,7 +30,7 @@ pub fn program_line(seed: u64, steps: usize) -> Result<String, String> {
     let recorder = Recorder::within(ROOM).ok_or("there is no room for a program")?.thorough();
     let (random, held) = (Random::new(seed), vec![Value::Null; 4]);
     let (watches, tokens) = (Vec::new(), Vec::new());
-    let mut maker = Maker { random, target, recorder, held, watches, tokens };
+    let mut maker = Maker { random, target, recorder, held, watches, tokens, generated: 0 };
     for _ in 0..steps {
         maker.step();
     }
@@ -97,6 +97,8 @@ struct Maker {
     watches: Vec<WatchId>,
     /// Where lists may go on.
     tokens: Vec<(Sort, String)>,
+    /// How many names were to be made up.
+    generated: usize,
 }
 
 impl Maker {

@@ -2,8 +2,9 @@
 
 use serde_json::{Value, json};
 
+use super::super::Target as _;
 use super::{Maker, NAMESPACE, NOBODY, SORTS, Sort};
-use crate::apiserver::Request;
+use crate::apiserver::{Answer, Request};
 
 impl Maker {
     /// A path with the options that writes have, mostly with none.
@@ -28,7 +29,9 @@ impl Maker {
         if self.once_in(12) {
             let metadata = &mut object["metadata"];
             if metadata.is_object() {
-                metadata["generateName"] = "gen-".into();
+                // Names that are made up by two servers must lie in one order.
+                self.generated += 1;
+                metadata["generateName"] = format!("gen-{:03}-", self.generated).into();
                 metadata["name"] = Value::Null;
             }
         }
@@ -75,7 +78,7 @@ impl Maker {
     /// Writes an object back that was held, perhaps for too long.
     pub(super) fn put(&mut self) {
         let place = self.below(4);
-        let mut object = self.held[place].clone();
+        let mut object = self.held(place);
         let kind = object["kind"].as_str().unwrap_or("");
         let Some(sort) = SORTS.into_iter().find(|sort| sort.kind == kind) else { return };
         for (field, value) in self.content(sort.kind).as_object().into_iter().flatten() {
@@ -86,7 +89,7 @@ impl Maker {
             1 => object["metadata"]["labels"] = json!({"app": "z"}),
             2 => object["metadata"]["resourceVersion"] = Value::Null,
             3 => object["metadata"]["finalizers"] = self.finalizers(),
-            4 => object = self.held[place].clone(),
+            4 => object = self.held(place),
             5 | 6 => self.change_metadata(&mut object["metadata"]),
             7 if self.once_in(2) => object["metadata"]["uid"] = Value::Null,
             _ => {}
@@ -102,6 +105,15 @@ impl Maker {
         }
         let target = self.options(&target, "");
         self.send_object(&Request::new("PUT", &target), &object, sort);
+    }
+
+    /// An object that was held, without what says who owns it: that has times.
+    fn held(&self, place: usize) -> Value {
+        let mut object = self.held[place].clone();
+        if let Some(fields) = object.get_mut("metadata").and_then(Value::as_object_mut) {
+            fields.remove("managedFields");
+        }
+        object
     }
 
     /// A policy and conditions for a deletion.
@@ -168,7 +180,15 @@ impl Maker {
         let plural = if self.once_in(8) { "widgets" } else { "gadgets" };
         let name = self.name();
         let path = format!("{}/namespaces/{NAMESPACE}/{plural}/{name}/scale", super::CUSTOM);
-        let count = self.one(json!([0, 1, 2, 5, 11, -1, null, "1", 1.5]));
+        let mut count = self.one(json!([0, 1, 2, 5, 11, -1, null, "1", 1.5]));
+        // A scale that changes nothing is a departure that is known.
+        let now = match self.target.send(&Request::new("GET", &path)) {
+            Answer::Response(it) => it.json().map_or(0, |it| it["spec"]["replicas"].as_i64().unwrap_or(0)),
+            _ => 0,
+        };
+        if count.is_null() && now == 0 || count == now {
+            count = (now + 1).into();
+        }
         let request = match self.below(5) {
             0 => Request::new("GET", &path),
             1 | 2 => {
