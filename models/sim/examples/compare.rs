@@ -91,7 +91,11 @@ fn tell(by: &str, trace: &Trace, report: &Report, notes: &mut String) -> bool {
     println!("{}, step {}, {} (rules of `{}`)", trace.name, first.step, first.path, first.rules);
     println!("  {by:<8} {}\n  {:<8} {}", first.recorded, "there", first.ours);
     for it in report.departures.iter().filter(|it| it.step == first.step) {
-        let _ = writeln!(notes, "{} step {} {}: {} / {}", trace.name, it.step, it.path, it.recorded, it.ours);
+        let _ = writeln!(
+            notes,
+            "{} step {} {}: {} / {}",
+            trace.name, it.step, it.path, it.recorded, it.ours
+        );
     }
     if let Some(Step::Read { watch: read, events, .. }) = trace.steps.get(first.step) {
         for step in &trace.steps[..first.step] {

@@ -51,7 +51,8 @@ pub(crate) static META: Type = Type::Struct(
         omit("annotations", &TEXTS),
         omit("ownerReferences", &Type::List(&OWNER)),
         omit("finalizers", &LIST),
-        omit("managedFields", &Type::List(&MANAGED)),
+        // An empty list says that nobody owns anything.
+        keep("managedFields", &Type::List(&MANAGED)),
     ],
 );
 

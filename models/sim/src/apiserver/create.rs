@@ -10,7 +10,7 @@ use super::options::Writing;
 use super::resource::Resource;
 use super::status::{Failure, Outcome};
 use super::store::Key;
-use super::{Call, Server, clock, decode, negotiate, update};
+use super::{Call, Server, clock, decode, negotiate, options, update};
 
 impl Server {
     pub(super) fn post(&mut self, call: &mut Call<'_>) -> Outcome<Response> {
@@ -52,7 +52,7 @@ impl Server {
             let kind = object["kind"].as_str().unwrap_or("");
             return Err(Failure::invalid(&resource.group, kind, text(&object, "name"), &causes));
         }
-        let is_set = version.parse::<u64>().is_ok_and(|version| version != 0);
+        let is_set = options::version(&version).is_some_and(|version| version != 0);
         if origin == Origin::Post && is_set && !writing.is_dry {
             return Err(Failure::internal(
                 "resourceVersion should not be set on objects to be created",

@@ -109,7 +109,8 @@ fn secret_of_type(object: &Value, causes: &mut Vec<Cause>) {
         kind @ ("kubernetes.io/dockercfg" | "kubernetes.io/dockerconfigjson") => {
             let key = kind.replace("kubernetes.io/", ".");
             let is_object = |bytes: Vec<u8>| {
-                serde_json::from_slice::<Value>(&bytes).is_ok_and(|it| it.is_object() || it.is_null())
+                serde_json::from_slice::<Value>(&bytes)
+                    .is_ok_and(|it| it.is_object() || it.is_null())
             };
             match bytes(&key) {
                 None => require(&key),

@@ -4,6 +4,7 @@
 //! [`Server::events`] yields what it has to say since it was last asked. A copy of a server shares
 //! its content with the original and costs next to nothing, so a checker may branch anywhere.
 
+mod bounds;
 mod builtin;
 mod catalogue;
 mod clock;

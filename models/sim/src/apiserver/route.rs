@@ -53,7 +53,11 @@ impl Target {
             [] => (None, None),
             [name] => (Some(*name), None),
             // What follows is not looked at where the resource is custom.
-            [name, subresource] | [name, subresource, ..] if rest.len() == 2 || resource.is_custom => (Some(*name), Some((*subresource).to_owned())),
+            [name, subresource] | [name, subresource, ..]
+                if rest.len() == 2 || resource.is_custom =>
+            {
+                (Some(*name), Some((*subresource).to_owned()))
+            }
             _ => return Err(Failure::no_resource()),
         };
         let is_served = match subresource.as_deref() {

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
+use super::bounds::{check_required, join, too_much, type_of};
 use super::status::Cause;
 
 /// One node of a structural schema.
@@ -259,7 +260,8 @@ impl Structural {
     ) {
         if let (Some(schema), Some(value)) = (self.property(name), object.get(name)) {
             let from = causes.len();
-            schema.validate(value, old.get(name), "", causes);
+            // What is not there is as good as null.
+            schema.validate(value, Some(&old[name]), "", causes);
             for cause in &mut causes[from..] {
                 let inner = if cause.field == "<nil>" { "" } else { &cause.field };
                 cause.field = join(name, inner).trim_end_matches('.').to_owned();
@@ -310,11 +312,13 @@ impl Structural {
             "maximum" => number
                 .is_some_and(|it| it > limit)
                 .then(|| format!("should be less than or equal to {bound}")),
-            "multipleOf" if limit <= 0.0 => number.map(|_| {
-                let why = format!("factor MultipleOf declared for {path} must be positive: {limit}");
-                causes.push(Cause::invalid(path, value, &why));
-            })
-            .and(None),
+            "multipleOf" if limit <= 0.0 => number
+                .map(|_| {
+                    let why =
+                        format!("factor MultipleOf declared for {path} must be positive: {limit}");
+                    causes.push(Cause::invalid(path, value, &why));
+                })
+                .and(None),
             "multipleOf" => number
                 .is_some_and(|it| it % limit != 0.0)
                 .then(|| format!("should be a multiple of {bound}")),
@@ -372,39 +376,5 @@ impl Structural {
                 causes.push(Cause::new(format!("{path}[{index}]"), "FieldValueDuplicate", message));
             }
         }
-    }
-}
-
-/// A text or a collection above its limit.
-fn too_much(path: &str, value: &Value, size: usize, most: usize) -> Cause {
-    if value.is_string() {
-        let said = format!("Too long: may not be more than {most} bytes");
-        return Cause::new(path, "FieldValueTooLong", said);
-    }
-    let said = format!("Too many: {size}: must have at most {most} items");
-    Cause::new(path, "FieldValueTooMany", said)
-}
-
-fn check_required(bound: &Value, value: &Value, path: &str, causes: &mut Vec<Cause>) {
-    for key in bound.as_array().into_iter().flatten().filter_map(Value::as_str) {
-        if value.as_object().is_some_and(|fields| !fields.contains_key(key)) {
-            causes.push(Cause::required(join(path, key), ""));
-        }
-    }
-}
-
-fn join(path: &str, key: &str) -> String {
-    if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") }
-}
-
-fn type_of(value: &Value) -> &'static str {
-    match value {
-        Value::Null => "null",
-        Value::Bool(_) => "boolean",
-        Value::Number(it) if it.is_f64() => "number",
-        Value::Number(_) => "integer",
-        Value::String(_) => "string",
-        Value::Array(_) => "array",
-        Value::Object(_) => "object",
     }
 }

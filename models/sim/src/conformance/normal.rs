@@ -171,7 +171,9 @@ impl Chosen {
                 if key == "metadata" {
                     fields.remove("creationTimestamp");
                     match (managers, fields.get_mut("managedFields")) {
-                        (Managers::Compared, Some(all)) => *all = comparable(all).to_string().into(),
+                        (Managers::Compared, Some(all)) => {
+                            *all = comparable(all).to_string().into()
+                        }
                         (Managers::Dropped, Some(_)) => drop(fields.remove("managedFields")),
                         _ => {}
                     }

@@ -135,11 +135,14 @@ impl Maker {
                 5 => ("weight", json!([0.5, 1, 1.5, 2.0])),
                 6 => ("flags", json!([[true], [false, true]])),
                 7 => ("marks", json!([[1], [2, 1], [3], []])),
-                8 => ("parts", json!([
-                    [{"name": "a"}], [{"name": "a", "kind": "x", "size": 1}],
-                    [{"name": "b", "size": 2}, {"name": "a", "size": 3}],
-                    [{"name": "a", "labels": {"l": "1"}}], [{"name": "a", "labels": {"m": "2"}}],
-                ])),
+                8 => (
+                    "parts",
+                    json!([
+                        [{"name": "a"}], [{"name": "a", "kind": "x", "size": 1}],
+                        [{"name": "b", "size": 2}, {"name": "a", "size": 3}],
+                        [{"name": "a", "labels": {"l": "1"}}], [{"name": "a", "labels": {"m": "2"}}],
+                    ]),
+                ),
                 9 => ("pair", json!([{"a": "1"}, {"b": "2"}, {"a": "3", "b": "4"}])),
                 _ => ("nested", json!([{"deep": "y"}, {"other": "z"}, {}, null])),
             };
@@ -188,7 +191,8 @@ impl Maker {
     }
 
     fn lease_spec(&mut self) -> Value {
-        let mut spec = json!({"holderIdentity": self.pick(&["x", "y"]), "leaseDurationSeconds": 15});
+        let mut spec =
+            json!({"holderIdentity": self.pick(&["x", "y"]), "leaseDurationSeconds": 15});
         if self.once_in(2) {
             let time = self.pick(&["2026-01-01T00:00:00.000000Z", "2026-01-01T00:00:01.500000Z"]);
             spec["renewTime"] = time.into();
@@ -206,7 +210,6 @@ impl Maker {
             {"spec": {"holderIdentity": null, "leaseDurationSeconds": 5}}, {"spec": 5},
             {"spec": {"holderIdentity": ""}}, {"spec": {"leaseDurationSeconds": "15"}},
             {"spec": {"leaseDurationSeconds": 1.5}}, {"spec": {"strategy": "x"}},
-            {"spec": {"leaseDurationSeconds": 4_294_967_296_i64}},
         ]))
     }
 
@@ -238,10 +241,21 @@ impl Maker {
 
     pub(super) fn finalizers(&mut self) -> Value {
         self.one(json!([
-            ["example.com/a"], ["example.com/b"], ["example.com/a", "example.com/b"], [],
-            ["example.com/a"], ["example.com/a"], ["orphan"], ["foregroundDeletion"], ["plain"],
-            ["example.com/a", "example.com/a"], ["orphan", "foregroundDeletion"], ["bad name"],
-            ["kubernetes"], null, [""],
+            ["example.com/a"],
+            ["example.com/b"],
+            ["example.com/a", "example.com/b"],
+            [],
+            ["example.com/a"],
+            ["example.com/a"],
+            ["orphan"],
+            ["foregroundDeletion"],
+            ["plain"],
+            ["example.com/a", "example.com/a"],
+            ["orphan", "foregroundDeletion"],
+            ["bad name"],
+            ["kubernetes"],
+            null,
+            [""],
         ]))
     }
 
@@ -258,14 +272,20 @@ impl Maker {
             4 => ("generation", json!([7, 0, -1, null, "1"])),
             5 => ("deletionTimestamp", json!(["2001-01-01T00:00:00Z", null])),
             6 => ("deletionGracePeriodSeconds", json!([0, 30, null])),
-            7..=9 => ("labels", json!([
-                {"app": "z"}, {"app": "x", "other": "1"}, {"app": null}, {"app": ""}, {},
-                {"bad key": "x"}, {"app": "bad value"}, {"app": 5}, null, [], {"a/b/c": "x"},
-            ])),
-            10 | 11 => ("annotations", json!([
-                {"note": "x"}, {"note": "y", "Other.Com/X": "1"}, {"bad key": ""}, {"note": null},
-                {"note": 5}, null, {},
-            ])),
+            7..=9 => (
+                "labels",
+                json!([
+                    {"app": "z"}, {"app": "x", "other": "1"}, {"app": null}, {"app": ""}, {},
+                    {"bad key": "x"}, {"app": "bad value"}, {"app": 5}, null, [], {"a/b/c": "x"},
+                ]),
+            ),
+            10 | 11 => (
+                "annotations",
+                json!([
+                    {"note": "x"}, {"note": "y", "Other.Com/X": "1"}, {"bad key": ""}, {"note": null},
+                    {"note": 5}, null, {},
+                ]),
+            ),
             12 | 13 => ("ownerReferences", self.owners()),
             14 => ("managedFields", json!([[], [{}], null, [{"manager": "m"}]])),
             _ => ("bogus", json!(["x", null])),

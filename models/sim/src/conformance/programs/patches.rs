@@ -64,9 +64,18 @@ impl Maker {
             _ => &["/spec", "/spec/holderIdentity", "/spec/leaseTransitions", "/secrets"],
         };
         let outer = [
-            "/metadata/labels/app", "/metadata/finalizers", "/metadata/labels", "/metadata/name",
-            "/metadata/annotations", "/metadata/resourceVersion", "/metadata/finalizers/0",
-            "/metadata/finalizers/-", "/status", "/metadata/labels/a~1b", "", "/status/phase",
+            "/metadata/labels/app",
+            "/metadata/finalizers",
+            "/metadata/labels",
+            "/metadata/name",
+            "/metadata/annotations",
+            "/metadata/resourceVersion",
+            "/metadata/finalizers/0",
+            "/metadata/finalizers/-",
+            "/status",
+            "/metadata/labels/a~1b",
+            "",
+            "/status/phase",
         ];
         let path = if self.once_in(2) { self.pick(inner) } else { self.pick(&outer) };
         let value = match path {
@@ -129,6 +138,11 @@ impl Maker {
         let mut object = self.content(sort.kind);
         if self.once_in(6) {
             object = json!({});
+        }
+        // A real server stores what an apply has and the schema does not, and drops it when it reads.
+        let ports = object.pointer_mut("/spec/ports").and_then(Value::as_array_mut);
+        for port in ports.into_iter().flatten() {
+            port.as_object_mut().and_then(|fields| fields.remove("more"));
         }
         object["apiVersion"] = sort.version.into();
         object["kind"] = sort.kind.into();

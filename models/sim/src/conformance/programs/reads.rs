@@ -6,13 +6,32 @@ use super::{Maker, NAMESPACE, Sort};
 use crate::apiserver::Request;
 
 const LABELS: [&str; 14] = [
-    "app=x", "app", "!app", "app!=x", "app in (x,y)", "app notin (x)", "app=x,app=y", "other=1",
-    "app=", "", "app in ()", "app>1", "app=bad value!", "app=x,",
+    "app=x",
+    "app",
+    "!app",
+    "app!=x",
+    "app in (x,y)",
+    "app notin (x)",
+    "app=x,app=y",
+    "other=1",
+    "app=",
+    "",
+    "app in ()",
+    "app>1",
+    "app=bad value!",
+    "app=x,",
 ];
 const FIELDS: [&str; 10] = [
-    "metadata.name=o0", "metadata.name!=o0", "metadata.name=o0,metadata.name=o1", "",
-    "metadata.namespace=other", "metadata.namespace!=other", "spec.x=1", "metadata.name==o1",
-    "metadata.name", "metadata.name=o0,metadata.namespace!=other",
+    "metadata.name=o0",
+    "metadata.name!=o0",
+    "metadata.name=o0,metadata.name=o1",
+    "",
+    "metadata.namespace=other",
+    "metadata.namespace!=other",
+    "spec.x=1",
+    "metadata.name==o1",
+    "metadata.name",
+    "metadata.name=o0,metadata.namespace!=other",
 ];
 
 impl Maker {
@@ -76,11 +95,8 @@ impl Maker {
             };
             query.push((key, value.to_owned()));
         }
-        let path = if self.once_in(25) {
-            sort.path().replace(NAMESPACE, "nowhere")
-        } else {
-            sort.path()
-        };
+        let path =
+            if self.once_in(25) { sort.path().replace(NAMESPACE, "nowhere") } else { sort.path() };
         self.fetch(&path, query, sort);
     }
 
@@ -105,7 +121,8 @@ impl Maker {
         }
         let version = query.iter().find(|(key, _)| *key == "resourceVersion");
         let is_future = version.is_some_and(|(_, version)| version.len() == 12);
-        let initial = query.iter().any(|(key, value)| *key == "sendInitialEvents" && value == "true");
+        let initial =
+            query.iter().any(|(key, value)| *key == "sendInitialEvents" && value == "true");
         if is_future && initial {
             return; // The real one takes as long as a program to say that it cannot.
         }
@@ -120,7 +137,9 @@ impl Maker {
         let is_seen = self.held.iter().any(Value::is_object);
         let path = match self.below(12) {
             0 => sort.path().replace("/v1/", "/v1/watch/"),
-            1 if is_seen => format!("{}/{}", sort.path().replace("/v1/", "/v1/watch/"), self.name()),
+            1 if is_seen => {
+                format!("{}/{}", sort.path().replace("/v1/", "/v1/watch/"), self.name())
+            }
             2 => format!("{}/{}", sort.path(), self.name()),
             _ => sort.path(),
         };

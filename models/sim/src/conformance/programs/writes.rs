@@ -11,7 +11,8 @@ impl Maker {
     pub(super) fn options(&mut self, path: &str, options: &str) -> String {
         let mut query = vec![options.to_owned()];
         if self.once_in(8) {
-            query.push(self.pick(&["dryRun=All", "dryRun=All", "dryRun=Bad", "dryRun="]).to_owned());
+            query
+                .push(self.pick(&["dryRun=All", "dryRun=All", "dryRun=Bad", "dryRun="]).to_owned());
         }
         if self.once_in(6) {
             let levels = ["Strict", "Ignore", "Warn", "Strict", "Bad", ""];
@@ -143,9 +144,17 @@ impl Maker {
 
     fn deletion(&mut self, path: &str) -> Request {
         let queries = [
-            "", "", "", "propagationPolicy=Foreground", "propagationPolicy=Orphan", "dryRun=All",
-            "propagationPolicy=Background", "orphanDependents=true", "gracePeriodSeconds=0",
-            "orphanDependents=false", "propagationPolicy=Bad",
+            "",
+            "",
+            "",
+            "propagationPolicy=Foreground",
+            "propagationPolicy=Orphan",
+            "dryRun=All",
+            "propagationPolicy=Background",
+            "orphanDependents=true",
+            "gracePeriodSeconds=0",
+            "orphanDependents=false",
+            "propagationPolicy=Bad",
         ];
         if self.once_in(2) {
             let query = self.pick(&queries);
@@ -164,8 +173,12 @@ impl Maker {
     pub(super) fn delete_many(&mut self, sort: Sort) {
         let mut request = self.deletion(&sort.path());
         let query = [
-            ("labelSelector", "app=x"), ("labelSelector", "app"), ("labelSelector", "app in (y"),
-            ("fieldSelector", "metadata.name=o1"), ("limit", "1"), ("resourceVersion", "0"),
+            ("labelSelector", "app=x"),
+            ("labelSelector", "app"),
+            ("labelSelector", "app in (y"),
+            ("fieldSelector", "metadata.name=o1"),
+            ("limit", "1"),
+            ("resourceVersion", "0"),
             ("fieldSelector", "spec.x=1"),
         ];
         for _ in 0..self.below(3) {
@@ -183,7 +196,9 @@ impl Maker {
         let mut count = self.one(json!([0, 1, 2, 5, 11, -1, null, "1", 1.5]));
         // A scale that changes nothing is a departure that is known.
         let now = match self.target.send(&Request::new("GET", &path)) {
-            Answer::Response(it) => it.json().map_or(0, |it| it["spec"]["replicas"].as_i64().unwrap_or(0)),
+            Answer::Response(it) => {
+                it.json().map_or(0, |it| it["spec"]["replicas"].as_i64().unwrap_or(0))
+            }
             _ => 0,
         };
         if count.is_null() && now == 0 || count == now {
