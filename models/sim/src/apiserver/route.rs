@@ -73,7 +73,7 @@ impl Target {
         if !is_served || !lies || !reached {
             return Err(match (resource.is_custom, is_served) {
                 (true, true) => Failure::no_page(),
-                (true, false) => Failure::not_found(&resource, name.unwrap_or("")),
+                (true, false) => Failure::not_found(resource, name.unwrap_or("")),
                 _ => Failure::no_resource(),
             });
         }

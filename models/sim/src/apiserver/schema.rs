@@ -167,7 +167,8 @@ impl Structural {
         if value.is_null() && self.is_nullable && !self.checks.contains_key("enum") {
             return;
         }
-        if !self.fits(value) && !(value.is_null() && self.is_nullable) {
+        let is_right = self.fits(value) || value.is_null() && self.is_nullable;
+        if !is_right {
             let found = type_of(value);
             let kind = if self.int_or_string { "integer,string" } else { &self.kind };
             let said = format!(

@@ -172,7 +172,7 @@ impl Chosen {
                     fields.remove("creationTimestamp");
                     match (managers, fields.get_mut("managedFields")) {
                         (Managers::Compared, Some(all)) => {
-                            *all = comparable(all).to_string().into()
+                            *all = comparable(all).to_string().into();
                         }
                         (Managers::Dropped, Some(_)) => drop(fields.remove("managedFields")),
                         _ => {}
