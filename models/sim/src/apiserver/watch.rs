@@ -184,6 +184,11 @@ impl Server {
         if let Some(Change::Event(change)) = self.mistake.map(|it| it.change) {
             events = events.into_iter().filter_map(change).collect();
         }
+        if watch.view == View::MetadataList && !events.is_empty() {
+            // An event holds no list: a real server breaks off at the first.
+            events.clear();
+            watch.has_ended = true;
+        }
         let object = watch.included.as_deref();
         let shown = Shown { resource: &watch.resource, now: self.now, object };
         for event in &mut events {

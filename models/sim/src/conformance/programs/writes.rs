@@ -55,8 +55,11 @@ impl Maker {
         };
         let types = ["application/json; charset=utf-8", "text/plain", "application/json"];
         let kind = if self.once_in(30) { self.pick(&types) } else { "application/json" };
-        let request = request.clone().content(kind, body);
-        let request = self.accepting(request, sort);
+        let mut request = request.clone().content(kind, body);
+        // An answer in the wrong form does not tell the name that was made up.
+        if object["metadata"]["generateName"].is_null() {
+            request = self.accepting(request, sort);
+        }
         self.send(&request);
     }
 
