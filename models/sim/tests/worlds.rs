@@ -129,7 +129,7 @@ fn a_scale_reads_and_writes_the_replicas_of_any_kind() {
     // The first scale that was read is stale now.
     assert_eq!(send(&mut server, "PUT", &path, &scale).0, 409);
     assert_eq!(patch(&mut server, &path, &json!({"spec": {"replicas": -1}})).0, 422);
-    assert_eq!(patch(&mut server, &path, &json!({"spec": {"replicas": "x"}})).0, 400);
+    assert_eq!(patch(&mut server, &path, &json!({"spec": {"replicas": "x"}})).0, 422);
     assert_eq!(get(&mut server, &format!("{MAPS}/a/scale")).0, 404);
 
     let mut definition = definition();

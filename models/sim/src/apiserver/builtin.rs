@@ -51,7 +51,8 @@ pub(crate) static META: Type = Type::Struct(
         omit("annotations", &TEXTS),
         omit("ownerReferences", &Type::List(&OWNER)),
         omit("finalizers", &LIST),
-        omit("managedFields", &Type::List(&MANAGED)),
+        // An empty list says that nobody owns anything.
+        keep("managedFields", &Type::List(&MANAGED)),
     ],
 );
 
@@ -105,8 +106,11 @@ pub(crate) static NAMESPACE: Type = object!(
 
 pub(crate) static SERVICE_ACCOUNT: Type = object!(
     "ServiceAccount",
-    omit("secrets", &MANY),
-    omit("imagePullSecrets", &MANY),
+    omit("secrets", &Type::List(&OBJECT_REFERENCE)),
+    omit(
+        "imagePullSecrets",
+        &Type::List(&Type::Struct("LocalObjectReference", &[omit("name", &TEXT)])),
+    ),
     keep("automountServiceAccountToken", &Type::Bool),
 );
 

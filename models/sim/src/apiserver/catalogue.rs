@@ -1,7 +1,7 @@
 //! The built-in resources.
 
 use super::builtin as of;
-use super::kinds::{self, anything, nothing};
+use super::kinds::{self, anything, nothing, whole};
 use super::names::Naming;
 use super::resource::{Registry, Resource, Shape};
 use super::scale::Scale;
@@ -26,6 +26,10 @@ fn resource(group: &str, kind: &str, plural: &str, of: &'static Type) -> Resourc
         allows_unconditional: true,
         creates_on_update: false,
         counts_generation: false,
+        returns_deleted: matches!(
+            kind,
+            "PersistentVolumeClaim" | "Pod" | "Service" | "ServiceAccount"
+        ),
         revalidates: false,
         naming: Naming::Subdomain,
         fields: &[],
@@ -33,6 +37,7 @@ fn resource(group: &str, kind: &str, plural: &str, of: &'static Type) -> Resourc
         types: Types::built_in(group, "v1", kind)
             .unwrap_or_else(|| Types::from_schema(&serde_json::json!({}))),
         columns: table::built_in(kind),
+        complete: whole,
         prepare: nothing,
         validate: anything,
     }
@@ -57,11 +62,15 @@ fn short_names(plural: &str) -> &'static [&'static str] {
 }
 
 fn workload(group: &str, kind: &str, plural: &str, of: &'static Type) -> Resource {
-    let prepare = kinds::prepare_workload;
-    let validate = kinds::workload;
-    let new = resource(group, kind, plural, of);
-    let scale = Some(Scale::built_in());
-    Resource { has_status: true, scale, counts_generation: true, prepare, validate, ..new }
+    Resource {
+        has_status: true,
+        scale: Some(Scale::built_in()),
+        counts_generation: true,
+        complete: kinds::complete_workload,
+        prepare: kinds::prepare_workload,
+        validate: kinds::workload,
+        ..resource(group, kind, plural, of)
+    }
 }
 
 /// All of them.
@@ -81,7 +90,7 @@ fn core(put: &mut dyn FnMut(Resource)) {
     });
     put(Resource {
         revalidates: true,
-        prepare: kinds::prepare_secret,
+        complete: kinds::complete_secret,
         validate: kinds::secret,
         fields: &["type"],
         ..resource("", "Secret", "secrets", &of::SECRET)
@@ -89,6 +98,7 @@ fn core(put: &mut dyn FnMut(Resource)) {
     put(Resource {
         has_status: true,
         counts_generation: true,
+        complete: kinds::complete_pod,
         prepare: kinds::prepare_pod,
         validate: kinds::pod,
         fields: &["spec.nodeName", "spec.restartPolicy", "spec.schedulerName", "status.phase"],
@@ -97,6 +107,7 @@ fn core(put: &mut dyn FnMut(Resource)) {
     put(Resource {
         has_status: true,
         naming: Naming::Service,
+        complete: kinds::complete_service,
         prepare: kinds::prepare_service,
         ..resource("", "Service", "services", &of::SERVICE)
     });
@@ -128,9 +139,14 @@ fn core(put: &mut dyn FnMut(Resource)) {
         fields: &["status.phase"],
         ..resource("", "Namespace", "namespaces", &of::NAMESPACE)
     });
-    put(resource("", "ServiceAccount", "serviceaccounts", &of::SERVICE_ACCOUNT));
+    put(Resource {
+        revalidates: true,
+        prepare: kinds::prepare_account,
+        ..resource("", "ServiceAccount", "serviceaccounts", &of::SERVICE_ACCOUNT)
+    });
     put(Resource {
         has_status: true,
+        complete: kinds::complete_claim,
         prepare: kinds::prepare_claim,
         ..resource("", "PersistentVolumeClaim", "persistentvolumeclaims", &of::CLAIM)
     });
@@ -143,7 +159,7 @@ fn groups(put: &mut dyn FnMut(Resource)) {
     put(workload("apps", "StatefulSet", "statefulsets", &of::STATEFUL_SET));
     put(Resource {
         scale: None,
-        prepare: kinds::prepare_job,
+        complete: kinds::complete_job,
         validate: kinds::job,
         ..workload("batch", "Job", "jobs", &of::JOB)
     });

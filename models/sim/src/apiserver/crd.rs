@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use super::kinds::{anything, nothing};
+use super::kinds::{anything, nothing, whole};
 use super::metadata::{strings, text};
 use super::names::Naming;
 use super::resource::{Resource, Shape};
@@ -135,12 +135,14 @@ pub(crate) fn declared(definition: &Value) -> Vec<Resource> {
             allows_unconditional: false,
             creates_on_update: false,
             counts_generation: true,
+            returns_deleted: false,
             revalidates: false,
             naming: Naming::Subdomain,
             fields: &[],
             shape: Shape::Structural(Arc::new(Structural::parse(schema))),
             types,
             columns: table::declared(version),
+            complete: whole,
             prepare: nothing,
             validate: anything,
         }

@@ -10,12 +10,12 @@ use super::options::Writing;
 use super::resource::Resource;
 use super::status::{Failure, Outcome};
 use super::store::Key;
-use super::{Call, Server, clock, decode, negotiate, update};
+use super::{Call, Server, clock, decode, negotiate, options, update};
 
 impl Server {
     pub(super) fn post(&mut self, call: &mut Call<'_>) -> Outcome<Response> {
-        let writing = Self::writing(call, "CreateOptions")?;
         negotiate::require_json(call.request)?;
+        let writing = Self::writing(call, "CreateOptions")?;
         let resource = call.target.resource.clone();
         let bytes = &call.request.body;
         let mut object = decode::body(&resource, bytes, writing.unknown, &mut call.warnings)?;
@@ -35,6 +35,11 @@ impl Server {
         let resource = call.target.resource.clone();
         self.check_namespace_lives(&resource, &call.target.namespace)?;
         let version = text(&object, "resourceVersion").to_owned();
+        if origin == Origin::Post {
+            for field in ["selfLink", "deletionTimestamp", "deletionGracePeriodSeconds"] {
+                metadata::set(&mut object, field, Value::Null);
+            }
+        }
         if origin != Origin::Apply {
             self.track(call, None, &mut object, writing);
         }
@@ -42,13 +47,12 @@ impl Server {
         (resource.prepare)(&mut object, None);
         call.warnings.extend(metadata::dedup_owners(&mut object));
         call.warnings.extend(metadata::warnings(&resource, &object));
-        let mut causes = metadata::validate(&resource, &object);
-        causes.extend(update::validate_kind(&resource, &object, None));
+        let causes = update::validate_new(&resource, &object);
         if !causes.is_empty() {
             let kind = object["kind"].as_str().unwrap_or("");
             return Err(Failure::invalid(&resource.group, kind, text(&object, "name"), &causes));
         }
-        let is_set = version.parse::<u64>().is_ok_and(|version| version != 0);
+        let is_set = options::version(&version).is_some_and(|version| version != 0);
         if origin == Origin::Post && is_set && !writing.is_dry {
             return Err(Failure::internal(
                 "resourceVersion should not be set on objects to be created",
@@ -58,6 +62,7 @@ impl Server {
         if let Some(stored) = self.stored(&resource, &key) {
             return Err(exists(&resource, &stored.object, &object));
         }
+        decode::stored(&resource, &mut object);
         if writing.is_dry {
             return Ok(Arc::new(object));
         }
@@ -66,9 +71,6 @@ impl Server {
 
     /// Gives a new object what the server decides.
     fn begin(&mut self, resource: &Resource, object: &mut Value) {
-        for field in ["selfLink", "deletionTimestamp", "deletionGracePeriodSeconds"] {
-            metadata::set(object, field, Value::Null);
-        }
         metadata::set(object, "uid", self.random.uid());
         metadata::set(object, "creationTimestamp", clock::stamp(self.now));
         let prefix = text(object, "generateName").to_owned();

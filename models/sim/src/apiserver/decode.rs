@@ -70,6 +70,59 @@ pub(crate) fn value(
     }
 }
 
+/// Reads an object as an apply has made it. What a custom resource does not have stays until the
+/// object is stored, and so do nulls; they are checked like everything else.
+pub(crate) fn applied(resource: &Resource, mut object: Value) -> Outcome<Value> {
+    let Shape::Structural(schema) = &resource.shape else {
+        let name = object["metadata"]["name"].as_str().unwrap_or("").to_owned();
+        let object = shape(resource, object, &mut Vec::new());
+        return object.map_err(|why| {
+            let (version, kind) = (resource.api_version(), &resource.kind);
+            let slash = if version.contains('/') { "" } else { "/" };
+            Failure::internal(format!(
+                "failed to convert new object (/{name}; {slash}{version}, Kind={kind}) to proper version: {why}"
+            ))
+        });
+    };
+    let metadata = object["metadata"].take();
+    let metadata = types::read(metadata, &META, &mut Vec::new());
+    schema.complete(&mut object);
+    object["metadata"] = metadata.map_err(|why| cannot(resource, &why))?;
+    Ok(object)
+}
+
+/// An object of a custom resource as it is stored: fractions of nothing are whole numbers.
+pub(crate) fn stored(resource: &Resource, object: &mut Value) {
+    let Shape::Structural(schema) = &resource.shape else { return };
+    let mut parts = serde_json::Map::new();
+    for key in ["kind", "apiVersion", "metadata"] {
+        if let Some(part) = object.as_object_mut().and_then(|fields| fields.remove(key)) {
+            parts.insert(key.to_owned(), part);
+        }
+    }
+    schema.prune(object, "", &mut Vec::new());
+    schema.drop_nulls(object);
+    whole_numbers(object);
+    if let Some(fields) = object.as_object_mut() {
+        fields.extend(parts);
+    }
+}
+
+pub(crate) fn whole_numbers(value: &mut Value) {
+    match value {
+        Value::Number(it) if it.is_f64() => {
+            // Beyond that, not every whole number can be told from its neighbours.
+            let exact = |it: &f64| it.fract() == 0.0 && it.abs() < 9_007_199_254_740_992.0;
+            if let Some(number) = it.as_f64().filter(exact) {
+                *value = (number as i64).into();
+            }
+        }
+        Value::Object(fields) => fields.values_mut().for_each(whole_numbers),
+        Value::Array(items) => items.iter_mut().for_each(whole_numbers),
+        _ => {}
+    }
+}
+
 /// Reads an object and collects the fields that its kind does not have.
 pub(crate) fn shape(
     resource: &Resource,
@@ -77,12 +130,17 @@ pub(crate) fn shape(
     unknown: &mut Vec<String>,
 ) -> Result<Value, String> {
     let schema = match &resource.shape {
-        Shape::Struct(of) => return types::read(object, of, unknown),
+        Shape::Struct(of) => {
+            let mut object = types::read(object, of, unknown)?;
+            (resource.complete)(&mut object);
+            return Ok(object);
+        }
         Shape::Structural(schema) => schema,
     };
     let Some(fields) = object.as_object_mut() else {
         return Err("the object is no JSON object".to_owned());
     };
+    let is_of_kind = fields.get("kind").is_none_or(|kind| kind == resource.kind.as_str());
     let (kind, version) = (fields.remove("kind"), fields.remove("apiVersion"));
     let metadata = fields.remove("metadata").unwrap_or(Value::Null);
     if !metadata.is_null() && !metadata.is_object() {
@@ -91,8 +149,12 @@ pub(crate) fn shape(
     let mut inner = Vec::new();
     let metadata = types::read(metadata, &META, &mut inner)?;
     unknown.extend(inner.iter().map(|path| format!("metadata.{path}")));
-    schema.prune(&mut object, "", unknown);
-    schema.complete(&mut object);
+    // An object of another kind is refused later; it has not the fields of this one.
+    if is_of_kind {
+        schema.prune(&mut object, "", unknown);
+        schema.drop_nulls(&mut object);
+        schema.complete(&mut object);
+    }
     let parts = [("kind", kind), ("apiVersion", version), ("metadata", Some(metadata))];
     for (key, part) in parts {
         if let Some(part) = part {

@@ -28,6 +28,14 @@ impl Server {
             return Err(Failure::not_found(&resource, call.name()));
         };
         Ok(match self.remove(&resource, key, &stored, &options)? {
+            Fate::Gone if resource.returns_deleted => {
+                let mut object = Value::clone(&stored.object);
+                if !options.is_dry {
+                    let version = self.store.revision.to_string();
+                    metadata::set(&mut object, "resourceVersion", version);
+                }
+                Response::of(200, Arc::new(object))
+            }
             Fate::Gone => Response::of(200, Arc::new(success(&resource, &stored.object))),
             Fate::Waits(object) => {
                 let status = if options.orphan == Some(false) { 202 } else { 200 };
@@ -37,7 +45,7 @@ impl Server {
     }
 
     pub(super) fn delete_collection(&mut self, call: &Call<'_>) -> Outcome<Response> {
-        let query = Query::parse(call.request, call.resource(), false)?;
+        let query = Query::parse(call.request, call.resource(), false)?.in_pages();
         let options = Deleting::parse(call.request)?;
         let (response, chosen) = self.choose(call, &query)?;
         let resource = call.target.resource.clone();

@@ -49,7 +49,14 @@ impl Fields {
 
     /// Tells whether one name is asked for.
     pub(crate) fn is_one_name(&self) -> bool {
-        self.0.iter().any(|term| term.path == "metadata.name" && !term.is_negated)
+        self.exact_name().is_some()
+    }
+
+    /// The first name that is asked for.
+    pub(crate) fn exact_name(&self) -> Option<&str> {
+        let mut names =
+            self.0.iter().filter(|term| term.path == "metadata.name" && !term.is_negated);
+        names.next().map(|term| term.value.as_str())
     }
 
     pub(crate) fn and(mut self, other: Self) -> Self {

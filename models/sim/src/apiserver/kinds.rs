@@ -11,6 +11,8 @@ const IMMUTABLE: &str = "field is immutable when `immutable` is set";
 
 pub(crate) fn nothing(_: &mut Value, _: Option<&Value>) {}
 
+pub(crate) fn whole(_: &mut Value) {}
+
 pub(crate) fn anything(_: &Value, _: Option<&Value>) -> Vec<Cause> {
     Vec::new()
 }
@@ -68,15 +70,59 @@ pub(crate) fn config_map(object: &Value, old: Option<&Value>) -> Vec<Cause> {
     causes
 }
 
-pub(crate) fn prepare_secret(object: &mut Value, old: Option<&Value>) {
+/// What is given as text becomes data, and a secret without a type is opaque, also in an update.
+pub(crate) fn complete_secret(object: &mut Value) {
     use base64::Engine as _;
     let plain = object.as_object_mut().and_then(|fields| fields.remove("stringData"));
     for (key, value) in plain.as_ref().and_then(Value::as_object).into_iter().flatten() {
         let bytes = value.as_str().unwrap_or("").as_bytes();
         object["data"][key] = base64::engine::general_purpose::STANDARD.encode(bytes).into();
     }
-    let kind = old.map_or_else(|| "Opaque".into(), |old| old["type"].clone());
-    default(object, &["type"], kind);
+    default(object, &["type"], json!("Opaque"));
+}
+
+/// What secrets of a type have to hold.
+fn secret_of_type(object: &Value, causes: &mut Vec<Cause>) {
+    use base64::Engine as _;
+    let bytes = |key: &str| {
+        let text = object["data"].get(key)?.as_str().unwrap_or("");
+        Some(base64::engine::general_purpose::STANDARD.decode(text).unwrap_or_default())
+    };
+    let mut require = |key: &str| causes.push(Cause::required(format!("data[{key}]"), ""));
+    match object["type"].as_str().unwrap_or("") {
+        "kubernetes.io/service-account-token" => {
+            let key = "kubernetes.io/service-account.name";
+            if object["metadata"]["annotations"][key].as_str().unwrap_or("").is_empty() {
+                causes.push(Cause::required(format!("metadata.annotations[{key}]"), ""));
+            }
+        }
+        "kubernetes.io/basic-auth" if bytes("username").or(bytes("password")).is_none() => {
+            ["username", "password"].into_iter().for_each(require);
+        }
+        "kubernetes.io/ssh-auth" if bytes("ssh-privatekey").is_none_or(|it| it.is_empty()) => {
+            require("ssh-privatekey");
+        }
+        "kubernetes.io/tls" => {
+            let keys = ["tls.crt", "tls.key"].into_iter();
+            keys.filter(|key| bytes(key).is_none()).for_each(require);
+        }
+        kind @ ("kubernetes.io/dockercfg" | "kubernetes.io/dockerconfigjson") => {
+            let key = kind.replace("kubernetes.io/", ".");
+            let is_object = |bytes: Vec<u8>| {
+                serde_json::from_slice::<Value>(&bytes)
+                    .is_ok_and(|it| it.is_object() || it.is_null())
+            };
+            match bytes(&key) {
+                None => require(&key),
+                Some(bytes) if is_object(bytes.clone()) => {}
+                Some(_) => {
+                    let shown = json!("<secret contents redacted>");
+                    causes.push(Cause::invalid(format!("data[{key}]"), &shown, "invalid JSON"));
+                }
+            }
+        }
+        _ => {}
+    }
 }
 
 pub(crate) fn secret(object: &Value, old: Option<&Value>) -> Vec<Cause> {
@@ -86,7 +132,18 @@ pub(crate) fn secret(object: &Value, old: Option<&Value>) -> Vec<Cause> {
     }
     kept(object, old, &["data"], &mut causes);
     config_keys(object, &["data"], &mut causes);
+    secret_of_type(object, &mut causes);
     causes
+}
+
+/// Of the secrets that an account names, the name alone is kept.
+pub(crate) fn prepare_account(object: &mut Value, _: Option<&Value>) {
+    let secrets = object.get_mut("secrets").and_then(Value::as_array_mut);
+    for secret in secrets.into_iter().flatten() {
+        if let Some(fields) = secret.as_object_mut() {
+            fields.retain(|key, _| key == "name");
+        }
+    }
 }
 
 /// These belong to a feature that is off.
@@ -135,6 +192,9 @@ pub(crate) fn prepare_pod(object: &mut Value, old: Option<&Value>) {
     if old.is_none() {
         object["status"] = json!({"phase": "Pending", "qosClass": "BestEffort"});
     }
+}
+
+pub(crate) fn complete_pod(object: &mut Value) {
     for (field, value) in [
         ("restartPolicy", json!("Always")),
         ("terminationGracePeriodSeconds", json!(30)),
@@ -171,9 +231,12 @@ fn containers(spec: &Value, path: &str, causes: &mut Vec<Cause>) {
     }
 }
 
-pub(crate) fn prepare_service(object: &mut Value, _: Option<&Value>) {
+pub(crate) fn complete_service(object: &mut Value) {
     default(object, &["spec", "type"], json!("ClusterIP"));
     default(object, &["spec", "sessionAffinity"], json!("None"));
+}
+
+pub(crate) fn prepare_service(object: &mut Value, _: Option<&Value>) {
     if object["status"].as_object().is_none_or(serde_json::Map::is_empty) {
         object["status"] = json!({"loadBalancer": {}});
     }
@@ -183,13 +246,13 @@ pub(crate) fn prepare_workload(object: &mut Value, old: Option<&Value>) {
     if old.is_none() {
         object["status"] = json!({});
     }
+}
+
+pub(crate) fn complete_workload(object: &mut Value) {
     default(object, &["spec", "replicas"], json!(1));
 }
 
-pub(crate) fn prepare_job(object: &mut Value, old: Option<&Value>) {
-    if old.is_none() {
-        object["status"] = json!({});
-    }
+pub(crate) fn complete_job(object: &mut Value) {
     default(object, &["spec", "backoffLimit"], json!(6));
     default(object, &["spec", "completions"], json!(1));
     default(object, &["spec", "parallelism"], json!(1));
@@ -306,5 +369,8 @@ pub(crate) fn prepare_claim(object: &mut Value, old: Option<&Value>) {
     if old.is_none() {
         object["status"] = json!({"phase": "Pending"});
     }
+}
+
+pub(crate) fn complete_claim(object: &mut Value) {
     default(object, &["spec", "volumeMode"], json!("Filesystem"));
 }

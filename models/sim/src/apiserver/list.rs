@@ -91,26 +91,44 @@ impl Query {
         causes
     }
 
+    /// A watch from the beginning asks for initial events without saying so.
     fn check_watch(&self) -> Vec<Cause> {
         let (field, wanted) = ("resourceVersionMatch", "NotOlderThan");
+        let is_plain = self.initial_events.is_none() && self.version_match.is_empty();
+        let is_whole = is_plain && matches!(self.version.as_str(), "" | "0");
+        let version_match = if is_whole { wanted } else { &self.version_match };
+        let has_initial = is_whole || self.initial_events.is_some();
         let mut causes = Vec::new();
-        let is_right = self.version_match == wanted;
-        if self.initial_events.is_some() && !is_right {
+        let is_right = version_match == wanted;
+        if has_initial && !is_right {
             let why = "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan";
             causes.push(Cause::forbidden(field, why));
-        } else if self.initial_events.is_none() && !self.version_match.is_empty() {
+        }
+        if version_match.is_empty() {
+            return causes;
+        }
+        if !has_initial {
             let why =
                 "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided";
             causes.push(Cause::forbidden(field, why));
         }
-        if !self.version_match.is_empty() && !is_right {
-            let found = self.version_match.as_str().into();
-            causes.push(Cause::unsupported(field, &found, &[wanted]));
+        if !is_right {
+            causes.push(Cause::unsupported(field, &version_match.into(), &[wanted]));
         }
         if !self.resume.is_empty() {
-            causes.push(Cause::forbidden("continue", "continue is forbidden for watch"));
+            let why = "resourceVersionMatch is forbidden when continue is provided";
+            causes.push(Cause::forbidden(field, why));
         }
         causes
+    }
+
+    /// The same for a deletion of many, which goes through its list page by page, so that a version
+    /// is an exact one.
+    pub(crate) fn in_pages(mut self) -> Self {
+        if self.limit == 0 {
+            self.limit = usize::MAX;
+        }
+        self
     }
 
     pub(crate) fn matches(&self, object: &Value) -> bool {
@@ -140,12 +158,10 @@ impl Server {
         query: &Query,
     ) -> Outcome<(Response, Vec<(Key, Stored)>)> {
         let resource = call.resource();
-        let mut page = self.page(query)?;
         // A list of one name is a look at one key, which has no pages.
         let is_key = !resource.is_namespaced || !call.target.namespace.is_empty();
-        if is_key && query.resume.is_empty() && query.fields.is_one_name() {
-            page.limit = 0;
-        }
+        let is_key = is_key && query.resume.is_empty() && query.fields.is_one_name();
+        let page = self.page(query, if is_key { 0 } else { query.limit })?;
         let objects = match page.revision {
             None => self.store.objects(&resource.qualified()),
             Some(revision) => self.store.objects_at(&resource.qualified(), revision),
@@ -177,12 +193,12 @@ impl Server {
         Ok((Response::of(200, Arc::new(list)), chosen.items))
     }
 
-    fn page(&self, query: &Query) -> Outcome<Page> {
+    fn page(&self, query: &Query, limit: usize) -> Outcome<Page> {
         let version = query.version.as_str();
         if !query.resume.is_empty() {
             return self.next_page(query);
         }
-        let mut page = Page { revision: None, start: String::new(), limit: query.limit };
+        let mut page = Page { revision: None, start: String::new(), limit };
         if version.is_empty() {
             return Ok(page);
         }
@@ -197,7 +213,7 @@ impl Server {
         let is_exact = match query.version_match.as_str() {
             "Exact" => true,
             "NotOlderThan" => false,
-            _ => query.limit > 0 && number > 0,
+            _ => limit > 0 && number > 0,
         };
         if number == 0 {
             page.limit = 0;

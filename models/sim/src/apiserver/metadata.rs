@@ -71,7 +71,8 @@ pub(crate) fn validate(resource: &Resource, object: &Value) -> Vec<Cause> {
     }
     common(&object["metadata"], &mut causes);
     validate_finalizers(&object["metadata"]["finalizers"], &mut causes);
-    if !resource.is_custom {
+    let is_lax = matches!(&*resource.group, "coordination.k8s.io" | "apiextensions.k8s.io");
+    if !resource.is_custom && !is_lax {
         standard_finalizers(object, &mut causes);
     }
     causes

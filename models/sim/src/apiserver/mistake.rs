@@ -15,7 +15,7 @@ use super::watch::WatchEvent;
 pub struct Mistake {
     /// What the server does, as `the_server_...`.
     pub name: &'static str,
-    /// The traces that notice it.
+    /// The traces that notice it: a file of recorded ones, or `made-up` programs.
     pub traces: &'static str,
     pub(crate) change: Change,
 }
@@ -67,6 +67,8 @@ const fn event(name: &'static str, change: Event) -> Mistake {
     Mistake { name, traces: "watch", change: Change::Event(change) }
 }
 
+/// The traces are those of made-up programs.
+const MADE_UP: &str = "made-up";
 const APPLIES: &str = "application/apply-patch+yaml";
 
 /// All of them, by the [rules](crate::conformance::RULES) that they break.
@@ -107,6 +109,17 @@ const CREATE: &[Mistake] = &[
                 }
             }
         });
+    }),
+    resource("takes_any_secret", MADE_UP, |it| {
+        if it.kind == "Secret" {
+            it.validate = kinds::anything;
+        }
+    }),
+    resource("completes_nothing", MADE_UP, |it| it.complete = kinds::whole),
+    resource("keeps_all_of_the_secrets_of_accounts", MADE_UP, |it| {
+        if it.kind == "ServiceAccount" {
+            it.prepare = kinds::nothing;
+        }
     }),
     response("says_ok_for_created", "crud", |it| say(it, 201, 200)),
     response("says_conflict_for_invalid", "crud", |it| say(it, 422, 409)),
@@ -236,6 +249,12 @@ const DELETE: &[Mistake] = &[
     request("deletes_all_pages", "list", |it| {
         if it.method == "DELETE" {
             lose(it, "limit");
+        }
+    }),
+    resource("keeps_what_is_deleted_to_itself", MADE_UP, |it| it.returns_deleted = false),
+    request("deletes_at_any_version", MADE_UP, |it| {
+        if it.method == "DELETE" {
+            lose(it, "resourceVersion");
         }
     }),
     response("says_ok_for_accepted", "finalizers", |it| say(it, 202, 200)),

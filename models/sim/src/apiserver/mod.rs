@@ -4,6 +4,7 @@
 //! [`Server::events`] yields what it has to say since it was last asked. A copy of a server shares
 //! its content with the original and costs next to nothing, so a checker may branch anywhere.
 
+mod bounds;
 mod builtin;
 mod catalogue;
 mod clock;
@@ -276,6 +277,9 @@ impl Server {
             return Err(Failure::new(413, "RequestEntityTooLarge", message));
         }
         let mut call = Call { request, target, warnings: Vec::new() };
+        if request.method == "PATCH" {
+            patching::check_format(&call)?;
+        }
         let view = negotiate::View::wanted(request, call.resource())?;
         let answer = match self.answer(&mut call, view) {
             Ok(answer) => answer,

@@ -54,6 +54,10 @@ impl View {
             return response;
         }
         let Shown { resource, now, object } = *shown;
+        let is_list = body["items"].is_array();
+        if is_list == (self == Self::Metadata) && self != Self::Table {
+            return self.unfit(resource).response();
+        }
         let shown = match body["items"].as_array() {
             Some(items) if self == Self::Table => {
                 table::table(resource, now, object, &body["metadata"], items)
@@ -64,6 +68,21 @@ impl View {
         };
         response.body = Body::Json(Arc::new(shown));
         response
+    }
+
+    /// A list was asked for where there is one object, or the other way round.
+    fn unfit(self, resource: &Resource) -> Box<Failure> {
+        let kind = &resource.kind;
+        let message = match self {
+            Self::Metadata => format!(
+                "you requested PartialObjectMetadata, but the requested object is a list (*{kind}List)"
+            ),
+            _ if resource.is_custom => return Failure::internal("content is not a list"),
+            _ => format!(
+                "you requested PartialObjectMetadataList, but the requested object is not a list (*{kind})"
+            ),
+        };
+        Failure::new(406, "NotAcceptable", message)
     }
 
     /// The same for an object of an event.
@@ -90,9 +109,13 @@ fn partial_list(metadata: &Value, items: &[Value]) -> Value {
     if let Some(fields) = metadata.as_object_mut() {
         fields.retain(|_, value| *value != "");
     }
+    let partial = match items {
+        [] => Value::Null,
+        items => items.iter().map(partial).collect(),
+    };
     json!({
         "apiVersion": "meta.k8s.io/v1", "kind": "PartialObjectMetadataList",
-        "metadata": metadata, "items": items.iter().map(partial).collect::<Value>(),
+        "metadata": metadata, "items": partial,
     })
 }
 

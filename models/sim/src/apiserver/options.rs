@@ -125,6 +125,11 @@ impl Deleting {
     pub(crate) fn parse(request: &Request) -> Outcome<Self> {
         let options = if request.body.is_empty() { of_query(request) } else { of_body(request)? };
         let mut causes = Vec::new();
+        let orphan = options["orphanDependents"].as_bool();
+        if let (Some(_), Some(policy)) = (orphan, options["propagationPolicy"].as_str()) {
+            let why = "orphanDependents and deletionPropagation cannot be both set";
+            causes.push(Cause::invalid("propagationPolicy", &policy.into(), why));
+        }
         let policy = match options["propagationPolicy"].as_str() {
             None => None,
             Some("Background") => Some(Policy::Background),
@@ -136,12 +141,6 @@ impl Deleting {
                 None
             }
         };
-        let orphan = options["orphanDependents"].as_bool();
-        if let (Some(_), Some(policy)) = (orphan, options["propagationPolicy"].as_str()) {
-            let why = "orphanDependents and deletionPropagation cannot be both set";
-            causes.clear();
-            causes.push(Cause::invalid("propagationPolicy", &policy.into(), why));
-        }
         let dry = super::metadata::strings(&options["dryRun"]);
         check_dry_run(&dry, &mut causes);
         if !causes.is_empty() {
@@ -163,6 +162,9 @@ fn of_query(request: &Request) -> Value {
     for (key, value) in &request.query {
         match key.as_str() {
             "propagationPolicy" => options[key] = value.as_str().into(),
+            "uid" | "resourceVersion" if !value.is_empty() => {
+                options["preconditions"][key] = value.as_str().into();
+            }
             "orphanDependents" => options[key] = boolean(value).into(),
             "dryRun" => {
                 if options[key].is_null() {

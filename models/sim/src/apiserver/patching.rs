@@ -9,10 +9,10 @@ use super::http::Response;
 use super::metadata::text;
 use super::negotiate::content_type;
 use super::options::{Unknown, Writing};
-use super::resource::Resource;
+use super::resource::{Resource, Shape};
 use super::status::{Cause, Failure, Outcome};
-use super::update::check_name;
-use super::{Call, Server, clock, decode, json};
+use super::update::{check_name, parse_version};
+use super::{Call, Server, clock, decode, json, types};
 use crate::patch::{self, PatchError};
 
 /// The four kinds of patches.
@@ -73,6 +73,7 @@ impl Server {
         }
         check_namespace(&mut object, &call.target.namespace)?;
         check_name(&object, call.name())?;
+        parse_version(&object)?;
         self.create(call, object, writing, Origin::Apply)
     }
 
@@ -84,8 +85,12 @@ impl Server {
         writing: &Writing,
     ) -> Outcome<Value> {
         let resource = call.target.resource.clone();
-        let (body, twice) = json::parse(&call.request.body)
+        let (mut body, twice) = json::parse(&call.request.body)
             .map_err(|error| Failure::bad_request(format!("error decoding YAML: {error}")))?;
+        if body.is_object() {
+            check_type(&resource, &body)?;
+        }
+        decode::whole_numbers(&mut body);
         let request = patch::Apply {
             manager: &writing.manager,
             force: writing.force,
@@ -94,8 +99,16 @@ impl Server {
             subresource: call.target.subresource.as_deref().unwrap_or(""),
         };
         let object = patch::apply(old, &body, &request, &resource.types)?;
-        let strict = twice.iter().map(|path| format!("duplicate field {path:?}")).collect();
-        decode::value(&resource, object, strict, writing.unknown, &mut call.warnings)
+        let strict = twice.iter().map(|path| format!("duplicate field {path:?}"));
+        match writing.unknown {
+            Unknown::Refuse if !twice.is_empty() => {
+                let strict = strict.collect::<Vec<_>>().join(", ");
+                return Err(decode::cannot(&resource, &format!("strict decoding error: {strict}")));
+            }
+            Unknown::Warn => call.warnings.extend(strict),
+            _ => {}
+        }
+        decode::applied(&resource, object)
     }
 
     /// Writes down who owns what a write changes.
@@ -112,8 +125,33 @@ impl Server {
             time: &clock::stamp(self.now),
             subresource: call.target.subresource.as_deref().unwrap_or(""),
         };
-        patch::track(old, object, &update, &call.resource().types);
+        // What a built-in kind has when it is new and empty, nobody has set.
+        let nothing = match &call.resource().shape {
+            Shape::Struct(of) if old.is_none() => Some(types::zero(of)),
+            _ => None,
+        };
+        patch::track(old.or(nothing.as_ref()), object, &update, &call.resource().types);
     }
+}
+
+/// Refuses to apply an object of another kind or version.
+fn check_type(resource: &Resource, body: &Value) -> Outcome<()> {
+    let part = |key: &str| body[key].as_str().unwrap_or("");
+    let (kind, version) = (part("kind"), part("apiVersion"));
+    if kind == resource.kind && version == resource.api_version() {
+        return Ok(());
+    }
+    let slash = if version.contains('/') { "" } else { "/" };
+    let why = format!("invalid object type: {slash}{version}, Kind={kind}");
+    Err(Failure::bad_request(why))
+}
+
+/// Refuses a patch of an unknown type; that comes before all else.
+pub(super) fn check_format(call: &Call<'_>) -> Outcome<()> {
+    if call.target.subresource.as_deref() == Some("scale") {
+        return Ok(());
+    }
+    format(call, call.resource()).map(drop)
 }
 
 fn format(call: &Call<'_>, resource: &Resource) -> Outcome<Format> {

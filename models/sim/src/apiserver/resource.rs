@@ -22,7 +22,9 @@ pub(crate) enum Shape {
     Structural(Arc<Structural>),
 }
 
-/// Fills in what a client may leave out; the second object is the older state.
+/// Fills in what a client may leave out, as soon as an object is read.
+pub(crate) type Complete = fn(&mut Value);
+/// Fills in what the server decides; the second object is the older state.
 pub(crate) type Prepare = fn(&mut Value, Option<&Value>);
 /// Names what is wrong; the second object is the older state.
 pub(crate) type Validate = fn(&Value, Option<&Value>) -> Vec<Cause>;
@@ -58,6 +60,8 @@ pub struct Resource {
     pub(crate) creates_on_update: bool,
     /// The server counts the changes of everything but metadata and status.
     pub(crate) counts_generation: bool,
+    /// A deletion answers with what was deleted.
+    pub(crate) returns_deleted: bool,
     /// On a change the metadata is checked once more by itself.
     pub(crate) revalidates: bool,
     pub(crate) naming: Naming,
@@ -68,6 +72,7 @@ pub struct Resource {
     pub(crate) types: Types,
     /// What a person sees of it in a list.
     pub(crate) columns: Vec<Column>,
+    pub(crate) complete: Complete,
     pub(crate) prepare: Prepare,
     pub(crate) validate: Validate,
 }

@@ -52,7 +52,12 @@ impl Target {
         let (name, subresource) = match rest {
             [] => (None, None),
             [name] => (Some(*name), None),
-            [name, subresource] => (Some(*name), Some((*subresource).to_owned())),
+            // What follows is not looked at where the resource is custom.
+            [name, subresource] | [name, subresource, ..]
+                if rest.len() == 2 || resource.is_custom =>
+            {
+                (Some(*name), Some((*subresource).to_owned()))
+            }
             _ => return Err(Failure::no_resource()),
         };
         let is_served = match subresource.as_deref() {
@@ -66,10 +71,10 @@ impl Target {
         let lies = resource.is_namespaced || namespace.is_empty();
         let reached = name.is_none() || !resource.is_namespaced || !namespace.is_empty();
         if !is_served || !lies || !reached {
-            return Err(if resource.is_custom && is_served {
-                Failure::no_page()
-            } else {
-                Failure::no_resource()
+            return Err(match (resource.is_custom, is_served) {
+                (true, true) => Failure::no_page(),
+                (true, false) => Failure::not_found(resource, name.unwrap_or("")),
+                _ => Failure::no_resource(),
             });
         }
         Ok(Self {

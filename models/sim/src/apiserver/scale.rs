@@ -13,7 +13,7 @@ use super::resource::Resource;
 use super::status::{Cause, Failure, Outcome};
 use super::store::Stored;
 use super::update::check_name;
-use super::{Call, Server};
+use super::{Call, Server, types};
 use crate::patch;
 
 /// Where a resource keeps what a scale shows, as paths such as `/spec/replicas`.
@@ -43,6 +43,35 @@ impl Scale {
         })
     }
 
+    /// Names what a scale could not show: counts that are none, or a selector that is no text.
+    pub(crate) fn check(&self, object: &Value, of_status: bool, causes: &mut Vec<Cause>) {
+        let counts = [&self.spec, &self.status];
+        for path in counts.into_iter().skip(usize::from(of_status)) {
+            let field = path.replace('/', ".");
+            if let Some(found) = no_object(object, path) {
+                causes.push(unreadable(field, &0.into(), found, "map[string]interface {}"));
+                continue;
+            }
+            let Some(found) = object.pointer(path) else { continue };
+            let why = match found.as_i64() {
+                Some(0..=0x7fff_ffff) => continue,
+                Some(..0) => "should be a non-negative integer".to_owned(),
+                Some(_) => format!("should be less than or equal to {}", i32::MAX),
+                None => {
+                    causes.push(unreadable(field, &0.into(), found, "int64"));
+                    continue;
+                }
+            };
+            causes.push(Cause::invalid(field, found, &why));
+        }
+        let selector = self.selector.as_deref().unwrap_or("");
+        if let Some(found) = object.pointer(selector).filter(|it| !it.is_string())
+            && !selector.is_empty()
+        {
+            causes.push(unreadable(selector.replace('/', "."), &"".into(), found, "string"));
+        }
+    }
+
     fn of(&self, object: &Value) -> Value {
         let count = |path: &str| object.pointer(path).and_then(Value::as_i64).unwrap_or(0);
         let selector = match &self.selector {
@@ -61,12 +90,45 @@ impl Scale {
                 metadata[field] = value.clone();
             }
         }
-        json!({
+        let mut scale = json!({
             "apiVersion": "autoscaling/v1", "kind": "Scale", "metadata": metadata,
-            "spec": {"replicas": count(&self.spec)},
-            "status": {"replicas": count(&self.status), "selector": selector},
-        })
+            "spec": {}, "status": {"replicas": count(&self.status)},
+        });
+        if count(&self.spec) != 0 {
+            scale["spec"]["replicas"] = count(&self.spec).into();
+        }
+        if !selector.is_empty() {
+            scale["status"]["selector"] = selector.into();
+        }
+        scale
     }
+}
+
+/// What lies on the way of a path and has no fields.
+fn no_object<'a>(object: &'a Value, path: &str) -> Option<&'a Value> {
+    let mut at = object;
+    for part in path.split('/').filter(|part| !part.is_empty()) {
+        if !at.is_object() {
+            return (!at.is_null()).then_some(at);
+        }
+        at = &at[part];
+    }
+    None
+}
+
+fn unreadable(field: String, shown: &Value, found: &Value, expected: &str) -> Cause {
+    let kind = match found {
+        Value::Null => "<nil>",
+        Value::Bool(_) => "bool",
+        Value::Number(it) if it.is_f64() => "float64",
+        Value::Number(_) => "int64",
+        Value::String(_) => "string",
+        Value::Array(_) => "[]interface {}",
+        Value::Object(_) => "map[string]interface {}",
+    };
+    let found = found.as_str().map_or_else(|| found.to_string(), str::to_owned);
+    let why = format!("{field} accessor error: {found} is of the type {kind}, expected {expected}");
+    Cause::invalid(field, shown, &why)
 }
 
 impl Server {
@@ -89,9 +151,10 @@ impl Server {
         if !is_patch {
             require_json(call.request)?;
         }
+        let sent = if is_patch { None } else { Some(read(call)?) };
         let (scale, stored) = self.scaled(call)?;
         let before = scale.of(&stored.object);
-        let wanted = wanted(call, &before)?;
+        let wanted = sent.map_or_else(|| patched(call, &before), Ok)?;
         check_name(&wanted, call.name())?;
         let replicas = replicas(call.resource(), &wanted)?;
         let uid = text(&wanted, "uid");
@@ -104,41 +167,89 @@ impl Server {
         if !version.is_empty() {
             object["metadata"]["resourceVersion"] = version.into();
         }
-        let object = self.change(call, &stored, object, &writing, Origin::Update)?;
+        // Who writes through a scale takes the count from others, and owns nothing if nobody did.
+        // None is no count that could be owned.
+        if replicas == 0 {
+            disown(&mut object, &scale);
+        }
+        let origin = if is_owned(&object, &scale) { Origin::Update } else { Origin::Apply };
+        let object = self.change(call, &stored, object, &writing, origin)?;
         Ok(Response::of(200, Arc::new(scale.of(&object))))
     }
 }
 
-fn wanted(call: &Call<'_>, before: &Value) -> Outcome<Value> {
-    let body = &call.request.body;
-    if call.request.method != "PATCH" {
-        let read =
-            super::json::parse(body).map_err(|error| Failure::bad_request(error.to_string()));
-        return read.map(|(wanted, _)| wanted);
+fn is_owned(object: &Value, scale: &Scale) -> bool {
+    let path = scale.spec.replace('/', "/f:");
+    let managers = object["metadata"]["managedFields"].as_array();
+    managers.into_iter().flatten().any(|it| it["fieldsV1"].pointer(&path).is_some())
+}
+
+/// Takes the count from all who own it.
+fn disown(object: &mut Value, scale: &Scale) {
+    let path = scale.spec.replace('/', "/f:");
+    let Some((parents, last)) = path.rsplit_once('/') else { return };
+    let managers = object["metadata"].get_mut("managedFields").and_then(Value::as_array_mut);
+    let Some(managers) = managers else { return };
+    for manager in managers.iter_mut() {
+        let parent = manager["fieldsV1"].pointer_mut(parents).and_then(Value::as_object_mut);
+        parent.and_then(|fields| fields.remove(last));
+        drop_empty(&mut manager["fieldsV1"], parents);
     }
-    match content_type(call.request) {
-        "application/json-patch+json" => Ok(patch::json(before, body)?),
+    managers.retain(|manager| !types::is_empty(&manager["fieldsV1"]));
+}
+
+/// Removes what has nothing left in it, from the end of a path on.
+fn drop_empty(fields: &mut Value, path: &str) {
+    let Some((parents, last)) = path.rsplit_once('/') else { return };
+    let Some(above) = fields.pointer_mut(parents).and_then(Value::as_object_mut) else { return };
+    if above.get(last).is_some_and(types::is_empty) {
+        above.remove(last);
+        drop_empty(fields, parents);
+    }
+}
+
+/// The scale of an update. What does not fit is refused before anybody looks for the object.
+fn read(call: &Call<'_>) -> Outcome<Value> {
+    let parsed = super::json::parse(&call.request.body);
+    let (scale, _) = parsed.map_err(|error| Failure::bad_request(error.to_string()))?;
+    if fits(&scale) {
+        return Ok(scale);
+    }
+    let why = "Scale in version \"v1\" cannot be handled as a Scale: spec.replicas is no int32";
+    Err(Failure::bad_request(why))
+}
+
+fn fits(scale: &Value) -> bool {
+    let replicas = &scale["spec"]["replicas"];
+    replicas.is_null() || replicas.as_i64().is_some_and(|it| i32::try_from(it).is_ok())
+}
+
+fn patched(call: &Call<'_>, before: &Value) -> Outcome<Value> {
+    let body = &call.request.body;
+    let scale = match content_type(call.request) {
+        "application/json-patch+json" => patch::json(before, body)?,
         // No list of a scale is merged, so a strategic patch is a merge.
         "application/merge-patch+json" | "application/strategic-merge-patch+json" => {
-            Ok(patch::merge(before, body)?)
+            patch::merge(before, body)?
         }
-        _ => Err(Failure::unsupported("application/json-patch+json, application/merge-patch+json")),
+        _ => {
+            let known = "application/json-patch+json, application/merge-patch+json";
+            return Err(Failure::unsupported(known));
+        }
+    };
+    if fits(&scale) {
+        return Ok(scale);
     }
+    let why = "spec.replicas is no int32";
+    let cause = Cause::invalid("patch", &scale.to_string().into(), why);
+    Err(Failure::invalid("", "", "", &[cause]))
 }
 
 fn replicas(resource: &Resource, wanted: &Value) -> Outcome<i64> {
     let replicas = &wanted["spec"]["replicas"];
-    let cannot = || {
-        Failure::bad_request(format!(
-            "Scale in version \"v1\" cannot be handled as a Scale of {}: spec.replicas is no int32",
-            resource.kind
-        ))
-    };
-    let count = match replicas {
-        Value::Null => 0,
-        replicas => replicas.as_i64().filter(|it| i32::try_from(*it).is_ok()).ok_or_else(cannot)?,
-    };
-    if count < 0 {
+    let count = replicas.as_i64().unwrap_or(0);
+    // What a custom resource makes of it, its own checks say.
+    if count < 0 && !resource.is_custom {
         let why = "must be greater than or equal to 0";
         let cause = Cause::invalid("spec.replicas", replicas, why);
         return Err(Failure::invalid("autoscaling", "Scale", text(wanted, "name"), &[cause]));

@@ -4,12 +4,14 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
+use super::bounds::{check_required, join, too_much, type_of};
 use super::status::Cause;
 
 /// One node of a structural schema.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Structural {
     kind: String,
+    format: String,
     is_nullable: bool,
     /// Unknown fields stay.
     preserves: bool,
@@ -51,6 +53,7 @@ impl Structural {
             .filter_map(|key| schema.get(key).map(|value| (key.to_owned(), value.clone())));
         Self {
             kind: text("type"),
+            format: text("format"),
             is_nullable: flag("nullable"),
             preserves: flag("x-kubernetes-preserve-unknown-fields") || *additional == true,
             int_or_string: flag("x-kubernetes-int-or-string"),
@@ -97,16 +100,38 @@ impl Structural {
         }
     }
 
-    /// Drops nulls that may not be, and puts defaults where nothing is.
-    pub(crate) fn complete(&self, value: &mut Value) {
+    /// Drops nulls that may not be and that no default takes the place of.
+    pub(crate) fn drop_nulls(&self, value: &mut Value) {
         match value {
             Value::Object(fields) => {
                 fields.retain(|key, value| {
-                    let schema = self.property(key);
-                    !value.is_null() || schema.is_none_or(|schema| schema.is_nullable)
+                    let is_kept = |it: &Self| it.is_nullable || it.default.is_some();
+                    !value.is_null() || self.property(key).is_none_or(is_kept)
                 });
+                for (key, value) in fields.iter_mut() {
+                    if let Some(schema) = self.property(key) {
+                        schema.drop_nulls(value);
+                    }
+                }
+            }
+            Value::Array(items) => {
+                let schema = self.items.as_deref();
+                items
+                    .iter_mut()
+                    .for_each(|it| schema.into_iter().for_each(|schema| schema.drop_nulls(it)));
+            }
+            _ => {}
+        }
+    }
+
+    /// Puts defaults where nothing is, or a null that may not be.
+    pub(crate) fn complete(&self, value: &mut Value) {
+        match value {
+            Value::Object(fields) => {
                 for (key, schema) in &self.properties {
-                    if let (Some(default), false) = (&schema.default, fields.contains_key(key)) {
+                    let Some(default) = &schema.default else { continue };
+                    let is_wrong = |it: &Value| it.is_null() && !schema.is_nullable;
+                    if fields.get(key).is_none_or(is_wrong) {
                         fields.insert(key.clone(), default.clone());
                     }
                 }
@@ -126,25 +151,33 @@ impl Structural {
         }
     }
 
-    /// Names what breaks the schema.
-    pub(crate) fn validate(&self, value: &Value, path: &str, causes: &mut Vec<Cause>) {
-        if value.is_null() && self.is_nullable {
+    /// Names what breaks the schema. A wrong type is not the end: what applies to the value as it is
+    /// is checked all the same.
+    /// What is as it was is not looked at.
+    pub(crate) fn validate(
+        &self,
+        value: &Value,
+        old: Option<&Value>,
+        path: &str,
+        causes: &mut Vec<Cause>,
+    ) {
+        if old == Some(value) {
             return;
         }
-        if !self.fits(value) {
+        if value.is_null() && self.is_nullable && !self.checks.contains_key("enum") {
+            return;
+        }
+        let is_right = self.fits(value) || value.is_null() && self.is_nullable;
+        if !is_right {
             let found = type_of(value);
+            let kind = if self.int_or_string { "integer,string" } else { &self.kind };
             let said = format!(
-                "Invalid value: \"{found}\": {path} in body must be of type {}: \"{found}\"",
-                self.kind
+                "Invalid value: \"{found}\": {path} in body must be of type {kind}: \"{found}\""
             );
             causes.push(Cause::new(path, "FieldValueTypeInvalid", said));
-            if self.kind == "integer" && value.is_f64() {
-                let said = format!(
-                    "Invalid value: \"\": Checked value must be of type integer (default format) in {path}"
-                );
-                causes.push(Cause::new("<nil>", "FieldValueInvalid", said));
-            }
-            return;
+        }
+        if value.is_number() {
+            self.check_range(value, path, causes);
         }
         for (keyword, bound) in &self.checks {
             self.check(keyword, bound, value, path, causes);
@@ -153,29 +186,86 @@ impl Structural {
             Value::Object(fields) => {
                 for (key, value) in fields {
                     if let Some(schema) = self.property(key) {
-                        schema.validate(value, &join(path, key), causes);
+                        let old = old.and_then(|old| old.get(key));
+                        schema.validate(value, old, &join(path, key), causes);
                     }
                 }
             }
             Value::Array(items) => {
                 for (index, item) in items.iter().enumerate() {
                     if let Some(schema) = &self.items {
-                        schema.validate(item, &format!("{path}[{index}]"), causes);
+                        let old = old.and_then(|old| self.same_item(old, item));
+                        schema.validate(item, old, &format!("{path}[{index}]"), causes);
                     }
                 }
+            }
+            _ => {}
+        }
+    }
+
+    /// The item of an older list that has the same keys.
+    fn same_item<'a>(&self, old: &'a Value, item: &Value) -> Option<&'a Value> {
+        let mut items = old.as_array()?.iter().filter(|_| self.list_type == "map");
+        items.find(|old| self.list_keys.iter().all(|key| old.get(key) == item.get(key)))
+    }
+
+    /// A number that a client could not read into the type. That has no field of its own.
+    fn check_range(&self, value: &Value, path: &str, causes: &mut Vec<Cause>) {
+        let whole = || value.as_f64().filter(|it| it.fract() == 0.0).map(|it| it as i64);
+        let number = value.as_i64().or_else(whole);
+        let is_in_range = match self.format.as_str() {
+            "int32" => number.is_some_and(|it| i32::try_from(it).is_ok()),
+            _ => number.is_some(),
+        };
+        if self.kind == "integer" && !is_in_range {
+            let format = match self.format.as_str() {
+                format @ ("int32" | "int64") => format!("with format {format}"),
+                _ => "(default format)".to_owned(),
+            };
+            let said = format!(
+                "Invalid value: \"\": Checked value must be of type integer {format} in {path}"
+            );
+            causes.push(Cause::new("<nil>", "FieldValueInvalid", said));
+        }
+    }
+
+    /// Names what lists hold twice that are sets or maps.
+    pub(crate) fn validate_lists(&self, value: &Value, path: &str, causes: &mut Vec<Cause>) {
+        match value {
+            Value::Object(fields) => {
+                for (key, value) in fields {
+                    if let Some(schema) = self.property(key) {
+                        schema.validate_lists(value, &join(path, key), causes);
+                    }
+                }
+            }
+            Value::Array(items) => {
                 self.find_twice(items, path, causes);
+                for (index, item) in items.iter().enumerate() {
+                    if let Some(schema) = &self.items {
+                        schema.validate_lists(item, &format!("{path}[{index}]"), causes);
+                    }
+                }
             }
             _ => {}
         }
     }
 
     /// The same for one property by itself, which messages then do not name.
-    pub(crate) fn validate_property(&self, name: &str, object: &Value, causes: &mut Vec<Cause>) {
+    pub(crate) fn validate_property(
+        &self,
+        name: &str,
+        object: &Value,
+        old: &Value,
+        causes: &mut Vec<Cause>,
+    ) {
         if let (Some(schema), Some(value)) = (self.property(name), object.get(name)) {
             let from = causes.len();
-            schema.validate(value, "", causes);
-            for cause in causes[from..].iter_mut().filter(|cause| cause.field != "<nil>") {
-                cause.field = join(name, &cause.field).trim_end_matches('.').to_owned();
+            // What is not there is as good as null.
+            schema.validate(value, Some(&old[name]), "", causes);
+            for cause in &mut causes[from..] {
+                let inner = if cause.field == "<nil>" { "" } else { &cause.field };
+                cause.field = join(name, inner).trim_end_matches('.').to_owned();
             }
         }
     }
@@ -201,12 +291,14 @@ impl Structural {
         causes: &mut Vec<Cause>,
     ) {
         let number = value.as_f64();
-        let limit = bound.as_f64().unwrap_or(0.0);
+        // A whole number is held against whole bounds.
+        let is_whole = value.is_i64() || value.is_u64();
+        let limit = bound.as_f64().map_or(0.0, |it| if is_whole { it.trunc() } else { it });
         let size = match value {
-            Value::String(it) => ("minLength", "maxLength", it.chars().count()),
-            Value::Array(it) => ("minItems", "maxItems", it.len()),
-            Value::Object(it) => ("minProperties", "maxProperties", it.len()),
-            _ => ("", "", 0),
+            Value::String(it) => ("minLength", "maxLength", it.chars().count(), "be", "chars long"),
+            Value::Array(it) => ("minItems", "maxItems", it.len(), "have", "items"),
+            Value::Object(it) => ("minProperties", "maxProperties", it.len(), "have", "properties"),
+            _ => ("", "", 0, "", ""),
         };
         let wrong = match keyword {
             "minimum" if self.checks.get("exclusiveMinimum") == Some(&true.into()) => number
@@ -221,13 +313,25 @@ impl Structural {
             "maximum" => number
                 .is_some_and(|it| it > limit)
                 .then(|| format!("should be less than or equal to {bound}")),
+            "multipleOf" if limit <= 0.0 => number
+                .map(|_| {
+                    let why =
+                        format!("factor MultipleOf declared for {path} must be positive: {limit}");
+                    causes.push(Cause::invalid(path, value, &why));
+                })
+                .and(None),
             "multipleOf" => number
-                .is_some_and(|it| limit > 0.0 && it % limit != 0.0)
+                .is_some_and(|it| it % limit != 0.0)
                 .then(|| format!("should be a multiple of {bound}")),
-            low if low == size.0 => (size.2 < bound.as_u64().unwrap_or(0) as usize)
-                .then(|| format!("should be at least {bound} long")),
-            high if high == size.1 => (size.2 > bound.as_u64().unwrap_or(u64::MAX) as usize)
-                .then(|| format!("should be at most {bound} long")),
+            low if low == size.0 => {
+                let least = bound.as_u64().unwrap_or(0) as usize;
+                (size.2 < least).then(|| format!("should {} at least {bound} {}", size.3, size.4))
+            }
+            high if high == size.1 => {
+                let most = bound.as_u64().unwrap_or(u64::MAX) as usize;
+                causes.extend((size.2 > most).then(|| too_much(path, value, size.2, most)));
+                None
+            }
             "enum" => return self.check_enum(bound, value, path, causes),
             "required" => return check_required(bound, value, path, causes),
             _ => None,
@@ -249,49 +353,29 @@ impl Structural {
         }
     }
 
-    /// Lists that are sets or maps hold nothing twice.
+    /// Lists that are sets or maps hold nothing twice; what is there three times is named once.
     fn find_twice(&self, items: &[Value], path: &str, causes: &mut Vec<Cause>) {
-        let key = |item: &Value| match self.list_type.as_str() {
-            "set" => Some(item.clone()),
-            "map" => Some(self.list_keys.iter().map(|key| item[key].clone()).collect()),
-            _ => None,
+        if !matches!(self.list_type.as_str(), "set" | "map") {
+            return;
+        }
+        let is_map = self.list_type == "map";
+        let stranger = items.iter().position(|it| is_map && !it.is_object() && !it.is_null());
+        if let Some(index) = stranger {
+            let why = "must be an object for an array of list-type map";
+            causes.push(Cause::invalid(format!("{path}[{index}]"), &items[index], why));
+            return;
+        }
+        let key = |item: &Value| {
+            let keys = self.list_keys.iter();
+            let keys = keys.filter_map(|key| Some((key.clone(), item.get(key)?.clone())));
+            if is_map { Value::Object(keys.collect()) } else { item.clone() }
         };
-        for (index, item) in items.iter().enumerate() {
-            let Some(found) = key(item) else { return };
-            if items[..index].iter().any(|it| key(it).as_ref() == Some(&found)) {
-                let shown = match &self.list_type[..] {
-                    "map" => Value::Object(
-                        self.list_keys.iter().map(|key| (key.clone(), item[key].clone())).collect(),
-                    ),
-                    _ => item.clone(),
-                };
-                let message = format!("Duplicate value: {shown}");
+        let keys: Vec<_> = items.iter().map(key).collect();
+        for (index, found) in keys.iter().enumerate() {
+            if keys[..index].iter().filter(|it| *it == found).count() == 1 {
+                let message = format!("Duplicate value: {found}");
                 causes.push(Cause::new(format!("{path}[{index}]"), "FieldValueDuplicate", message));
             }
         }
-    }
-}
-
-fn check_required(bound: &Value, value: &Value, path: &str, causes: &mut Vec<Cause>) {
-    for key in bound.as_array().into_iter().flatten().filter_map(Value::as_str) {
-        if value.as_object().is_some_and(|fields| !fields.contains_key(key)) {
-            causes.push(Cause::required(join(path, key), ""));
-        }
-    }
-}
-
-fn join(path: &str, key: &str) -> String {
-    if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") }
-}
-
-fn type_of(value: &Value) -> &'static str {
-    match value {
-        Value::Null => "null",
-        Value::Bool(_) => "boolean",
-        Value::Number(it) if it.is_f64() => "number",
-        Value::Number(_) => "integer",
-        Value::String(_) => "string",
-        Value::Array(_) => "array",
-        Value::Object(_) => "object",
     }
 }

@@ -203,7 +203,8 @@ fn go(of: &Type) -> String {
     }
 }
 
-fn zero(of: &Type) -> Value {
+/// What a field holds that nobody has set.
+pub(crate) fn zero(of: &Type) -> Value {
     match of {
         Type::Text | Type::Bytes => "".into(),
         Type::Int32 | Type::Int64 => 0.into(),

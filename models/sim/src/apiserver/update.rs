@@ -10,6 +10,7 @@ use super::metadata::{self, text};
 use super::mistake::Slip;
 use super::options::Writing;
 use super::resource::{Resource, Shape};
+use super::schema::Structural;
 use super::status::{Cause, Failure, Outcome};
 use super::store::Stored;
 use super::{Call, Server, decode, negotiate, options, types};
@@ -83,6 +84,7 @@ impl Server {
             }
             return Ok(Arc::new(object));
         }
+        decode::stored(&resource, &mut object);
         if writing.is_dry {
             return Ok(Arc::new(object));
         }
@@ -97,7 +99,7 @@ impl Server {
 fn is_done(object: &Value, old: &Value) -> bool {
     metadata::finalizers(object).is_empty()
         && metadata::is_terminating(old)
-        && old["metadata"]["deletionGracePeriodSeconds"] == 0
+        && old["metadata"]["deletionGracePeriodSeconds"].as_i64().unwrap_or(0) == 0
         && (object["kind"] != "Namespace" || types::is_empty(&object["spec"]["finalizers"]))
 }
 
@@ -125,7 +127,7 @@ fn wrong_uid(call: &Call<'_>, asked: &str, found: &str, is_dry: bool) -> Box<Fai
 }
 
 /// The version in an object, 0 if there is none.
-fn parse_version(object: &Value) -> Outcome<u64> {
+pub(super) fn parse_version(object: &Value) -> Outcome<u64> {
     match text(object, "resourceVersion") {
         "" => Ok(0),
         text => options::version(text).ok_or_else(|| {
@@ -226,35 +228,68 @@ fn validate(
 ) -> Vec<Cause> {
     let mut causes = metadata::validate(resource, object);
     let again = if resource.revalidates { causes.clone() } else { Vec::new() };
-    // Names of finalizers are checked in full where the kind is.
-    causes.retain(|cause| !cause.field.starts_with("metadata.finalizers["));
+    // What names begin with is checked in full where the kind is; what would not fit into a path, here.
+    let prefix = text(object, "generateName");
+    causes.retain(|it| it.field != "metadata.generateName" || prefix.contains(['/', '%']));
     let wrong = metadata::validate_change(object, old);
-    causes.extend(wrong.iter().cloned().chain(wrong.iter().cloned()));
-    causes.extend(again);
-    match (&resource.shape, subresource) {
-        (Shape::Structural(schema), Some("status")) => {
-            let mut wrong = Vec::new();
-            schema.validate_property("status", object, &mut wrong);
-            causes.append(&mut wrong);
+    causes.extend(wrong.iter().cloned());
+    if let Shape::Structural(schema) = &resource.shape {
+        let named = wrong_kind(resource, object);
+        if named.is_empty() {
+            causes.extend(wrong);
+            causes.append(&mut structural(resource, schema, subresource, object, Some(old)));
         }
-        _ => causes.extend(validate_kind(resource, object, Some(old))),
+        causes.extend(named);
+        schema.validate_lists(object, "", &mut causes);
+        return causes;
     }
+    causes.extend(wrong);
+    causes.extend(again);
+    causes.extend((resource.validate)(object, Some(old)));
     causes
 }
 
-/// Names what is wrong with everything but the metadata.
-pub(super) fn validate_kind(
+/// Names what is wrong with a new object. Where the kind is not what it should be, nothing else of a
+/// custom resource is looked at.
+pub(super) fn validate_new(resource: &Resource, object: &Value) -> Vec<Cause> {
+    let mut causes = metadata::validate(resource, object);
+    let Shape::Structural(schema) = &resource.shape else {
+        causes.extend((resource.validate)(object, None));
+        return causes;
+    };
+    let named = wrong_kind(resource, object);
+    if named.is_empty() {
+        causes.append(&mut structural(resource, schema, None, object, None));
+    } else {
+        causes = named;
+    }
+    schema.validate_lists(object, "", &mut causes);
+    causes
+}
+
+fn wrong_kind(resource: &Resource, object: &Value) -> Vec<Cause> {
+    let (kind, expected) = (&object["kind"], resource.kind.as_str());
+    let wrong = || Cause::invalid("kind", kind, &format!("must be {expected}"));
+    (kind != expected).then(wrong).into_iter().collect()
+}
+
+/// What breaks the schema of a custom resource, or the promises of its scale.
+fn structural(
     resource: &Resource,
+    schema: &Structural,
+    subresource: Option<&str>,
     object: &Value,
     old: Option<&Value>,
 ) -> Vec<Cause> {
-    let mut causes = (resource.validate)(object, old);
-    if let Shape::Structural(schema) = &resource.shape {
-        if object["kind"] != resource.kind.as_str() {
-            let why = format!("must be {}", resource.kind);
-            causes.push(Cause::invalid("kind", &object["kind"], &why));
-        }
-        schema.validate(object, "", &mut causes);
+    let mut causes = Vec::new();
+    let is_status = subresource == Some("status");
+    if is_status {
+        schema.validate_property("status", object, old.unwrap_or(&Value::Null), &mut causes);
+    } else {
+        schema.validate(object, old, "", &mut causes);
+    }
+    if let Some(scale) = &resource.scale {
+        scale.check(object, is_status, &mut causes);
     }
     causes
 }

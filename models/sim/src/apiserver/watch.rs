@@ -12,11 +12,11 @@ use super::metadata;
 use super::mistake::{Change, Slip};
 use super::negotiate::{Shown, View};
 use super::read::bad_version;
-use super::resource::Resource;
+use super::resource::{Resource, Shape};
 use super::route::Target;
 use super::status::{Failure, Outcome};
 use super::store::{Event, Stored};
-use super::{Call, Server, options};
+use super::{Call, Server, options, types};
 
 /// How often a quiet watch hears of the newest version, if it wants to.
 const BOOKMARKS: Duration = Duration::from_secs(60);
@@ -73,6 +73,10 @@ impl Server {
         let target = &call.target;
         let mut query = Query::parse(call.request, &target.resource, true)?;
         if let Some(name) = &target.name {
+            if !query.fields.is_empty() && query.fields.exact_name() != Some(name) {
+                let why = "fieldSelector metadata.name doesn't match requested name";
+                return Err(Failure::bad_request(why));
+            }
             query.fields = query.fields.and(Fields::name(name));
         }
         let version = match query.version.as_str() {
@@ -180,6 +184,11 @@ impl Server {
         if let Some(Change::Event(change)) = self.mistake.map(|it| it.change) {
             events = events.into_iter().filter_map(change).collect();
         }
+        if watch.view == View::MetadataList && !events.is_empty() {
+            // An event holds no list: a real server breaks off at the first.
+            events.clear();
+            watch.has_ended = true;
+        }
         let object = watch.included.as_deref();
         let shown = Shown { resource: &watch.resource, now: self.now, object };
         for event in &mut events {
@@ -237,10 +246,14 @@ impl Server {
 
 impl Watch {
     fn bookmark(&self, revision: u64) -> Value {
-        json!({
-            "apiVersion": self.resource.api_version(), "kind": self.resource.kind,
-            "metadata": {"resourceVersion": revision.to_string()},
-        })
+        let mut empty = match &self.resource.shape {
+            Shape::Struct(of) => types::zero(of),
+            Shape::Structural(_) => json!({}),
+        };
+        empty["apiVersion"] = self.resource.api_version().into();
+        empty["kind"] = self.resource.kind.as_str().into();
+        empty["metadata"] = json!({"resourceVersion": revision.to_string()});
+        empty
     }
 
     /// What a write is to this watch: an object that begins to match is new, and one that ends to

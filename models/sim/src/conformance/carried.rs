@@ -15,15 +15,20 @@ macro_rules! carried {
 
 carried!("crud", "finalizers", "lease", "list", "patch", "watch");
 
-/// The custom resource that the traces use, as JSON.
-pub const DEFINITION: &str = include_str!("../../conformance/apiserver/crd.json");
+/// The custom resources that the traces use, as JSON: the first is that of the recorded ones.
+pub const DEFINITIONS: [&str; 2] = [
+    include_str!("../../conformance/apiserver/crd.json"),
+    include_str!("../../conformance/apiserver/gadgets.json"),
+];
 
 /// A server as it was before the first request of a trace.
 pub fn world(seed: u64) -> Server {
     let mut server = Server::new(&Options { seed, ..Options::default() });
     let path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
-    let request = Request::new("POST", path).content("application/json", DEFINITION);
-    // A server that refuses it departs in every trace.
-    drop(server.handle(Duration::ZERO, &request));
+    for definition in DEFINITIONS {
+        let request = Request::new("POST", path).content("application/json", definition);
+        // A server that refuses it departs in every trace.
+        drop(server.handle(Duration::ZERO, &request));
+    }
     server
 }

@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::Departure;
+use super::normal;
 use super::symbols::{Symbols, generated, is_symbol};
 
 /// A comparison that is under way.
@@ -52,6 +53,7 @@ impl Comparison {
                     self.value(&format!("{path}/{index}"), "", recorded, ours);
                 }
             }
+            _ if key == "managedFields" => {} // compared where its object is
             (Value::String(recorded), Value::String(ours)) => {
                 self.string(path, key, recorded, ours);
             }
@@ -65,8 +67,12 @@ impl Comparison {
         if key == "metadata"
             && let Some(fields) = ours.as_object_mut()
         {
-            fields.remove("managedFields");
+            let managers = fields.remove("managedFields").unwrap_or_default();
             fields.remove("creationTimestamp");
+            if let Some(known) = recorded.get("managedFields") {
+                self.managers(path, known, &managers);
+                fields.insert("managedFields".to_owned(), known.clone());
+            }
             if let Some(time) = fields.insert("deletionTimestamp".to_owned(), "<present>".into()) {
                 let (uid, time) = (fields["uid"].as_str(), time.as_str());
                 self.symbols.mark_deleted(uid.unwrap_or(""), time.unwrap_or(""));
@@ -85,6 +91,16 @@ impl Comparison {
         }
         for (key, ours) in own.iter().filter(|(key, _)| !theirs.contains_key(*key)) {
             self.depart(&format!("{path}/{key}"), "<absent>", ours);
+        }
+    }
+
+    /// Who owns which fields: recorded as a text, because uids are part of its keys.
+    fn managers(&mut self, path: &str, recorded: &Value, ours: &Value) {
+        let text = self.symbols.text(recorded.as_str().unwrap_or(""));
+        let expected: Value = serde_json::from_str(&text).unwrap_or_default();
+        let found = normal::comparable(ours);
+        if found != expected {
+            self.depart(&format!("{path}/managedFields"), expected, found);
         }
     }
 

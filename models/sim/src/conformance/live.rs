@@ -28,7 +28,8 @@ pub struct Live {
     token: String,
     config: Arc<ClientConfig>,
     kept: Option<Stream>,
-    watches: BTreeMap<WatchId, Stream>,
+    /// The streams, each with the beginning of a line that has not come to its end.
+    watches: BTreeMap<WatchId, (Stream, Vec<u8>)>,
     next: u64,
 }
 
@@ -82,7 +83,7 @@ impl Live {
         if is_watch && head.status == 200 && head.is_chunked {
             let id = WatchId(self.next);
             self.next += 1;
-            self.watches.insert(id, stream);
+            self.watches.insert(id, (stream, Vec::new()));
             return Ok(Answer::Watch { id, head: head.response(Body::Empty) });
         }
         let body = head.body(&mut stream)?;
@@ -140,7 +141,13 @@ impl Live {
     fn catch_up(&mut self, request: &Request) {
         let reads_cache = request.method == "GET" && !request.query.is_empty();
         if reads_cache || request.method == "DELETE" {
-            let path = request.path.replace("/v1/watch/", "/v1/");
+            let mut path = request.path.replace("/v1/watch/", "/v1/");
+            let is_named = path.split_once("/namespaces/").is_some_and(|(_, it)| {
+                it.matches('/').count() == 2 // the list of all is what counts
+            });
+            if let (true, Some((list, _))) = (is_named, path.rsplit_once('/')) {
+                path.truncate(list.len());
+            }
             drop(self.exchange(&Request::new("GET", &path)));
         }
     }
@@ -150,7 +157,7 @@ impl Target for Live {
     fn pass(&mut self, time: Duration) {
         // Between two steps nothing needs to pass; who waits for an end waits in `events`.
         if time >= Duration::from_secs(1) {
-            for stream in self.watches.values_mut() {
+            for (stream, _) in self.watches.values_mut() {
                 drop(stream.get_mut().sock.set_read_timeout(Some(time)));
             }
         }
@@ -163,20 +170,25 @@ impl Target for Live {
 
     fn events(&mut self, id: WatchId) -> Events {
         let mut events = Events::default();
-        let Some(mut stream) = self.watches.remove(&id) else {
+        let Some((mut stream, mut line)) = self.watches.remove(&id) else {
             return Events { has_ended: true, ..events };
         };
         if stream.get_ref().sock.read_timeout().is_ok_and(|it| it == Some(PATIENCE)) {
             drop(stream.get_mut().sock.set_read_timeout(Some(QUIET)));
         }
         loop {
-            // A line of an event is written at once, so it comes as a whole or not at all.
             match chunk(&mut stream) {
                 Ok(bytes) if bytes.is_empty() => {
                     events.has_ended = true;
                     return events;
                 }
-                Ok(bytes) => events.events.extend(bytes.split(|it| *it == b'\n').filter_map(event)),
+                Ok(bytes) => {
+                    line.extend(bytes);
+                    // A long line comes in more than one piece.
+                    let whole = line.iter().rposition(|it| *it == b'\n').map_or(0, |at| at + 1);
+                    let lines: Vec<u8> = line.drain(..whole).collect();
+                    events.events.extend(lines.split(|it| *it == b'\n').filter_map(event));
+                }
                 Err(error) => {
                     let quiet = [io::ErrorKind::WouldBlock, io::ErrorKind::TimedOut];
                     events.has_ended = !quiet.contains(&error.kind());
@@ -186,7 +198,7 @@ impl Target for Live {
         }
         if !events.has_ended {
             drop(stream.get_mut().sock.set_read_timeout(Some(QUIET)));
-            self.watches.insert(id, stream);
+            self.watches.insert(id, (stream, line));
         }
         events
     }

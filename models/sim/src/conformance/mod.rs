@@ -24,10 +24,10 @@ mod symbols;
 mod target;
 mod trace;
 
-pub use carried::{DEFINITION, TRACES, world};
+pub use carried::{DEFINITIONS, TRACES, world};
 #[cfg(feature = "tls")]
 pub use live::Live;
-pub use programs::program;
+pub use programs::{program, program_line};
 pub use record::Recorder;
 pub use replay::{Report, replay, replay_on};
 pub use rules::{RULES, rules_of};

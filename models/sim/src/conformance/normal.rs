@@ -18,9 +18,19 @@ struct Chosen {
     order: Vec<String>,
 }
 
-/// Replaces versions, uids, generated names and tokens, and drops what is never compared. Gives back
-/// how many there are of each, for the head of the trace.
-pub(super) fn normalise(steps: &mut [Value]) -> Value {
+/// What becomes of the managed fields of an object.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Managers {
+    Dropped,
+    Kept,
+    /// They are written as a text that can be compared.
+    Compared,
+}
+
+/// Replaces versions, uids, generated names and tokens, and drops what is never compared; managed
+/// fields are that unless `with_managers`. Gives back how many there are of each, for the head of the
+/// trace.
+pub(super) fn normalise(steps: &mut [Value], with_managers: bool) -> Value {
     let mut chosen = Chosen::default();
     for step in &*steps {
         chosen.learn_answer(&step["response"]["body"]);
@@ -30,10 +40,12 @@ pub(super) fn normalise(steps: &mut [Value]) -> Value {
     chosen.names.sort_by_key(|(name, _)| std::cmp::Reverse(name.len()));
     for step in &mut *steps {
         let is_apply = step["request"]["headers"]["Content-Type"] == "application/apply-patch+yaml";
-        chosen.request(&mut step["request"], is_apply);
+        let sent = if is_apply || with_managers { Managers::Kept } else { Managers::Dropped };
+        chosen.request(&mut step["request"], sent);
+        let given = if with_managers { Managers::Compared } else { Managers::Dropped };
         for part in ["response", "events"] {
             if let Some(part) = step.get_mut(part) {
-                chosen.value(part, "", false);
+                chosen.value(part, "", given);
             }
         }
         if let Some(fields) = step.as_object_mut() {
@@ -73,8 +85,10 @@ impl Chosen {
 
     /// A name that was made up by this step.
     fn learn_name(&mut self, step: &Value) {
-        let (asked, given) =
-            (&step["request"]["body"]["metadata"], &step["response"]["body"]["metadata"]);
+        let (asked, answer) = (&step["request"]["body"]["metadata"], &step["response"]["body"]);
+        // A failure names it as well.
+        let is_failure = answer["metadata"]["name"].is_null();
+        let given = if is_failure { &answer["details"] } else { &answer["metadata"] };
         let (Some(begin), Some(name)) = (asked["generateName"].as_str(), given["name"].as_str())
         else {
             return;
@@ -119,7 +133,7 @@ impl Chosen {
         text
     }
 
-    fn request(&mut self, request: &mut Value, keeps_managers: bool) {
+    fn request(&mut self, request: &mut Value, managers: Managers) {
         for part in ["path", "raw_body"] {
             if let Some(text) = request[part].as_str() {
                 request[part] = self.text(text).into();
@@ -133,14 +147,14 @@ impl Chosen {
             };
         }
         if let Some(body) = request.get_mut("body") {
-            self.value(body, "", keeps_managers);
+            self.value(body, "", managers);
         }
         if let Some(fields) = request.as_object_mut() {
             fields.retain(|key, value| key == "body" || !value.is_null());
         }
     }
 
-    fn value(&mut self, value: &mut Value, key: &str, keeps_managers: bool) {
+    fn value(&mut self, value: &mut Value, key: &str, managers: Managers) {
         match value {
             Value::String(text) => {
                 *value = match key {
@@ -151,13 +165,17 @@ impl Chosen {
                 };
             }
             Value::Array(items) => {
-                items.iter_mut().for_each(|item| self.value(item, key, keeps_managers));
+                items.iter_mut().for_each(|item| self.value(item, key, managers));
             }
             Value::Object(fields) => {
                 if key == "metadata" {
                     fields.remove("creationTimestamp");
-                    if !keeps_managers {
-                        fields.remove("managedFields");
+                    match (managers, fields.get_mut("managedFields")) {
+                        (Managers::Compared, Some(all)) => {
+                            *all = comparable(all).to_string().into();
+                        }
+                        (Managers::Dropped, Some(_)) => drop(fields.remove("managedFields")),
+                        _ => {}
                     }
                 }
                 // A JSON patch says of its value in another field what it is.
@@ -165,7 +183,7 @@ impl Chosen {
                 let named = names.as_deref().and_then(|path| path.rsplit('/').next());
                 for (key, value) in fields.iter_mut() {
                     let key = if key == "value" { named.unwrap_or(key) } else { key };
-                    self.value(value, key, keeps_managers);
+                    self.value(value, key, managers);
                 }
             }
             _ => {}
@@ -180,4 +198,19 @@ impl Chosen {
         });
         tokens.collect::<serde_json::Map<_, _>>().into()
     }
+}
+
+/// Managed fields as two servers must agree on them: without times, and in an order of ours.
+pub(super) fn comparable(managers: &Value) -> Value {
+    let mut all = managers.as_array().cloned().unwrap_or_default();
+    for one in &mut all {
+        if let Some(fields) = one.as_object_mut() {
+            fields.remove("time");
+        }
+    }
+    let part = |one: &Value, part: &str| one[part].as_str().unwrap_or("").to_owned();
+    all.sort_by_cached_key(|it| {
+        ["manager", "operation", "subresource", "apiVersion"].map(|key| part(it, key))
+    });
+    all.into()
 }

@@ -16,6 +16,8 @@ pub struct Recorder {
     /// How many bytes may still be written down.
     room: usize,
     is_full: bool,
+    /// Who owns which fields is written down as well, and that a watch said nothing.
+    is_thorough: bool,
     open: BTreeMap<WatchId, Duration>,
 }
 
@@ -23,7 +25,22 @@ impl Recorder {
     /// A recorder that holds up to `bytes` bytes of bodies; none if that is zero.
     pub fn within(bytes: usize) -> Option<Self> {
         let open = BTreeMap::new();
-        (bytes > 0).then_some(Self { steps: Vec::new(), room: bytes, is_full: false, open })
+        let steps = Vec::new();
+        let recorder = Self { steps, room: bytes, is_full: false, is_thorough: false, open };
+        (bytes > 0).then_some(recorder)
+    }
+
+    /// The same, for a comparison with a server that nobody else uses: who owns which fields is
+    /// written down too, and that a watch said nothing.
+    pub(super) fn thorough(mut self) -> Self {
+        self.is_thorough = true;
+        self
+    }
+
+    /// Where the list of the last answer goes on, if it does.
+    pub(super) fn last_token(&self) -> Option<String> {
+        let token = &self.steps.last()?["response"]["body"]["metadata"]["continue"];
+        token.as_str().filter(|it| !it.is_empty()).map(str::to_owned)
     }
 
     /// Tells whether something was left out.
@@ -59,7 +76,7 @@ impl Recorder {
         let Some(opened) = self.open.get(&id).copied() else { return };
         let told = news.events.iter().filter(|event| is_told(event));
         let events: Vec<Value> = told.map(WatchEvent::to_json).collect();
-        if events.is_empty() && !news.has_ended {
+        if events.is_empty() && !news.has_ended && !self.is_thorough {
             return;
         }
         let mut step = json!({"op": "watch_read", "watch": name(id), "events": events});
@@ -82,7 +99,7 @@ impl Recorder {
     /// Everything as one line, with symbols for what the server chose.
     pub fn trace(&self, name: &str) -> String {
         let mut steps = self.steps.clone();
-        let mut trace = normal::normalise(&mut steps);
+        let mut trace = normal::normalise(&mut steps, self.is_thorough);
         let has_watches = steps.iter().any(|step| step["op"] == "watch_open");
         trace["name"] = name.into();
         trace["file"] = if has_watches { "watch" } else { "crud" }.into();

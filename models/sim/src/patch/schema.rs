@@ -13,16 +13,17 @@ use super::types::{Field, Id, Kind, ListKind, Scalar, Strategy};
 pub(crate) fn kinds(schema: &Value) -> (Vec<Kind>, Id) {
     let mut kinds = Vec::new();
     let root = if schema.is_object() && limits::shallow(schema) {
-        object(schema, &mut kinds)
+        object(schema, false, &mut kinds)
     } else {
-        object(&Value::Object(Map::new()), &mut kinds)
+        object(&Value::Object(Map::new()), false, &mut kinds)
     };
     (kinds, root)
 }
 
-/// A whole object: what the schema has, and the fields that every object has.
-fn object(schema: &Value, kinds: &mut Vec<Kind>) -> Id {
-    let (mut fields, rest) = members(schema, kinds);
+/// A whole object: what the schema has, and the fields that every object has. Where something above
+/// it keeps unknown fields, it does as well: `keeps`.
+fn object(schema: &Value, keeps: bool, kinds: &mut Vec<Kind>) -> Id {
+    let (mut fields, rest) = members(schema, keeps, kinds);
     let string = scalar(Scalar::String);
     fields.insert("apiVersion".to_owned(), plain(string));
     fields.insert("kind".to_owned(), plain(string));
@@ -30,19 +31,20 @@ fn object(schema: &Value, kinds: &mut Vec<Kind>) -> Id {
     push(Kind::Map { fields, rest, atomic: false }, kinds)
 }
 
-fn kind(schema: &Value, kinds: &mut Vec<Kind>) -> Id {
+fn kind(schema: &Value, keeps: bool, kinds: &mut Vec<Kind>) -> Id {
+    let keeps = keeps || flag(schema, "x-kubernetes-preserve-unknown-fields");
     if flag(schema, "x-kubernetes-int-or-string") {
         return scalar(Scalar::Any);
     }
     if flag(schema, "x-kubernetes-embedded-resource") {
-        return object(schema, kinds);
+        return object(schema, keeps, kinds);
     }
     match text(schema, "type") {
         Some("string") => scalar(Scalar::String),
         Some("integer" | "number") => scalar(Scalar::Number),
         Some("boolean") => scalar(Scalar::Boolean),
         Some("array") => {
-            let items = schema.get("items").map_or(ANY, |items| kind(items, kinds));
+            let items = schema.get("items").map_or(ANY, |items| kind(items, keeps, kinds));
             let how = match text(schema, "x-kubernetes-list-type") {
                 Some("set") => ListKind::Set,
                 Some("map") => ListKind::Map(keys(schema)),
@@ -51,7 +53,7 @@ fn kind(schema: &Value, kinds: &mut Vec<Kind>) -> Id {
             push(Kind::List { items, how }, kinds)
         }
         Some("object") => {
-            let (fields, rest) = members(schema, kinds);
+            let (fields, rest) = members(schema, keeps, kinds);
             let atomic = text(schema, "x-kubernetes-map-type") == Some("atomic");
             push(Kind::Map { fields, rest, atomic }, kinds)
         }
@@ -60,19 +62,24 @@ fn kind(schema: &Value, kinds: &mut Vec<Kind>) -> Id {
 }
 
 /// The named fields of an object, and the kind of its other members, if it may have others.
-fn members(schema: &Value, kinds: &mut Vec<Kind>) -> (BTreeMap<String, Field>, Option<Id>) {
+fn members(
+    schema: &Value,
+    keeps: bool,
+    kinds: &mut Vec<Kind>,
+) -> (BTreeMap<String, Field>, Option<Id>) {
+    let keeps = keeps || flag(schema, "x-kubernetes-preserve-unknown-fields");
     let mut fields = BTreeMap::new();
     if let Some(Value::Object(properties)) = schema.get("properties") {
         for (name, property) in properties {
             let default = property.get("default").filter(|value| !value.is_null()).cloned();
-            let field = Field { kind: kind(property, kinds), default, ..plain(ANY) };
+            let field = Field { kind: kind(property, keeps, kinds), default, ..plain(ANY) };
             fields.insert(name.clone(), field);
         }
     }
     let rest = match schema.get("additionalProperties") {
-        Some(values @ Value::Object(_)) => Some(kind(values, kinds)),
+        Some(values @ Value::Object(_)) => Some(kind(values, keeps, kinds)),
         Some(Value::Bool(true)) => Some(ANY),
-        _ => flag(schema, "x-kubernetes-preserve-unknown-fields").then_some(ANY),
+        _ => keeps.then_some(ANY),
     };
     (fields, rest)
 }

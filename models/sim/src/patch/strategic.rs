@@ -155,6 +155,10 @@ fn set_orders(
         let name = after(&directive, ORDER)?.unwrap_or_default().to_owned();
         let (old, new) = (list(original.get(&name))?, list(patch.get(&name))?);
         let field = types.field(id, &name);
+        if field.is_none() && (old.is_some() || new.is_some()) {
+            let why = format!("unable to find api field for the json field {name:?}");
+            return Err(PatchError::internal(why));
+        }
         let key = field.and_then(|field| field.strategy.merge.clone()).flatten();
         order::check(new.as_deref().unwrap_or_default(), &wanted, key.as_deref())?;
         let before = old.clone().unwrap_or_default();

@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use super::check::check;
 use super::difference::Difference;
 use super::limits;
 use super::managers::{self, Identity, Managers};
@@ -45,10 +46,28 @@ pub fn track(old: Option<&Value>, new: &mut Value, update: &Update<'_>, kind: &T
     if (all.0.is_empty() && !is_create) || too_deep(new) || old.is_some_and(too_deep) {
         return;
     }
+    // What will be dropped need not have the form of its kind; its object has no managers then.
+    if !has_form(new, update.subresource, kind) {
+        return;
+    }
     let empty = Value::Object(serde_json::Map::new());
     changed(&mut all, old.unwrap_or(&empty), new, update, kind);
     all.cap();
     all.write(new);
+}
+
+/// Whether the part that is not written, the status or all but that, has the form that its kind
+/// wants. What is there twice is no question of form.
+fn has_form(new: &Value, subresource: &str, kind: &Types) -> bool {
+    let of_status = subresource == "status";
+    let is_written = |key: &str| (key == "status") == of_status;
+    let known = ["apiVersion", "kind", "metadata"];
+    let fields = new.as_object().into_iter().flatten();
+    let fields = fields.filter(|(key, _)| !is_written(key) && !known.contains(&key.as_str()));
+    let left = fields.map(|(key, value)| (key.clone(), value.clone()));
+    let left: serde_json::Map<_, _> = left.collect();
+    let wrong = if left.is_empty() { Vec::new() } else { check(kind, &left.into()) };
+    wrong.iter().all(|wrong| wrong.contains("duplicate"))
 }
 
 /// Records in the managers a change that one of them made.
