@@ -5,7 +5,7 @@ use seatrial_core::machine::{Boxed, Cx, Step};
 use super::Spec;
 use super::machine::{Call, Ships};
 use super::words::{TIMEOUTS, URIS, VERBS, WORDS};
-use crate::by_hand::HandClock;
+use crate::single_step::HandClock;
 
 /// Makes calls of the builder that ships.
 ///

@@ -8,7 +8,7 @@ use seatrial_core::runtime::Runtime;
 use super::machine::{BASES, Call, Said, Ships};
 use super::words::{TIMEOUTS, URIS, VERBS};
 use super::{Address, History};
-use crate::items::{caller, in_turns};
+use crate::queues::fixtures::{caller, in_turns};
 use crate::trial::{DynScenario, Scenario, World};
 
 pub(super) fn all() -> Vec<Box<dyn DynScenario<Address>>> {

@@ -5,7 +5,7 @@ use seatrial_core::machine::{Boxed, Cx, Step};
 use super::Spec;
 use super::machine::{Call, Ships};
 use super::server::{Change, Trouble};
-use crate::by_hand::HandClock;
+use crate::single_step::HandClock;
 
 const HOLDERS: [&str; 2] = ["a", "b"];
 

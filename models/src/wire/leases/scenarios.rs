@@ -8,7 +8,7 @@ use seatrial_core::runtime::Runtime;
 use super::machine::{Call, Said, Ships};
 use super::server::{Change, Trouble};
 use super::{History, Leases};
-use crate::items::{caller, in_turns};
+use crate::queues::fixtures::{caller, in_turns};
 use crate::trial::{DynScenario, Scenario, World};
 
 pub(super) fn all() -> Vec<Box<dyn DynScenario<Leases>>> {

@@ -5,7 +5,7 @@ use seatrial_core::request::TransportKind;
 
 use super::machine::{Call, IDLE, Ships};
 use super::{Spec, pieces};
-use crate::by_hand::HandClock;
+use crate::single_step::HandClock;
 
 /// How a body ends.
 const ENDS: [Option<TransportKind>; 6] = [

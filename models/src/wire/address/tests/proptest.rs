@@ -8,7 +8,7 @@ use ::proptest::test_runner::FileFailurePersistence;
 
 use crate::address::words::{TIMEOUTS, URIS, VERBS, WORDS};
 use crate::address::{Address, Call, check, decode};
-use crate::by_hand::doubt::notices;
+use crate::single_step::doubt::notices;
 use crate::trial::Component as _;
 
 const SEEDS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../proptest-regressions/address.txt");

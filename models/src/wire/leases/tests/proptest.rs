@@ -5,7 +5,7 @@ use ::proptest::collection::vec;
 use ::proptest::prelude::*;
 use ::proptest::test_runner::FileFailurePersistence;
 
-use crate::by_hand::doubt::notices;
+use crate::single_step::doubt::notices;
 use crate::leases::{Leases, check, decode};
 use crate::trial::Component as _;
 
