@@ -16,6 +16,8 @@ pub mod author;
 #[cfg(all(doctest, feature = "loom", feature = "shuttle"))]
 mod book;
 pub mod by_hand;
+#[cfg(feature = "kube")]
+pub mod campaign;
 pub mod canary;
 pub mod catalogue;
 pub mod check;
