@@ -16,8 +16,6 @@ pub mod author;
 #[cfg(all(doctest, feature = "loom", feature = "shuttle"))]
 mod book;
 pub mod by_hand;
-#[cfg(feature = "kube")]
-pub mod campaign;
 pub mod canary;
 pub mod catalogue;
 pub mod check;
@@ -26,7 +24,7 @@ pub mod command;
 pub mod component_tests;
 pub mod conformance;
 pub mod engine;
-mod interrupt;
+pub mod interrupt;
 pub mod outcome;
 pub mod picture;
 pub mod random;

@@ -3,16 +3,16 @@
 use std::collections::BTreeSet;
 use std::time::Instant;
 
-use seatrial_sim::kube::{Campaign as UnderWay, Failure, Held, RULES};
+use seatrial::engine::{End, Exploration, Route, quietly};
+use seatrial::interrupt;
+use seatrial::trial::{
+    Component, Expect, Finding, InvariantInfo, MachineOf, Plan, Replayed, Simulation, StopAt,
+    Trial, Violated, Violation,
+};
 
 use super::Campaign;
 use super::told::{history, lines, reason, route, route_back};
-use crate::author::{Component, MachineOf, Simulation};
-use crate::engine::{End, Exploration, Route, quietly};
-use crate::interrupt;
-use crate::outcome::{
-    Expect, Finding, InvariantInfo, Plan, Replayed, StopAt, Trial, Violated, Violation,
-};
+use crate::kube::{Campaign as UnderWay, Failure, Held, RULES};
 
 /// Every `campaign.parts`-th plan of a campaign, from the one at `index`.
 #[derive(Clone, Copy, Debug)]

@@ -1,8 +1,8 @@
 //! Plans and runs of a controller in the words of the harness.
 
-use seatrial_sim::kube::{Column, Event, Plan, is_exact};
+use seatrial::trial::Line;
 
-use crate::outcome::Line;
+use crate::kube::{Column, Event, Plan, is_exact};
 
 /// The plan without faults, as the way back to it.
 const NO_FAULT: &str = "none";
@@ -55,7 +55,7 @@ pub(super) fn lines(events: &[Event]) -> Vec<Line> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::{Engine, Route};
+    use seatrial::engine::{Engine, Route};
 
     #[test]
     fn a_plan_is_a_word_that_a_witness_can_carry() {

@@ -5,12 +5,12 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::Client;
 use kube::api::{Api, ObjectMeta, PostParams};
-use seatrial::campaign::{Campaign, Controller, controller};
 use seatrial::catalogue::Catalogue;
 use seatrial::engine::Engine;
 use seatrial::report::{self, Colour, Detail, Report, Row, Summary, Verdict};
 use seatrial::runner::{Request, Silent, run};
 use seatrial::trial::{REACHES_ITS_CASE, Subject, Witness, digest};
+use seatrial_sim::campaign::{Campaign, Controller, controller};
 use seatrial_sim::kube::Simulation;
 
 const END: &str = "comes_to_the_same_end";

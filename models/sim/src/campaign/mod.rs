@@ -1,12 +1,12 @@
 //! Controllers on kube-rs under plans of faults, as cases of a component: so they have the budgets,
 //! shards, reports and witnesses of everything else.
 //!
-//! A simulation of `seatrial-sim` says how the controller is run and what its user does. Here it is
+//! A [`Simulation`](crate::kube::Simulation) says how the controller is run and what its user does. Here it is
 //! divided into parts, each of which tries every so many-th of its plans. The parts are cases, so
 //! `--partition` deals them out to a fleet and `merge` puts them together again.
 //!
 //! ```no_run
-//! use seatrial::campaign::{Campaign, Controller, controller};
+//! use seatrial_sim::campaign::{Campaign, Controller, controller};
 //! use seatrial::catalogue::Catalogue;
 //! use seatrial_sim::kube::Simulation;
 //!
@@ -35,13 +35,13 @@ use std::marker::PhantomData;
 use std::panic::Location;
 use std::sync::{Mutex, PoisonError};
 
-use seatrial_sim::kube::Simulation as Controlled;
+use seatrial::trial::{
+    Component, DynScenario, Invariant, MachineOf, NoMachine, Simulation as DynSimulation, Subject,
+    subject,
+};
 
 use self::part::Part;
-use crate::author::{
-    Component, DynScenario, Invariant, MachineOf, NoMachine, Simulation as DynSimulation,
-};
-use crate::trial::{Subject, subject};
+use crate::kube::Simulation as Controlled;
 
 /// Into how many parts a campaign is divided unless it says otherwise: enough for a fleet.
 const PARTS: u32 = 16;
