@@ -223,8 +223,8 @@ impl Simulation {
         compare::exact_history(&self.setup.run(&Plan::default()))
     }
 
-    /// Tries so many plans at most. The report says how many of how many it were; without this all
-    /// are tried.
+    /// Bounds how many plans a check tries. The report says how many of how many it were; without this
+    /// all are tried.
     #[must_use]
     pub fn at_most(mut self, plans: u64) -> Self {
         self.wish.at_most = Some(plans);

@@ -125,7 +125,7 @@ pub(crate) fn label<'a, K: Resource>(object: &'a K, name: &str) -> &'a str {
 }
 
 /// The default plan convicts it, by a plan of one fault, and so does that plan alone: here and in fresh
-/// processes, each of which runs the test of that name again. `SEATRIAL_REPLAYS` are so many of each.
+/// processes, each of which runs the test of that name again. `SEATRIAL_REPLAYS` is the number of each.
 pub(crate) fn convict(
     test: &str,
     simulation: impl Fn() -> Simulation,
