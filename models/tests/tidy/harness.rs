@@ -11,24 +11,18 @@ pub(crate) const FOLDER: &str = "models/harness/";
 /// must hold up, and the machine with its shell.
 const SEAM: &[&str] = &["cancel", "machine", "monitor", "operations", "runtime"];
 
-/// Complains about a manifest that asks for another crate of this workspace than the core. The simulated
-/// server is none of our components: who tries controllers on it may ask for it by a feature.
+/// Complains about a manifest that asks for another crate of this workspace than the core.
 pub(crate) fn dependencies(manifest: &str, workspace: &BTreeSet<String>) -> Vec<String> {
     let Ok(manifest) = manifest.parse::<toml::Table>() else {
         return vec!["the harness has no manifest".to_owned()];
     };
     let tables = ["dependencies", "dev-dependencies", "build-dependencies"];
     let asked = tables.iter().filter_map(|table| manifest.get(*table)?.as_table());
-    let is_optional = |value: &toml::Value| {
-        value.get("optional").and_then(toml::Value::as_bool).unwrap_or_default()
-    };
-    let is_fine = |name: &str, value: &toml::Value| match name {
-        "seatrial-core" => true,
-        "seatrial-sim" => is_optional(value),
-        _ => !workspace.contains(name),
-    };
-    let wrong = asked.flatten().filter(|(name, value)| !is_fine(name, value));
-    wrong.map(|(name, _)| format!("the harness depends on {name}")).collect()
+    let names = asked.flat_map(|table| table.keys());
+    names
+        .filter(|name| workspace.contains(*name) && *name != "seatrial-core")
+        .map(|name| format!("the harness depends on {name}"))
+        .collect()
 }
 
 /// Complains about parts of the core that a source of the harness uses. Its own tests may: some
@@ -89,18 +83,13 @@ fn a_use_of_a_module_above_is_noticed() {
 
 #[test]
 fn a_dependency_on_our_pages_is_noticed() {
-    let workspace = ["seatrial", "seatrial-core", "seatrial-models", "seatrial-sim"];
-    let workspace = workspace.map(str::to_owned).into();
+    let workspace = ["seatrial", "seatrial-core", "seatrial-models"].map(str::to_owned).into();
     let complaints = |text: &str| dependencies(text, &workspace);
     assert_eq!(complaints("[dependencies]\nseatrial-core = \"1\"\nclap = \"4\"\n"), [""; 0]);
     for table in ["dependencies", "dev-dependencies", "build-dependencies"] {
         let text = format!("[{table}]\nseatrial-models = \"1\"\n");
         assert_eq!(complaints(&text), ["the harness depends on seatrial-models"]);
     }
-    let sim =
-        |more: &str| complaints(&format!("[dependencies.seatrial-sim]\nversion = \"1\"\n{more}"));
-    assert_eq!(sim("optional = true"), [""; 0]);
-    assert_eq!(sim(""), ["the harness depends on seatrial-sim"]);
     assert_eq!(complaints("[").len(), 1);
 }
 
