@@ -9,6 +9,7 @@ ci/witnesses.sh check
 ci/core-mutants.sh
 ci/coverage.sh
 ci/determinism.sh nightly
+ci/exact.sh
 ci/figures.sh
 ci/fuzz.sh nightly
 ci/report.sh
@@ -20,6 +21,10 @@ cargo test --release -p seatrial --features loom,shuttle --lib -- engine:: toy::
 SEATRIAL_SOAK_SECONDS=$(ci/budget.sh nightly soak_seconds) \
   cargo test --release -p seatrial-core --test soak -- --nocapture
 cargo bench --workspace --features seatrial-core/harness
+# The museum of controllers on kube-rs, each bug replayed in a hundred fresh processes; and cold keys
+# behind hot ones, in a hundred runs.
+SEATRIAL_REPLAYS=100 cargo test --release -p seatrial-sim --features kube --test museum -- --nocapture
+RUNS=100 SECONDS=30 cargo test --release -p seatrial-kube --test starvation -- --nocapture
 # Published elections beside ours, each with the kube that it was written for.
 cargo test --quiet --locked --manifest-path ci/elections/Cargo.toml
 cargo run --quiet --locked --manifest-path ci/elections/Cargo.toml

@@ -23,7 +23,7 @@ done
 # The core is tested once, with all of its features: more of it than any other package turns on. So
 # are the faces of the simulated server.
 timeout "$limit" cargo test --no-fail-fast --workspace --exclude seatrial-core \
-  --features loom,shuttle,seatrial-sim/kube,seatrial-sim/tls 2>&1 | tee "$log"
+  --features loom,shuttle,seatrial-sim/campaign,seatrial-sim/tls 2>&1 | tee "$log"
 timeout "$limit" cargo test --no-fail-fast --package seatrial-core --all-features 2>&1 | tee -a "$log"
 # One of them is everything at once, over sockets and TLS: two processes, of which one is killed.
 chain=when_the_process_that_leads_is_killed_the_other_does_its_work

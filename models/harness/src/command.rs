@@ -2,7 +2,7 @@
 
 use clap::ArgMatches;
 
-use crate::report::Colour;
+use crate::report::{Colour, Summary};
 
 /// A command that a catalogue adds to those that every command line has.
 #[derive(Clone, Copy, Debug)]
@@ -23,7 +23,7 @@ pub struct Failure {
 /// The exit code of wrong usage.
 pub(crate) const USAGE: u8 = 2;
 /// The exit code of a replay that went another way.
-pub(crate) const DIVERGED: u8 = 102;
+pub(crate) const DIVERGED: u8 = Summary::Inadmissible.exit_code();
 
 impl Failure {
     /// The command line asks for something that cannot be done: says what to do instead.

@@ -22,6 +22,6 @@ pub(crate) fn listen() {
 }
 
 /// Tells whether the process was asked to stop.
-pub(crate) fn asked() -> bool {
+pub fn asked() -> bool {
     ASKED.load(Ordering::Relaxed)
 }

@@ -23,7 +23,7 @@ pub mod command;
 pub mod component_tests;
 pub mod conformance;
 pub mod engine;
-mod interrupt;
+pub mod interrupt;
 pub mod outcome;
 pub mod picture;
 pub mod random;

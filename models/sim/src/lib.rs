@@ -9,6 +9,7 @@
 //! | `http` | with the feature `http`: the server on loopback, for clients in any language |
 //! | `tower` | with the feature `tower`: the server as a service in the same process, on tokio's clock |
 //! | `kube` | with the feature `kube`: controllers on kube-rs, as they are, under plans of faults |
+//! | `campaign` | with the feature `campaign`: the same as cases for `seatrial`, for a fleet |
 //!
 //! Nothing but `http` reads a clock or opens a socket, and nothing draws a number of its own: a
 //! program of requests gives the same bytes whenever and wherever it runs.
@@ -18,6 +19,8 @@
 mod faults {}
 
 pub mod apiserver;
+#[cfg(feature = "campaign")]
+pub mod campaign;
 pub mod conformance;
 pub mod controllers;
 #[cfg(feature = "http")]

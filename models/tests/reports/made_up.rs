@@ -151,6 +151,39 @@ fn the_worst_decides() {
 }
 
 #[test]
+fn what_is_inadmissible_is_no_pass_in_any_format() {
+    let odd = |invariant| Row {
+        because: Some("two runs differ".to_owned()),
+        ..row("odd", invariant, Expect::Holds, Verdict::Inadmissible)
+    };
+    let with = |others: &[Row]| {
+        concluded(|report| report.rows = [&[odd("holds"), odd("terminates")], others].concat())
+    };
+    let Report { rows, .. } = everything();
+    let [good, too_long, _, _, violated, known, ..] = &rows[..] else { panic!() };
+    for (others, outcome) in [
+        (vec![good.clone(), too_long.clone(), known.clone()], Summary::Inadmissible),
+        (vec![violated.clone()], Summary::Violated),
+    ] {
+        assert_eq!(with(&others).outcome, outcome);
+    }
+    let report = with(&[]);
+    assert_eq!(report.problems().len(), 1, "one for all invariants");
+    let formats = [
+        junit(&report),
+        html(&report),
+        markdown(&report),
+        sarif(&report).to_string(),
+        github(&report),
+        report_text(&report, Detail::Brief, Colour(false)),
+    ];
+    for format in formats {
+        assert!(format.contains("two runs differ"), "{format}");
+    }
+    assert!(html(&report).contains("<b>inadmissible</b>"));
+}
+
+#[test]
 fn tables_call_things_by_their_names() {
     let report = everything();
     let text = rows_text(&report.rows, "mine", Colour(false));

@@ -33,6 +33,8 @@ pub struct Trial {
     /// Where the program did something else than before although it was led the same way, if it
     /// did: nothing was proved then.
     pub diverged: Option<String>,
+    /// What was not run of what must all be run, if there is any: nothing holds then.
+    pub unfinished: Option<String>,
     /// How many distinct traces were seen, where the engine can tell.
     pub traces: Option<u64>,
     /// How much was not seen, where that can be told.

@@ -88,7 +88,15 @@ fn cell<'a>(groups: &[&'a [Row]]) -> Cell<'a> {
 
 /// Counts verdicts by their words, in a fixed order.
 pub(super) fn tally(words: &[&str]) -> Vec<(u64, &'static str)> {
-    let known = ["holds", "violated as expected", "VIOLATED", "BLIND", "UNDECIDED", "not run"];
+    let known = [
+        "holds",
+        "violated as expected",
+        "VIOLATED",
+        "INADMISSIBLE",
+        "BLIND",
+        "UNDECIDED",
+        "not run",
+    ];
     let counts = known.into_iter().map(|word| {
         let count = words.iter().filter(|known| **known == word).count() as u64;
         (count, if word == "holds" && count != 1 { "hold" } else { word })

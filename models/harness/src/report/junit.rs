@@ -2,7 +2,7 @@
 
 use quick_junit::{NonSuccessKind, Report as Xml, TestCase, TestCaseStatus, TestSuite};
 
-use super::{MutantRow, NOT_HELD, Report, Row};
+use super::{MutantRow, NOT_HELD, Report, Row, Verdict};
 use crate::outcome::Expect;
 
 /// Renders a report as JUnit XML.
@@ -74,6 +74,9 @@ fn case_of_row(row: &Row, program: &str) -> TestCase {
     let status = match row.expect {
         _ if row.invariant == NOT_HELD => skipped(row.because.as_deref().unwrap_or("left out")),
         _ if row.is_undecided() => undecided(&row.doubt()),
+        _ if row.verdict == Verdict::Inadmissible => {
+            undecided(row.because.as_deref().unwrap_or("inadmissible"))
+        }
         _ if row.as_expected() => TestCaseStatus::success(),
         Expect::Violated => failed("blind", "a violation was expected and none was found"),
         Expect::Holds => {

@@ -63,6 +63,8 @@ pub enum Summary {
     Holds,
     /// Something that must hold is violated.
     Violated,
+    /// Something did not do the same again when it was led the same way, so it proves nothing.
+    Inadmissible,
     /// Something that must be found was not found.
     Blind,
     /// Something is undecided.
@@ -73,10 +75,11 @@ pub enum Summary {
 
 impl Summary {
     /// Returns the exit code of the command line.
-    pub fn exit_code(self) -> u8 {
+    pub const fn exit_code(self) -> u8 {
         match self {
             Self::Holds => 0,
             Self::Violated => 100,
+            Self::Inadmissible => 102,
             Self::Blind => 3,
             Self::Inconclusive => 5,
             Self::Empty => 4,
@@ -94,6 +97,8 @@ pub enum Verdict {
     Violated,
     /// The engine did not get far enough to tell.
     Undecided,
+    /// What was run did not do the same again when it was led the same way: nothing follows from it.
+    Inadmissible,
 }
 
 /// How far a verdict reaches.

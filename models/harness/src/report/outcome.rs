@@ -45,6 +45,8 @@ impl Report {
         let undecided = self.rows.iter().any(Row::is_undecided);
         if unexpected(Expect::Holds, Verdict::Violated) || innocent_convicted || trace_failed {
             Summary::Violated
+        } else if self.rows.iter().any(|row| row.verdict == Verdict::Inadmissible) {
+            Summary::Inadmissible
         } else if unexpected(Expect::Violated, Verdict::Holds)
             || self.mutants.iter().any(|row| !row.as_expected())
         {

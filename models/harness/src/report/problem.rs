@@ -1,6 +1,6 @@
 //! What is not as expected: the same list for every format.
 
-use super::{Fate, MutantRow, Place, Report, Row};
+use super::{Fate, MutantRow, Place, Report, Row, Verdict};
 use crate::outcome::Expect;
 
 /// How bad a problem is.
@@ -57,6 +57,10 @@ impl Row {
             return None;
         }
         let because = self.because.clone();
+        if self.verdict == Verdict::Inadmissible {
+            let because = because.unwrap_or_else(|| "inadmissible".to_owned());
+            return Some(Problem { row: Some(self), ..inadmissible(self.case(), because) });
+        }
         let (rule, says, because) = match self.expect {
             Expect::Violated => (
                 "blind".to_owned(),
@@ -86,14 +90,27 @@ fn undecided<'a>(id: String, because: String) -> Problem<'a> {
     }
 }
 
+/// Makes a failure: something was not the same again.
+fn inadmissible<'a>(id: String, because: String) -> Problem<'a> {
+    Problem {
+        id,
+        rule: "inadmissible".to_owned(),
+        says: "what is led the same way does the same again".to_owned(),
+        because,
+        severity: Severity::Failure,
+        row: None,
+    }
+}
+
 /// Lists what is wrong with the verdicts of one scenario on one engine. An engine that did not get
-/// far enough decided none of them, which is one problem and not one per invariant.
+/// far enough, or whose executions are not repeatable, decided none of them, which is one problem and
+/// not one per invariant.
 fn of_case(rows: &[Row]) -> Vec<Problem<'_>> {
     let mut problems: Vec<Problem<'_>> = Vec::new();
     for problem in rows.iter().filter_map(Row::problem) {
-        let doubted = problem.severity == Severity::Doubt
-            && problems.iter().any(|known| known.because == problem.because);
-        if !doubted {
+        let is_of_all = problem.rule == "inadmissible" || problem.severity == Severity::Doubt;
+        let is_known = is_of_all && problems.iter().any(|known| known.because == problem.because);
+        if !is_known {
             problems.push(problem);
         }
     }

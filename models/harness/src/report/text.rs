@@ -116,6 +116,9 @@ pub(super) fn verdict_words(group: &[Row]) -> (&'static str, String) {
     {
         return ("VIOLATED", format!(": {}", row.invariant));
     }
+    if let Some(row) = found(|row| row.verdict == Verdict::Inadmissible) {
+        return ("INADMISSIBLE", format!(": {}", row.because.as_deref().unwrap_or_default()));
+    }
     if let Some(row) = found(|row| row.expect == Expect::Violated && row.verdict == Verdict::Holds)
     {
         return ("BLIND", format!(": {} was expected to break and held", row.invariant));
@@ -330,6 +333,7 @@ pub(super) fn conclusion(outcome: Summary) -> &'static str {
     match outcome {
         Summary::Holds => "all as expected",
         Summary::Violated => "violated",
+        Summary::Inadmissible => "inadmissible: the same did not happen again",
         Summary::Blind => "blind: something that must be found was not",
         Summary::Inconclusive => "inconclusive",
         Summary::Empty => "nothing ran",

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::engine::Engine;
+use crate::engine::{Engine, Kind};
 use crate::report::{Coverage, Place, Row, Verdict};
 use crate::trial::{
     Budget, Expect, Finding, InvariantInfo, NEVER_PANICS, Plan, REACHES_ITS_CASE, Subject,
@@ -168,10 +168,16 @@ fn acquitted(row: &mut Row, plan: &Plan, trial: &Trial) {
     if trial.exploration.executions == 0 {
         row.because = Some(format!("{} ran nothing: report this with the command", plan.engine));
     } else if let Some(why) = &trial.diverged {
+        row.verdict = Verdict::Inadmissible;
+        let advice = match plan.engine.runs() {
+            Kind::Simulation => "",
+            _ => "; take time, randomness and threads from the runtime alone",
+        };
         row.because = Some(format!(
-            "the scenario does not do the same again when it is led the same way: {why}; take time, \
-             randomness and threads from the runtime alone"
+            "the scenario does not do the same again when it is led the same way: {why}{advice}"
         ));
+    } else if let Some(why) = &trial.unfinished {
+        row.because = Some(why.clone());
     } else if trial.exploration.exhausted {
         row.verdict = Verdict::Holds;
         row.coverage = Some(Coverage::Exhausted);
@@ -252,6 +258,7 @@ mod tests {
             reached: true,
             refused: None,
             diverged: None,
+            unfinished: None,
             traces: None,
             left: None,
             took: std::time::Duration::ZERO,

@@ -98,6 +98,7 @@ impl<C: Component> Case<C> {
             reached,
             refused,
             diverged,
+            unfinished: None,
             took: began.elapsed(),
         }
     }

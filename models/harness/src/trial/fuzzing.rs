@@ -60,6 +60,7 @@ pub(super) fn run(property: &dyn Fn(&[u8]), plan: &Plan) -> Trial {
         reached: true,
         refused: None,
         diverged: None,
+        unfinished: None,
         traces: None,
         left: None,
         took: began.elapsed(),
@@ -76,6 +77,7 @@ fn finding(bytes: &[u8], text: String, execution: u64) -> Finding {
         route: Some(Route::Run(hex(bytes).into())),
         lines: Vec::new(),
         end: End::Panicked(text),
+        compared: None,
     }
 }
 

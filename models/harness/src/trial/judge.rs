@@ -63,6 +63,7 @@ impl<C: Component> Jury<C> {
                 route: execution.schedule.cloned().map(Route::from),
                 lines: lines::<C>(history, thread_name),
                 end: history.end.clone(),
+                compared: None,
             });
         }
         match self.stop_at {

@@ -135,6 +135,7 @@ mod tests {
             route: Some(schedule.clone().into()),
             lines: Vec::new(),
             end: End::Finished,
+            compared: None,
         }
     }
 

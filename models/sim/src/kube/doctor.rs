@@ -2,11 +2,9 @@
 
 use std::fmt;
 
-use super::check::differs;
+use super::compare::differs;
 use super::plan::Plan;
-use super::run::{Run, Setup};
-use super::trace::{Entry, What};
-use crate::apiserver::Written;
+use super::run::Setup;
 
 /// What was found out about two runs of a plan.
 #[derive(Clone, Debug)]
@@ -96,56 +94,8 @@ pub(crate) fn diagnose(setup: &mut Setup, plan: &Plan) -> Diagnosis {
 }
 
 fn look(setup: &Setup, plan: &Plan) -> Option<Difference> {
-    let (one, other) = (setup.run(plan), setup.run(plan));
-    differs(&one, &other)?;
-    let mut first = first(&events(&one), &events(&other));
-    if first.is_none() {
-        first = first_of_writes(&one, &other);
-    }
-    let first = first.unwrap_or_else(|| ["the state at the end".into(), "another one".into()]);
+    let first = differs(&setup.run(plan), &setup.run(plan))?;
     Some(Difference { first, asked: asked(setup, plan) })
-}
-
-/// What happened, as a person would say it.
-fn events(run: &Run) -> Vec<String> {
-    let event = |entry: &Entry| {
-        let text = match &entry.what {
-            What::Asked { request } => format!("the controller: {}", request.text()),
-            What::Told { text } => format!("a watch: {text}"),
-            What::Changed { text, .. }
-            | What::Step { text }
-            | What::Struck { text }
-            | What::Life { text } => text.clone(),
-        };
-        format!("at {:.3} s, {text}", entry.at.as_secs_f64())
-    };
-    run.trace.iter().map(event).collect()
-}
-
-/// The first line that is not that of the other, and that one.
-fn first(one: &[String], other: &[String]) -> Option<[String; 2]> {
-    let count = one.iter().zip(other).take_while(|(one, other)| one == other).count();
-    let line = |lines: &[String]| lines.get(count).map_or("(nothing)", |it| it).to_owned();
-    (one.len().max(other.len()) > count).then(|| [line(one), line(other)])
-}
-
-/// The first write whose bytes differ, and the bytes around them.
-fn first_of_writes(one: &Run, other: &Run) -> Option<[String; 2]> {
-    let text = |write: &Written| {
-        let object = write.new.as_ref().or(write.old.as_ref());
-        object.map(ToString::to_string).unwrap_or_default()
-    };
-    let both = one.changes.iter().zip(&other.changes);
-    let (write, texts) = both
-        .map(|(one, other)| (one, [text(one), text(other)]))
-        .find(|(_, [one, other])| one != other)?;
-    let [a, b] = &texts;
-    let same = a.chars().zip(b.chars()).take_while(|(a, b)| a == b).count();
-    let around = |text: &str| -> String {
-        let part: String = text.chars().skip(same.saturating_sub(60)).take(120).collect();
-        format!("the write of {} {}: ...{part}...", write.resource, write.key)
-    };
-    Some([around(a), around(b)])
 }
 
 /// Nobody knows who asks.

@@ -2,6 +2,18 @@
 
 use std::time::Duration;
 
+/// Whether runs are the same bit for bit: with the feature `exact`, where it works.
+#[cfg(feature = "exact")]
+pub fn is_exact() -> bool {
+    seatrial_sim_libc::is_supported()
+}
+
+/// Whether runs are the same bit for bit: not without the feature `exact`.
+#[cfg(not(feature = "exact"))]
+pub fn is_exact() -> bool {
+    false
+}
+
 /// What is put under control, and by which seed.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Wanted {

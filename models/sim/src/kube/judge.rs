@@ -18,6 +18,25 @@ pub struct Violation {
     pub text: Vec<String>,
 }
 
+const OWN: &str = "the rules of this test hold";
+const RESTS: &str = "the controller comes to rest";
+const ACCEPTED: &str = "the server accepts the user's steps";
+const QUIET: &str = "few requests are sent while nothing happens";
+const KEPT: &str = "nothing is deleted or made anew that the run without faults keeps";
+const SAME_END: &str = "the end is that of the run without faults (-), not another one (+)";
+const NO_ERROR: &str = "no error is repeated for ever";
+
+/// Every promise: a name, and as a violation says it.
+pub const RULES: [(&str, &str); 7] = [
+    ("keeps_the_rules_of_the_test", OWN),
+    ("comes_to_rest", RESTS),
+    ("is_given_steps_that_are_accepted", ACCEPTED),
+    ("is_quiet_at_rest", QUIET),
+    ("keeps_what_is_kept_without_faults", KEPT),
+    ("comes_to_the_same_end", SAME_END),
+    ("repeats_no_error_for_ever", NO_ERROR),
+];
+
 impl Violation {
     fn new(rule: &'static str, text: Vec<String>) -> Self {
         Self { rule, text }
@@ -38,7 +57,7 @@ impl fmt::Display for Violation {
 pub(crate) fn judge_reference(run: &Run, rules: &Rules) -> Vec<Violation> {
     let mut found = alone(run);
     if let Some(why) = &run.refused_step {
-        found.push(Violation::new("the server accepts the user's steps", vec![why.clone()]));
+        found.push(Violation::new(ACCEPTED, vec![why.clone()]));
     }
     found.extend(hot_loop(run, rules.requests_per_minute));
     found.extend(errors(run, &BTreeSet::new()));
@@ -50,13 +69,11 @@ pub(crate) fn judge(reference: &Run, run: &Run, rules: &Rules) -> Vec<Violation>
     let mut found = alone(run);
     let deleted = wrongly_deleted(reference, run);
     if !deleted.is_empty() {
-        let rule = "nothing is deleted or made anew that the run without faults keeps";
-        found.push(Violation::new(rule, deleted));
+        found.push(Violation::new(KEPT, deleted));
     }
     let lines = difference(&reference.end, &run.end);
     if !lines.is_empty() {
-        let rule = "the end is that of the run without faults (-), not another one (+)";
-        found.push(Violation::new(rule, lines));
+        found.push(Violation::new(SAME_END, lines));
     }
     found.extend(hot_loop(run, rules.requests_per_minute.max(3 * reference.per_minute)));
     let known = failing(reference).into_keys().collect();
@@ -68,11 +85,11 @@ pub(crate) fn judge(reference: &Run, run: &Run, rules: &Rules) -> Vec<Violation>
 fn alone(run: &Run) -> Vec<Violation> {
     let mut found = Vec::new();
     if let Some(why) = &run.broken_rule {
-        found.push(Violation::new("the rules of this test hold", vec![why.clone()]));
+        found.push(Violation::new(OWN, vec![why.clone()]));
     }
     if let Some(why) = &run.restless {
         let text = vec![format!("the controller {why}")];
-        found.push(Violation::new("the controller comes to rest", text));
+        found.push(Violation::new(RESTS, text));
     }
     found
 }
@@ -80,8 +97,7 @@ fn alone(run: &Run) -> Vec<Violation> {
 fn hot_loop(run: &Run, most: u32) -> Option<Violation> {
     let text =
         || vec![format!("{} requests a minute, and at most {most} are fine", run.per_minute)];
-    (run.per_minute > most)
-        .then(|| Violation::new("few requests are sent while nothing happens", text()))
+    (run.per_minute > most).then(|| Violation::new(QUIET, text()))
 }
 
 /// The requests that fail again and again after the last change, and how often. That something is
@@ -105,7 +121,7 @@ fn failing(run: &Run) -> BTreeMap<String, u32> {
 fn errors(run: &Run, known: &BTreeSet<String>) -> Option<Violation> {
     let failing = failing(run).into_iter().filter(|(text, _)| !known.contains(text));
     let text: Vec<_> = failing.map(|(text, count)| format!("{text}, {count} times")).collect();
-    (!text.is_empty()).then(|| Violation::new("no error is repeated for ever", text))
+    (!text.is_empty()).then(|| Violation::new(NO_ERROR, text))
 }
 
 /// An object, and a step.

@@ -9,7 +9,9 @@
 //! Everything happens on one thread and on tokio's paused clock. The guide is
 //! `docs/check-your-kube-controller.md`.
 
+mod campaign;
 mod check;
+mod compare;
 mod doctor;
 mod exact;
 mod judge;
@@ -31,12 +33,15 @@ struct Guide;
 use std::fmt;
 use std::future::Future;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use ::kube::Client;
-pub use check::{Failure, Report};
+pub use campaign::{Campaign, Held};
+pub use check::{Failure, Report, Verdict};
 pub use doctor::{Diagnosis, Difference, Without};
-pub use judge::Violation;
+pub use exact::is_exact;
+pub use judge::{RULES, Violation};
+pub use picture::{Column, Event, untimed};
 pub use plan::{BadPlan, Fault, Plan};
 #[cfg(feature = "exact")]
 pub use seatrial_sim_libc::Remedies;
@@ -44,7 +49,7 @@ use serde::Serialize;
 use serde_json::Value;
 pub use state::State;
 
-use self::check::{Wish, campaign};
+use self::campaign::Wish;
 use self::exact::Wanted;
 use self::rules::Rules;
 use self::run::Setup;
@@ -93,7 +98,7 @@ impl Simulation {
         let server = Server::new(&Options { begins_at: BEGINS_AT, ..Options::default() });
         let wanted = Wanted::default();
         let setup = Setup { server, script: Vec::new(), rules: Arc::default(), controller, wanted };
-        let wish = Wish { random: 30, seed: 1, twice: false, replay: None };
+        let wish = Wish { random: 30, seed: 1, once: false, at_most: None, replay: None };
         Self { setup, rules: Rules::default(), given: Vec::new(), wish }
     }
 
@@ -189,7 +194,7 @@ impl Simulation {
 
     /// How many plans are made by chance, and from which seed; 30 from 1 unless it is said.
     #[must_use]
-    pub fn random(mut self, plans: u32, seed: u64) -> Self {
+    pub fn random(mut self, plans: u64, seed: u64) -> Self {
         (self.wish.random, self.wish.seed) = (plans, seed);
         self
     }
@@ -215,14 +220,22 @@ impl Simulation {
     #[cfg(feature = "exact")]
     pub fn log(mut self) -> Vec<String> {
         self.prepare();
-        check::exact_history(&self.setup.run(&Plan::default()))
+        compare::exact_history(&self.setup.run(&Plan::default()))
     }
 
-    /// Runs every plan twice. One whose two histories differ fails as inadmissible. Without this it is
-    /// asked of the run without faults, and of a plan that fails.
+    /// Bounds how many plans a check tries. The report says how many of how many it were; without this
+    /// all are tried.
     #[must_use]
-    pub fn twice(mut self) -> Self {
-        self.wish.twice = true;
+    pub fn at_most(mut self, plans: u64) -> Self {
+        self.wish.at_most = Some(plans);
+        self
+    }
+
+    /// Runs every plan once, which takes half the time. Otherwise it is run twice, and is inadmissible if
+    /// its two histories differ. The run without faults and a plan that fails are always run twice.
+    #[must_use]
+    pub fn once(mut self) -> Self {
+        self.wish.once = true;
         self
     }
 
@@ -308,8 +321,24 @@ impl Simulation {
         if std::env::var_os(DOCTOR).is_some() {
             return check::diagnosed(self.diagnose());
         }
+        let began = Instant::now();
+        self.campaign()?.conduct(began)
+    }
+
+    /// Runs the controller without faults, for those who try the plans themselves: some of them, or on
+    /// many machines.
+    ///
+    /// # Errors
+    ///
+    /// Something is wrong without any fault.
+    ///
+    /// # Panics
+    ///
+    /// The server refuses an object that is to be there before.
+    pub fn campaign(mut self) -> Result<Campaign, Box<Failure>> {
         self.prepare();
-        campaign(&self.setup, &self.wish)
+        let Self { setup, wish, .. } = self;
+        Campaign::begin(setup, wish)
     }
 }
 

@@ -1,6 +1,7 @@
 //! A run as a person reads it: a column each for the server, the watches and the controller.
 
 use std::fmt::Write as _;
+use std::time::Duration;
 
 use super::trace::{Entry, What};
 
@@ -8,6 +9,69 @@ use super::trace::{Entry, What};
 const WIDTH: usize = 44;
 /// The number of lines shown before and after one that matters.
 const AROUND: usize = 12;
+/// How wide the column of the times is, with two blanks.
+const TIMES: usize = 12;
+
+/// Who does something in a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Column {
+    /// The server carries something out, or the user asks for it.
+    Server,
+    /// A watch tells of something.
+    Watch,
+    /// The controller's process asks for something, begins or ends.
+    Controller,
+    /// A fault strikes.
+    Fault,
+}
+
+/// Something that happened in a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Event {
+    /// Since the run began.
+    pub at: Duration,
+    /// Where.
+    pub column: Column,
+    /// What.
+    pub text: String,
+}
+
+/// Tells a whole run.
+pub(crate) fn events(trace: &[Entry]) -> Vec<Event> {
+    let event = |entry: &Entry| {
+        let (column, text) = cell(&entry.what);
+        Event { at: entry.at, column, text }
+    };
+    trace.iter().map(event).collect()
+}
+
+fn cell(what: &What) -> (Column, String) {
+    match what {
+        What::Changed { by_user, number, text } => {
+            let who = if *by_user { "user: " } else { "" };
+            (Column::Server, format!("{number}: {who}{text}"))
+        }
+        What::Step { text } => (Column::Server, format!("the user's step: {text}")),
+        What::Told { text } => (Column::Watch, text.clone()),
+        What::Asked { request } => (Column::Controller, request.text()),
+        What::Life { text } => (Column::Controller, format!("-- {text} --")),
+        What::Struck { text } => (Column::Fault, text.clone()),
+    }
+}
+
+/// A text with pictures, without their times. At the level `ordered` the same plan may be drawn with
+/// other times, so that pictures are compared so.
+pub fn untimed(text: &str) -> String {
+    let line = |line: &str| -> String {
+        let time: String = line.chars().take(TIMES - 2).collect();
+        match time.trim() {
+            "seconds" | "..." => line.chars().skip(TIMES).collect(),
+            time if time.parse::<f64>().is_ok() => line.chars().skip(TIMES).collect(),
+            _ => line.to_owned(),
+        }
+    };
+    text.lines().map(line).collect::<Vec<_>>().join("\n")
+}
 
 /// Draws the lines of a run that matter: those around the faults, the user's steps, and the end.
 pub(crate) fn draw(trace: &[Entry]) -> String {
@@ -48,17 +112,13 @@ fn gap(text: &mut String, skipped: usize) {
 }
 
 fn line(text: &mut String, what: &What) {
-    match what {
-        What::Changed { by_user, number, text: change } => {
-            let who = if *by_user { "user: " } else { "" };
-            columns(text, &[&format!("{number}: {who}{change}"), "", ""]);
-        }
-        What::Step { text: step } => columns(text, &[&format!("the user's step: {step}"), "", ""]),
-        What::Told { text: told } => columns(text, &["", told, ""]),
-        What::Asked { request } => columns(text, &["", "", &request.text()]),
-        What::Life { text: life } => columns(text, &["", "", &format!("-- {life} --")]),
-        What::Struck { text: fault } => {
-            writeln!(text, ">>>>>>>>>> FAULT {fault}").expect("a string takes everything");
+    let (column, cell) = cell(what);
+    match column {
+        Column::Server => columns(text, &[&cell, "", ""]),
+        Column::Watch => columns(text, &["", &cell, ""]),
+        Column::Controller => columns(text, &["", "", &cell]),
+        Column::Fault => {
+            writeln!(text, ">>>>>>>>>> FAULT {cell}").expect("a string takes everything");
         }
     }
 }
@@ -82,4 +142,16 @@ fn columns(text: &mut String, cells: &[&str; 3]) {
     }
     text.push_str(line.trim_end());
     text.push('\n');
+}
+
+#[cfg(test)]
+mod tests {
+    use super::untimed;
+
+    #[test]
+    fn a_picture_loses_its_times_and_nothing_else() {
+        let text = "crash(1) fails\n   seconds  server\n    30.002  >>>>>>>>>> FAULT crash(1)\n  1030.001                 get 7\n       ...  (3 more)\nto see";
+        let told = "crash(1) fails\nserver\n>>>>>>>>>> FAULT crash(1)\n               get 7\n(3 more)\nto see";
+        assert_eq!(untimed(text), told);
+    }
 }

@@ -8,9 +8,6 @@ use super::run::Run;
 use super::trace::{Asked, What};
 use crate::apiserver::Random;
 
-/// The most plans of one kind.
-const MOST: usize = 200;
-
 /// What a plan can be made of.
 #[derive(Debug, Default)]
 pub(crate) struct Choices {
@@ -47,15 +44,19 @@ impl Choices {
         choices
     }
 
-    /// Each fault alone, then some together by chance.
-    pub(crate) fn plans(&self, random: u32, seed: u64) -> Vec<Plan> {
-        let alone = [&self.crashes, &self.stale, &self.unobserved];
-        let alone = alone.iter().flat_map(|faults| faults.iter().take(MOST));
-        let mut plans: Vec<_> = alone.cloned().map(Plan::of).collect();
-        for number in 0..u64::from(random) {
-            plans.push(self.by_chance(seed.wrapping_add(number)));
-        }
-        plans
+    /// Each fault alone, every one of them; then some together by chance.
+    pub(crate) fn plans(&self, random: u64, seed: u64) -> impl Iterator<Item = Plan> + '_ {
+        let alone = self.tried_alone().into_iter().flatten().cloned().map(Plan::of);
+        alone.chain((0..random).map(move |number| self.by_chance(seed.wrapping_add(number))))
+    }
+
+    /// How many faults are tried alone.
+    pub(crate) fn alone(&self) -> u64 {
+        self.tried_alone().into_iter().map(|faults| faults.len() as u64).sum()
+    }
+
+    fn tried_alone(&self) -> [&Vec<Fault>; 3] {
+        [&self.crashes, &self.stale, &self.unobserved]
     }
 
     /// A plan of one to three faults on a network of changing speed.
@@ -72,11 +73,6 @@ impl Choices {
             }
         }
         Plan { faults }
-    }
-
-    /// How many faults there are of each kind that is tried alone.
-    pub(crate) fn counts(&self) -> [usize; 3] {
-        [&self.crashes, &self.stale, &self.unobserved].map(|it| it.len().min(MOST))
     }
 }
 
@@ -147,4 +143,30 @@ fn unobserved(run: &Run) -> Vec<Fault> {
         }
     }
     faults
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_fault_is_tried_alone_however_many_there_are() {
+        let crash = |write| Fault::Crash { write };
+        let gone = |change| Fault::Unobserved { resource: "pods".to_owned(), change };
+        let stale = |step| Fault::Stale { resource: "pods".to_owned(), change: 1, step };
+        let choices = Choices {
+            crashes: (1..=1_000).map(crash).collect(),
+            stale: (0..2_000).map(stale).collect(),
+            unobserved: (1..=700).map(gone).collect(),
+            others: vec![Fault::Lost { write: 1 }],
+        };
+        let plans: Vec<_> = choices.plans(25, 7).collect();
+        assert_eq!((choices.alone(), plans.len()), (3_700, 3_725));
+        let alone = (1..=1_000).map(crash).chain((0..2_000).map(stale)).chain((1..=700).map(gone));
+        for (plan, fault) in plans.iter().zip(alone) {
+            assert_eq!(plan.faults, [fault]);
+        }
+        let seeds: BTreeSet<_> = plans[3_700..].iter().map(Plan::seed).collect();
+        assert_eq!(seeds, (7..32).collect(), "each by a chance of its own");
+    }
 }

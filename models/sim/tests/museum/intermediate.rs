@@ -77,7 +77,11 @@ fn upgrades(is_repaired: bool) -> Simulation {
 
 #[test]
 fn a_crash_between_the_secret_and_the_pod_leaves_no_pod() {
-    let failure = convict(|| togethers(false), "crash(1)");
+    let failure = convict(
+        "intermediate::a_crash_between_the_secret_and_the_pod_leaves_no_pod",
+        || togethers(false),
+        "crash(1)",
+    );
     assert_eq!(failure.violations[0].text, ["- pods default/database is missing"]);
 }
 
@@ -88,7 +92,11 @@ fn each_object_that_is_missing_is_made() {
 
 #[test]
 fn a_crash_after_the_note_leaves_the_old_version() {
-    let failure = convict(|| upgrades(false), "crash(");
+    let failure = convict(
+        "intermediate::a_crash_after_the_note_leaves_the_old_version",
+        || upgrades(false),
+        "crash(",
+    );
     assert!(failure.violations[0].text[0].contains("pods default/cluster"), "{failure}");
 }
 

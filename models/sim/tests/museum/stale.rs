@@ -121,7 +121,11 @@ fn scales(is_repaired: bool) -> Simulation {
 
 #[test]
 fn a_claim_is_deleted_by_an_old_timestamp() {
-    let failure = convict(|| timestamps(false), "stale(configmaps,");
+    let failure = convict(
+        "stale::a_claim_is_deleted_by_an_old_timestamp",
+        || timestamps(false),
+        "stale(configmaps,",
+    );
     let rule = failure.violations[0].rule;
     assert_eq!(rule, "nothing is deleted or made anew that the run without faults keeps");
 }
@@ -133,7 +137,11 @@ fn a_claim_that_knows_its_parent_is_kept() {
 
 #[test]
 fn claims_are_deleted_by_an_old_scale() {
-    let failure = convict(|| scales(false), "stale(statefulsets.apps,");
+    let failure = convict(
+        "stale::claims_are_deleted_by_an_old_scale",
+        || scales(false),
+        "stale(statefulsets.apps,",
+    );
     assert_eq!(failure.violations[0].text.len(), 2, "two claims are lost");
 }
 

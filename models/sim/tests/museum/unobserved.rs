@@ -97,7 +97,11 @@ fn replacements(is_repaired: bool) -> Simulation {
 
 #[test]
 fn a_claim_outlives_a_parent_whose_end_was_not_seen() {
-    let failure = convict(|| sizes(false), "unobserved(configmaps,");
+    let failure = convict(
+        "unobserved::a_claim_outlives_a_parent_whose_end_was_not_seen",
+        || sizes(false),
+        "unobserved(configmaps,",
+    );
     assert!(failure.to_string().contains("they list anew"), "{failure}");
 }
 
@@ -108,7 +112,11 @@ fn a_claim_that_knows_its_parent_goes_with_it() {
 
 #[test]
 fn a_member_keeps_the_entry_of_its_predecessor() {
-    convict(|| replacements(false), "unobserved(pods,");
+    convict(
+        "unobserved::a_member_keeps_the_entry_of_its_predecessor",
+        || replacements(false),
+        "unobserved(pods,",
+    );
 }
 
 #[test]

@@ -5,7 +5,9 @@ use std::fmt::Write as _;
 use super::escape;
 use crate::engine::{Engine, Kind};
 use crate::outcome::Expect;
-use crate::report::{Coverage, Fate, MutantRow, NOT_HELD, Report, Row, counted, thousands};
+use crate::report::{
+    Coverage, Fate, MutantRow, NOT_HELD, Report, Row, Verdict, counted, thousands,
+};
 
 /// Renders a table per component: a line per scenario and exhibit, a column per engine.
 pub(super) fn verdicts(report: &Report) -> String {
@@ -126,8 +128,11 @@ fn verdict(rows: &[&Row]) -> String {
     let wrong = |row: &&&Row| !row.as_expected() && !row.is_undecided();
     let undecided = |row: &&Row| row.is_undecided();
     let (class, words) = if let Some(row) = rows.iter().find(wrong) {
-        let word = if row.expect == Expect::Holds { "violated" } else { "blind" };
-        ("bad", format!("{word}: {}", escape(&row.invariant)))
+        match (row.verdict, row.expect) {
+            (Verdict::Inadmissible, _) => ("bad", "inadmissible".to_owned()),
+            (_, Expect::Holds) => ("bad", format!("violated: {}", escape(&row.invariant))),
+            (_, Expect::Violated) => ("bad", format!("blind: {}", escape(&row.invariant))),
+        }
     } else if rows.iter().any(undecided) {
         ("doubt", "undecided".to_owned())
     } else if rows.iter().any(|row| row.expect == Expect::Violated) {

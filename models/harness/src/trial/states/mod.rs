@@ -90,6 +90,7 @@ impl<W: World> States<W> {
             route: Some(Route::Schedule(schedule)),
             lines,
             end: end(&found.wrong),
+            compared: None,
         }
     }
 }
@@ -182,6 +183,7 @@ impl<C: Component, W: World + Send + Sync + 'static> Simulation<C> for States<W>
             reached: space.reached,
             refused: None,
             diverged: None,
+            unfinished: None,
             traces: None,
             left: None,
             took: began.elapsed(),
@@ -205,6 +207,7 @@ impl<C: Component, W: World + Send + Sync + 'static> Simulation<C> for States<W>
             route: Some(Route::Schedule(schedule.clone())),
             lines: lines.clone(),
             end: end.clone(),
+            compared: None,
         };
         let findings = wrong.map(finding).into_iter().collect();
         Some(Replayed { findings, transcript: transcript(&lines, &end), lines, picture: None })

@@ -131,6 +131,7 @@ impl<'a> Trying<'a> {
                     route: Some(Route::Run(route.into())),
                     lines: lines.clone(),
                     end: end.clone(),
+                    compared: None,
                 });
             }
         }
@@ -145,6 +146,7 @@ impl<'a> Trying<'a> {
             reached,
             refused: None,
             diverged: None,
+            unfinished: None,
             traces: None,
             left: None,
             took: began.elapsed(),
