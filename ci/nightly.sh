@@ -20,6 +20,12 @@ cargo test --release -p seatrial --features loom,shuttle --lib -- engine:: toy::
 # Everything at once on one queue after the other, with a ledger beside them.
 SEATRIAL_SOAK_SECONDS=$(ci/budget.sh nightly soak_seconds) \
   cargo test --release -p seatrial-core --test soak -- --nocapture
+# From the server to the reconciled key under random plans of what goes wrong; and informers that come
+# and go.
+SEATRIAL_PLANS=$(ci/budget.sh nightly pipeline_plans) \
+  cargo test --release -p seatrial-core --all-features --test pipeline -- --nocapture
+SEATRIAL_CYCLES=$(ci/budget.sh nightly informer_cycles) \
+  cargo test --release -p seatrial-core --test informers -- --nocapture
 cargo bench --workspace --features seatrial-core/harness
 # The museum of controllers on kube-rs, each bug replayed in a hundred fresh processes; and cold keys
 # behind hot ones, in a hundred runs.
