@@ -3,7 +3,8 @@
 # name holds one of the words, or all; then client-go and controller-runtime do the same.
 # Needs Go. Fails (exit code 1) if a row is below 1.2 times the reference's speed; 2 is the goal.
 # What one thread does is measured by its own clock, on both sides; what several do by the clock on the
-# wall, for which the machine should do nothing else.
+# wall, for which the machine should do nothing else. Where one call can be long, the longest of both sides
+# is printed beside the row: others wait for that long.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

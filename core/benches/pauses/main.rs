@@ -10,6 +10,7 @@
 //! of the words, or all. A row that fails does not stop the others; the exit code is then 1.
 
 mod informers;
+mod longest;
 mod measure;
 mod queues;
 mod sleepers;
@@ -34,6 +35,13 @@ const ROWS: &[Row] = &[
     Row { name: "queues: length while many are due", run: queues::length_of_due },
     Row { name: "queues: shut down beside many delayed", run: queues::shut_down_beside_delayed },
     Row { name: "queues: bytes after emptying", run: queues::bytes_after_emptying },
+    Row { name: "longest: a work queue of 10,000,000", run: longest::work_queue },
+    Row { name: "longest: a delaying queue of 10,000,000", run: longest::delaying_queue },
+    Row { name: "longest: a priority queue of 10,000,000", run: longest::priority_queue },
+    Row { name: "longest: a store of 4,000,000", run: longest::store },
+    Row { name: "store: bytes after emptying", run: queues::bytes_of_a_store },
+    Row { name: "sleepers: bytes after waking", run: sleepers::bytes_after_waking },
+    Row { name: "tokens: bytes after dropping children", run: tokens::bytes_after_dropping },
     Row { name: "informers: a fast handler beside a slow one", run: informers::slow_neighbour },
     Row { name: "informers: bytes of a second list", run: informers::bytes_of_a_relist },
 ];

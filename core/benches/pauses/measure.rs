@@ -4,6 +4,7 @@ use std::alloc::System as Allocator;
 use std::time::Duration;
 
 use cap::Cap;
+use rustix::time::{ClockId, clock_gettime};
 use seatrial_core::runtime::{Ambient, System};
 
 #[global_allocator]
@@ -22,8 +23,20 @@ pub(crate) fn most_allocated() -> usize {
 /// Rounds of a measurement; the shortest counts, since other programs only make it longer.
 const ROUNDS: usize = 5;
 
-/// Returns how long `run` takes.
+/// Returns how long this thread runs for something, by its own clock, which stands while other programs
+/// have the processor.
 pub(crate) fn timed(run: impl FnOnce()) -> Duration {
+    let now = || {
+        let now = clock_gettime(ClockId::ThreadCPUTime);
+        Duration::new(now.tv_sec.unsigned_abs(), now.tv_nsec as u32)
+    };
+    let began = now();
+    run();
+    now() - began
+}
+
+/// Returns how long something takes that runs on several threads.
+pub(crate) fn wall(run: impl FnOnce()) -> Duration {
     let system = System::new();
     let began = system.now();
     run();
@@ -33,6 +46,22 @@ pub(crate) fn timed(run: impl FnOnce()) -> Duration {
 /// Returns the shortest of several measurements.
 pub(crate) fn shortest(mut measure: impl FnMut() -> Duration) -> Duration {
     (0..ROUNDS).map(|_| measure()).min().expect("there is a round")
+}
+
+/// Times many calls one by one, and keeps the longest.
+#[derive(Default)]
+pub(crate) struct Laps(Duration);
+
+impl Laps {
+    pub(crate) fn lap<T>(&mut self, call: impl FnOnce() -> T) -> T {
+        let mut out = None;
+        self.0 = self.0.max(timed(|| out = Some(call())));
+        out.expect("it was called")
+    }
+
+    pub(crate) fn longest(&self) -> Duration {
+        self.0
+    }
 }
 
 /// Prints one figure of a row.
@@ -48,4 +77,14 @@ pub(crate) fn assert_growth(small: Duration, large: Duration, factor: f64) {
     let ratio = large.as_secs_f64() / small.as_secs_f64().max(1e-9);
     println!("  grew {ratio:.2} times, at most {factor} times is allowed");
     assert!(ratio <= factor, "from {small:?} to {large:?}: {ratio:.2} times");
+}
+
+/// Prints what something holds when it is full and when it is empty again, and fails the row if that
+/// is no small part.
+///
+/// # Panics
+/// If it keeps a tenth or more.
+pub(crate) fn assert_given_back(size: usize, what: &str, full: usize, empty: usize) {
+    println!("  {size:>9}  {what}: {full} bytes, emptied {empty}");
+    assert!(empty * 10 < full, "{what} keeps {empty} of {full} bytes");
 }

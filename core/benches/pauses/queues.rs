@@ -4,13 +4,14 @@
 use std::time::Duration;
 
 use seatrial_core::delaying_queue::{AddAfter, Delaying, DelayingQueue, ShutDown};
-use seatrial_core::limiter::Exponential;
+use seatrial_core::limiter::{Exponential, RateLimiter};
 use seatrial_core::machine::{Cx, Machine, Operation, Step};
 use seatrial_core::priority_queue::{Add, AddOptions, Prioritized, PriorityQueue};
 use seatrial_core::queue::{Len, WorkQueue};
 use seatrial_core::runtime::{Ambient, Instant, Manual, Runtime, System};
 
-use crate::measure::{allocated, assert_growth, shortest, tell, timed};
+use crate::longest::{indexed_store, placed};
+use crate::measure::{allocated, assert_given_back, assert_growth, shortest, tell, timed};
 
 /// How many items are due, and how much longer a call may take with the most of them. A heap is a
 /// little deeper then, and less of it in the caches.
@@ -97,16 +98,12 @@ pub(crate) fn shut_down_beside_delayed() {
 pub(crate) fn bytes_after_emptying() {
     const MANY: u64 = 200_000;
     let runtime = Manual::new();
-    let kept = |name: &str, full: usize, empty: usize| {
-        println!("  {MANY:>9}  {name}: {full} bytes, emptied {empty}");
-        assert!(empty * 10 < full, "{name} keeps {empty} of {full} bytes");
-    };
     let before = allocated();
     let queue = WorkQueue::<u64, _>::new(&runtime);
     (0..MANY).for_each(|key| queue.add(key));
     let full = allocated() - before;
     (0..MANY).for_each(|_| drop(queue.get()));
-    kept("a work queue", full, allocated() - before);
+    assert_given_back(MANY as usize, "a work queue", full, allocated() - before);
     drop(queue);
 
     let before = allocated();
@@ -115,7 +112,7 @@ pub(crate) fn bytes_after_emptying() {
     let full = allocated() - before;
     runtime.advance(DELAY);
     (0..MANY).for_each(|_| drop(queue.get()));
-    kept("a delaying queue", full, allocated() - before);
+    assert_given_back(MANY as usize, "a delaying queue", full, allocated() - before);
     drop(queue);
 
     let before = allocated();
@@ -124,5 +121,25 @@ pub(crate) fn bytes_after_emptying() {
     let full = allocated() - before;
     runtime.advance(DELAY);
     (0..MANY).for_each(|_| drop(queue.get()));
-    kept("a priority queue", full, allocated() - before);
+    assert_given_back(MANY as usize, "a priority queue", full, allocated() - before);
+}
+
+/// Fills a store and empties it, and forgets the failures of many items.
+pub(crate) fn bytes_of_a_store() {
+    const MANY: u64 = 200_000;
+    let before = allocated();
+    let store = indexed_store();
+    placed(MANY).for_each(|object| assert!(store.add(object).is_ok()));
+    let full = allocated() - before;
+    placed(MANY).for_each(|object| assert!(store.delete(&object).is_ok()));
+    assert_given_back(MANY as usize, "an indexed store", full, allocated() - before);
+    assert_eq!(store.list().len(), 0);
+    drop(store);
+
+    let before = allocated();
+    let limiter = RateLimiter::new(&Manual::new(), Exponential::new(DELAY, DELAY));
+    (0..MANY).for_each(|key| assert_eq!(limiter.when(&key), DELAY));
+    let full = allocated() - before;
+    (0..MANY).for_each(|key| limiter.forget(&key));
+    assert_given_back(MANY as usize, "a limiter", full, allocated() - before);
 }

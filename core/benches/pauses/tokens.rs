@@ -9,7 +9,7 @@ use std::task::{Context, Poll, Wake, Waker};
 use seatrial_core::cancel::CancelToken;
 use seatrial_core::runtime::System;
 
-use crate::measure::{assert_growth, shortest, tell, timed};
+use crate::measure::{allocated, assert_given_back, assert_growth, shortest, tell, timed};
 
 /// Living children of one token, and what is measured on one of them takes how long at most,
 /// compared with the smallest number of them. Caches and page faults cost a little.
@@ -70,4 +70,15 @@ pub(crate) fn one_leaf() {
         one
     });
     assert_growth(small, large, FACTOR);
+}
+
+/// Makes many children of one token and drops them: what the token keeps of them.
+pub(crate) fn bytes_after_dropping() {
+    const MANY: usize = 100_000;
+    let before = allocated();
+    let parent = CancelToken::new(&System::new());
+    let children: Vec<_> = (0..MANY).map(|_| parent.child()).collect();
+    let full = allocated() - before;
+    drop(children);
+    assert_given_back(MANY, "a token", full, allocated() - before);
 }

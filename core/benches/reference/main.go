@@ -20,9 +20,10 @@ import (
 
 // A row as the table writes it.
 type row struct {
-	Part string  `json:"part"`
-	Row  string  `json:"row"`
-	Ours float64 `json:"ours_ns"`
+	Part  string   `json:"part"`
+	Row   string   `json:"row"`
+	Ours  float64  `json:"ours_ns"`
+	Pause *float64 `json:"pause_ns"`
 }
 
 // measure returns how long one round takes, and how many operations that is.
@@ -86,7 +87,7 @@ func main() {
 		fail(fmt.Sprintf("%s: %v", os.Args[1], err))
 	}
 	debug.SetGCPercent(100)
-	fmt.Printf("%-13s %-40s %10s %10s %7s\n", "part", "row", "ours ns", "theirs ns", "ratio")
+	fmt.Printf("%-13s %-40s %10s %10s %7s %20s\n", "part", "row", "ours ns", "theirs ns", "ratio", "pause us, theirs")
 	compared, below, short := 0, 0, 0
 	for _, row := range rows {
 		name := row.Part + ": " + row.Row
@@ -105,12 +106,23 @@ func main() {
 		case ratio < goal:
 			short, note = short+1, "  short of 2"
 		}
-		fmt.Printf("%-13s %-40s %10.1f %10.1f %7.2f%s\n", row.Part, row.Row, row.Ours, theirs, ratio, note)
+		fmt.Printf("%-13s %-40s %10.1f %10.1f %7.2f %20s%s\n",
+			row.Part, row.Row, row.Ours, theirs, ratio, pause(name, row.Pause), note)
 	}
 	fmt.Printf("%d rows compared, %d short of %.0f times, %d below %.1f\n", compared, short, goal, below, accepted)
 	if compared == 0 || below > 0 {
 		os.Exit(1)
 	}
+}
+
+// pause returns how long the longest call takes, ours and theirs, where both are measured.
+func pause(name string, ours *float64) string {
+	run, known := pauses[name]
+	if !known || ours == nil {
+		return ""
+	}
+	theirs := run()
+	return fmt.Sprintf("%.0f %9.0f", *ours/1_000, float64(theirs.Microseconds()))
 }
 
 func asked(name string) bool {

@@ -7,7 +7,7 @@ use seatrial_core::delta_fifo::DeltaFifo;
 use seatrial_core::runtime::System;
 
 use crate::Measure;
-use crate::measure::{Key, bytes_of, emptying_duel, filling_duel, per_item};
+use crate::measure::{Key, bytes_of, emptying_duel, filling_duel, longest, per_item};
 use crate::objects::{Object, objects};
 use crate::plain::delta_fifo::Plain;
 use crate::plain::{Hashing, Same, SipHash};
@@ -47,7 +47,19 @@ fn add<S: Hashing>(part: &'static str, row: &'static str) -> Row {
     // A slot holds the key and one object.
     let held = (size_of::<Key>() + size_of::<Arc<Object>>()) as f64;
     let bytes = bytes_of(objects, fill_ours) - held;
-    Row::new(part, row, times).goal(per_item(3.3)).gate(2.0).bytes(bytes).most_bytes(75.0)
+    let pause = longest(
+        3,
+        || (ours(), all.clone()),
+        |(queue, all), laps| {
+            all.into_iter().for_each(|object| assert!(laps.lap(|| queue.add(object)).is_ok()));
+        },
+    );
+    Row::new(part, row, times)
+        .goal(per_item(3.3))
+        .gate(2.0)
+        .bytes(bytes)
+        .most_bytes(75.0)
+        .pause(pause)
 }
 
 fn pop<S: Hashing>(part: &'static str, row: &'static str) -> Row {
@@ -68,7 +80,16 @@ fn pop<S: Hashing>(part: &'static str, row: &'static str) -> Row {
     };
     let fills = (|| fill_ours(all.clone()), || fill_plain::<S>(all.clone()));
     let times = emptying_duel(OBJECTS, (fills.0, ours), (fills.1, plain));
-    Row::new(part, row, times).goal(per_item(2.4)).gate(2.0)
+    let pause = longest(
+        3,
+        || fill_ours(all.clone()),
+        |queue, laps| {
+            for _ in 0..OBJECTS {
+                assert!(laps.lap(|| queue.pop(|_| ()).is_ok()));
+            }
+        },
+    );
+    Row::new(part, row, times).goal(per_item(2.4)).gate(2.0).pause(pause)
 }
 
 fn replace<S: Hashing>(part: &'static str, row: &'static str) -> Row {

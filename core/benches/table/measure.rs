@@ -81,6 +81,29 @@ pub(crate) fn timed(work: impl FnOnce()) -> Duration {
     now() - began
 }
 
+/// Times many calls one by one, and keeps the longest.
+#[derive(Default)]
+pub(crate) struct Laps(Duration);
+
+impl Laps {
+    pub(crate) fn lap<T>(&mut self, call: impl FnOnce() -> T) -> T {
+        let mut out = None;
+        self.0 = self.0.max(timed(|| out = Some(call())));
+        out.expect("it was called")
+    }
+}
+
+/// Returns the nanoseconds of the longest of many calls. Of a few rounds the best counts: what the machine
+/// adds, an interrupt, comes elsewhere each time.
+pub(crate) fn longest<T>(rounds: usize, given: impl Fn() -> T, run: impl Fn(T, &mut Laps)) -> f64 {
+    let round = |_| {
+        let mut laps = Laps::default();
+        run(given(), &mut laps);
+        laps.0
+    };
+    (0..rounds).map(round).min().expect("there is a round").as_nanos() as f64
+}
+
 /// Returns how long something takes that runs on several threads.
 pub(crate) fn wall(work: impl FnOnce()) -> Duration {
     let began = Instant::now();

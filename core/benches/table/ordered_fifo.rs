@@ -9,7 +9,7 @@ use seatrial_core::ordered_fifo::OrderedFifo;
 use seatrial_core::runtime::System;
 
 use crate::Measure;
-use crate::measure::{Key, bytes_of, emptying_duel, filling_duel, per_item};
+use crate::measure::{Key, bytes_of, emptying_duel, filling_duel, longest, per_item};
 use crate::objects::{Object, objects};
 use crate::plain::ordered_fifo::Plain;
 use crate::plain::{Hashing, Same, SipHash};
@@ -26,9 +26,12 @@ const OBJECTS: usize = 1_000_000;
 
 type Ours = OrderedFifo<Key, Arc<Object>>;
 
+fn ours() -> Ours {
+    OrderedFifo::new(&System::new(), |object: &Arc<Object>| Ok(Arc::clone(&object.key)))
+}
+
 fn fill_ours(objects: Vec<Arc<Object>>) -> Ours {
-    let queue =
-        OrderedFifo::new(&System::new(), |object: &Arc<Object>| Ok(Arc::clone(&object.key)));
+    let queue = ours();
     for object in objects {
         assert!(queue.add(object).is_ok());
     }
@@ -45,7 +48,15 @@ fn add(part: &'static str, row: &'static str) -> Row {
     let all = objects(OBJECTS);
     let times = filling_duel(OBJECTS, || all.clone(), fill_ours, fill_plain);
     let bytes = bytes_of(objects, fill_ours) - size_of::<Arc<Object>>() as f64;
-    Row::new(part, row, times).goal(per_item(20.0)).gate(0.9).bytes(bytes).most_bytes(20.0)
+    let pause = longest(
+        3,
+        || (ours(), all.clone()),
+        |(queue, all), laps| {
+            all.into_iter().for_each(|object| assert!(laps.lap(|| queue.add(object)).is_ok()));
+        },
+    );
+    let row = Row::new(part, row, times).goal(per_item(20.0)).gate(0.9);
+    row.bytes(bytes).most_bytes(20.0).pause(pause)
 }
 
 /// Measures the way out of both queues.
@@ -75,7 +86,17 @@ fn pop(part: &'static str, row: &'static str) -> Row {
             drop(black_box(queue.pop(|deltas| deltas.last().map(|it| it.object.payload[0]))));
         }
     };
-    drained((part, row), fill_ours, ours, plain).goal(per_item(5.5)).gate(0.9)
+    let all = objects(OBJECTS);
+    let pause = longest(
+        3,
+        || fill_ours(all.clone()),
+        |queue, laps| {
+            for _ in 0..OBJECTS {
+                assert!(laps.lap(|| queue.pop(|_| ()).is_ok()));
+            }
+        },
+    );
+    drained((part, row), fill_ours, ours, plain).goal(per_item(5.5)).gate(0.9).pause(pause)
 }
 
 fn pop_batch<S: Hashing>(part: &'static str, row: &'static str) -> Row {

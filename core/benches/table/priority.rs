@@ -8,7 +8,8 @@ use crate::Measure;
 use crate::measure::{Key, bytes_per_item, keys, per_item, prepared_duel};
 use crate::plain::priority::Plain;
 use crate::plain::{Hashing, Same, SipHash};
-use crate::queue::{Contestant, Onward, backlogs, four_by_four, one_by_one, one_then_next};
+use crate::queue::{Contestant, Onward, QUEUED, backlogs, four_by_four, longest_in_and_out};
+use crate::queue::{one_by_one, one_then_next};
 use crate::row::Row;
 
 pub(crate) const ROWS: &[Measure] = &[
@@ -130,7 +131,11 @@ fn backlog<S: Hashing>(part: &'static str, row: &'static str) -> Row {
         keys.into_iter().for_each(|key| Contestant::add(&queue, key));
         queue
     });
-    Row::new(part, row, times).gate(2.0).bytes(filled - size_of::<Key>() as f64).most_bytes(54.0)
+    Row::new(part, row, times)
+        .gate(2.0)
+        .bytes(filled - size_of::<Key>() as f64)
+        .most_bytes(54.0)
+        .pause(longest_in_and_out(5, &keys(QUEUED), queue))
 }
 
 fn many_threads<S: Hashing>(part: &'static str, row: &'static str) -> Row {

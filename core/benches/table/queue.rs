@@ -9,7 +9,7 @@ use seatrial_core::machine::{Cx, Operation as _, Step};
 use seatrial_core::queue::{Add, Done, GETTERS, Get, Queue, Token, WorkQueue};
 use seatrial_core::runtime::System;
 
-use crate::measure::{Key, bytes_per_item, giving_duel, keys, lock_pair, per_item};
+use crate::measure::{Key, bytes_per_item, giving_duel, keys, lock_pair, longest, per_item};
 use crate::measure::{prepared_duel, single_duel, timed, wall};
 use crate::plain::queue::Plain;
 use crate::plain::{Hashing, Same, SipHash};
@@ -191,7 +191,7 @@ impl Contestant for ByHand {
 }
 
 const OPERATIONS: usize = 200_000;
-const QUEUED: usize = 65_536;
+pub(crate) const QUEUED: usize = 65_536;
 
 /// Adds, takes and ends one item after the other, a thousand of them again and again.
 pub(crate) fn one_by_one((ours, other): (&impl Contestant, &impl Contestant)) -> (f64, f64) {
@@ -229,6 +229,23 @@ pub(crate) fn in_and_out(keys: Vec<Key>, queue: &impl Contestant) {
     let count = keys.len();
     keys.into_iter().for_each(|key| queue.add(key));
     (0..count).for_each(|_| assert!(queue.take_and_end()));
+}
+
+/// Returns the longest call of [`in_and_out`].
+pub(crate) fn longest_in_and_out<Q: Contestant>(
+    rounds: usize,
+    keys: &[Key],
+    queue: impl Fn() -> Q,
+) -> f64 {
+    longest(
+        rounds,
+        || (queue(), keys.to_vec()),
+        |(queue, keys), laps| {
+            let count = keys.len();
+            keys.into_iter().for_each(|key| laps.lap(|| queue.add(key)));
+            (0..count).for_each(|_| assert!(laps.lap(|| queue.take_and_end())));
+        },
+    )
 }
 
 /// Measures [`in_and_out`] of as many as are queued.
@@ -271,6 +288,7 @@ fn backlog<S: Hashing>(part: &'static str, row: &'static str) -> Row {
         .gate(2.0)
         .bytes(filled - size_of::<Key>() as f64)
         .most_bytes(37.0)
+        .pause(longest_in_and_out(5, &keys(QUEUED), queue))
 }
 
 fn batches<S: Hashing>(part: &'static str, row: &'static str) -> Row {
@@ -335,7 +353,7 @@ fn ten_million<S: Hashing>(part: &'static str, row: &'static str) -> Row {
     in_and_out(keys.clone(), &queue);
     let kept = (MEMORY.allocated() - before) as f64 / MANY as f64;
     drop(queue);
-    Row::new(part, row, times).bytes(kept)
+    Row::new(part, row, times).bytes(kept).pause(longest_in_and_out(2, &keys, self::queue))
 }
 
 /// The same number of calls on a tenth of the keys: a cost that grows with the keys shows.

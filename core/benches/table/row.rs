@@ -53,6 +53,8 @@ pub(crate) struct Row {
     gate: Option<f64>,
     /// The bytes that must not be exceeded.
     most_bytes: Option<f64>,
+    /// The longest of our calls: how long others may have to wait for one.
+    pause_ns: Option<f64>,
 }
 
 impl Row {
@@ -72,6 +74,7 @@ impl Row {
             bytes_per_item: None,
             gate: None,
             most_bytes: None,
+            pause_ns: None,
         }
     }
 
@@ -93,6 +96,10 @@ impl Row {
 
     pub(crate) fn most_bytes(self, most_bytes: f64) -> Self {
         Self { most_bytes: Some(most_bytes), ..self }
+    }
+
+    pub(crate) fn pause(self, pause_ns: f64) -> Self {
+        Self { pause_ns: Some(pause_ns), ..self }
     }
 
     pub(crate) fn ratio(&self) -> f64 {
@@ -125,7 +132,7 @@ impl Row {
         format!(
             "\"part\": \"{}\", \"row\": \"{}\", \"against\": \"{}\", \"ours_ns\": {:.2}, \
              \"goal_ns\": {}, \"plain_ns\": {:.2}, \"ratio\": {:.3}, \"gate\": {}, \
-             \"bytes_per_item\": {}, \"most_bytes\": {}",
+             \"bytes_per_item\": {}, \"most_bytes\": {}, \"pause_ns\": {}",
             self.part,
             self.row,
             self.against,
@@ -136,6 +143,7 @@ impl Row {
             number(self.gate),
             number(self.bytes_per_item),
             number(self.most_bytes),
+            number(self.pause_ns),
         )
     }
 }

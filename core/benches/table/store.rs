@@ -12,7 +12,7 @@ use seatrial_core::store::{IndexedStore, index_by_one};
 
 use crate::Measure;
 use crate::measure::{
-    Key, bytes_of, duel, filling_duel, giving_duel, per_item, prepared_duel, shuffle, wall,
+    Key, bytes_of, duel, filling_duel, giving_duel, longest, per_item, prepared_duel, shuffle, wall,
 };
 use crate::objects::{Object, objects};
 use crate::plain::store::Plain;
@@ -87,7 +87,15 @@ fn add<S: Hashing>(part: &'static str, row: &'static str) -> Row {
     let times = filling_duel(OBJECTS, || all.clone(), fill_ours, fill_plain::<S>);
     let held = (size_of::<Key>() + size_of::<Arc<Object>>()) as f64;
     let bytes = bytes_of(objects, fill_ours) - held;
-    Row::new(part, row, times).goal(per_item(4.0)).gate(2.0).bytes(bytes).most_bytes(91.0)
+    let pause = longest(
+        5,
+        || (ours(), all.clone()),
+        |(store, all), laps| {
+            all.into_iter().for_each(|object| assert!(laps.lap(|| store.add(object)).is_ok()));
+        },
+    );
+    let row = Row::new(part, row, times).goal(per_item(4.0)).gate(2.0);
+    row.bytes(bytes).most_bytes(91.0).pause(pause)
 }
 
 /// A list, and what a controller wants it for: to look at every object.

@@ -8,7 +8,7 @@
 //! |---|---|---|---|
 //! | nobody waits too short | `never_too_short` | `fails_for_long`, `paced_together` | `twice_the_delay_wraps`, `first_part_only` |
 //! | nobody waits too long | `never_too_long` | `two_threads_fail` | `no_maximum`, `delays_add_up` |
-//! | failures are counted | `failures_are_counted` | `forgotten_between` | `forgets_all_items`, `asking_counts` |
+//! | failures are counted | `failures_are_counted` | `forgotten_between`, `many_fail` | `forgets_all_items`, `asking_counts`, `many_are_forgotten` |
 
 mod conformance;
 mod invariants;
@@ -117,6 +117,7 @@ component_tests! {
         two_threads_fail,
         forgotten_between,
         paced_together,
-        fails_for_long;
+        fails_for_long,
+        many_fail;
     also: mutants, conformance, fuzz
 }

@@ -1,5 +1,6 @@
 //! The bugs: one changed line each, in the sequential object.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use seatrial_core::limiter::{Item, Limiter as Asked};
@@ -44,6 +45,8 @@ mistakes! {
         FirstPartOnly,
         /// The delays of all parts are added up.
         AddsUp,
+        /// One item more than the room is for starts all counts anew.
+        ForgetsMany,
         /// Forgetting an item fills the bucket.
         ForgettingFills,
         /// The bucket stands still in time.
@@ -59,7 +62,12 @@ struct Mistaken {
     mistake: Mistake,
     /// Failures that nobody reported.
     extra: std::cell::Cell<u32>,
+    /// Who has failed and is not forgotten.
+    remembered: BTreeSet<u8>,
 }
+
+/// How many items a piece has room for.
+const ROOM: usize = 64;
 
 impl Mistaken {
     fn makes(&self, mistake: Mistake) -> bool {
@@ -92,6 +100,11 @@ impl Asked<u8> for Mistaken {
         let key = self.key(item);
         let now = if self.makes(TimeStandsStill) { 0 } else { now.as_nanos() };
         let before = self.parts[0].num_requeues(key) + self.extra.get();
+        self.remembered.insert(key);
+        if self.makes(ForgetsMany) && self.remembered.len() > ROOM {
+            self.parts[0] = Spec::new(&super::per_item());
+            self.remembered.clear();
+        }
         let asked = if self.makes(FirstPartOnly) { 1 } else { self.parts.len() };
         let parts = self.parts.iter_mut().take(asked);
         let mut delays: Vec<u128> = parts.map(|part| part.when(key, now)).collect();
@@ -107,6 +120,7 @@ impl Asked<u8> for Mistaken {
 
     fn forget(&mut self, item: Item<'_, u8>, _: &mut Vec<u8>) {
         let key = self.key(item);
+        self.remembered.remove(&key);
         match self.mistake {
             NeverForgets => {}
             ForgetsAll => self.parts[0] = Spec::new(&super::per_item()),
@@ -133,7 +147,8 @@ impl Asked<u8> for Mistaken {
 fn mistaken(mistake: Mistake) -> MachineOf<Limiter> {
     let Spec::MaxOf(parts) = Spec::new(&shape()) else { unreachable!("it has parts") };
     let extra = std::cell::Cell::new(0);
-    Box::new(Alone(Box::new(Mistaken { parts, mistake, extra }) as Box<dyn Asked<u8>>))
+    Box::new(Alone(Box::new(Mistaken { parts, mistake, extra, remembered: BTreeSet::new() })
+        as Box<dyn Asked<u8>>))
 }
 
 pub(super) fn all() -> Vec<Mutant<Limiter>> {
@@ -166,6 +181,8 @@ pub(super) fn all() -> Vec<Mutant<Limiter>> {
             (FirstPartOnly) breaks ["never_too_short"];
         Seeded "delays_add_up" from "workqueue:RL-20":
             (AddsUp) breaks ["never_too_long"];
+        Seeded "many_are_forgotten" from "own: a container that grows forgets what it had":
+            (ForgetsMany) breaks ["failures_are_counted"];
         Seeded "forgetting_fills_the_bucket" from "workqueue:RL-15":
             (ForgettingFills) breaks ["never_too_short"];
         Seeded "time_stands_still" from "workqueue:RL-15":

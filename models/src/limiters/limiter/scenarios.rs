@@ -19,6 +19,7 @@ pub(super) fn all() -> Vec<Box<dyn DynScenario<Limiter>>> {
         Box::new(ForgottenBetween),
         Box::new(PacedTogether),
         Box::new(FailsForLong),
+        Box::new(ManyFail),
     ]
 }
 
@@ -164,5 +165,34 @@ impl Scenario<Limiter> for FailsForLong {
 
     fn reaches(history: &History) -> bool {
         history.events.len() > 80
+    }
+}
+
+/// More items fail than fit into one piece of what remembers them.
+struct ManyFail;
+
+const MANY: u8 = 150;
+
+impl Scenario<Limiter> for ManyFail {
+    const NAME: &'static str = "many_fail";
+    const SAYS: &'static str =
+        "many items fail, every other one is forgotten, and all are asked for";
+
+    fn run<R: Runtime>(&self, world: &World<R, Limiter>) {
+        let limiter = limiter(world);
+        for item in 1..=MANY {
+            let _delay = limiter.when(&item);
+        }
+        (1..=MANY).step_by(2).for_each(|item| limiter.forget(&item));
+        for item in 1..=MANY {
+            let _failures = limiter.num_requeues(&item);
+        }
+    }
+
+    /// All of them are asked for, when half are remembered.
+    fn reaches(history: &History) -> bool {
+        let asks = |call: &Call| matches!(call, Call::NumRequeues(_));
+        let asked = history.events.iter().filter_map(|event| event.returned());
+        asked.filter(|(call, _)| asks(call)).count() == usize::from(MANY)
     }
 }
