@@ -26,6 +26,7 @@ use crate::queue::Queue;
 use crate::reflector::Reflector;
 use crate::replica_set::ReplicaSet;
 use crate::request::Request;
+use crate::shell::Shell;
 use crate::token_bucket::Bucket;
 use crate::toy::{Toy, ToyBugs};
 use crate::trial::subject;
@@ -45,6 +46,7 @@ pub const CATALOGUE: Catalogue = Catalogue {
         subject::<Channel>(),
         subject::<Cancel>(),
         subject::<Request>(),
+        subject::<Shell>(),
         subject::<PriorityQueue>(),
         subject::<Limiter>(),
         subject::<Bucket>(),
