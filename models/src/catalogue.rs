@@ -28,6 +28,7 @@ use crate::queue::Queue;
 use crate::reflector::Reflector;
 use crate::replica_set::ReplicaSet;
 use crate::request::Request;
+use crate::shell::Shell;
 use crate::token_bucket::Bucket;
 use crate::toy::{Toy, ToyBugs};
 use crate::trial::subject;
@@ -51,6 +52,7 @@ pub const CATALOGUE: Catalogue = Catalogue {
         subject::<Address>(),
         subject::<Watch>(),
         subject::<Leases>(),
+        subject::<Shell>(),
         subject::<PriorityQueue>(),
         subject::<Limiter>(),
         subject::<Bucket>(),

@@ -14,6 +14,7 @@ pub mod queues;
 #[cfg(test)]
 mod regressions;
 pub mod request;
+pub mod shell;
 pub mod stores;
 pub mod wire;
 

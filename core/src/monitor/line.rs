@@ -1,47 +1,42 @@
-//! Sleepers in the order in which they came. Joining the line, leaving it from any place and taking
-//! the first out take constant time, and a whole line is handed over as one value.
+//! Sleepers in the order in which they came. Joining the line and taking the first out take constant
+//! time, all in all, and a whole line is handed over as one value. Tickets rise, so any other is found
+//! by its ticket.
 
-/// No seat.
-const NONE: u32 = u32::MAX;
+use std::collections::VecDeque;
 
-/// A line that is empty gives its memory back if it had more seats than this.
+/// For how many sleepers a line keeps memory when they are gone.
 const KEPT: usize = 64;
+
+/// How many empty seats are left alone, however few are taken.
+const EMPTY: usize = 8;
 
 /// The place of a sleeper. No ticket is given twice, so a place that was left, or whose line was
 /// handed over, names nobody.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Place {
-    ticket: u64,
-    seat: u32,
-}
+pub(super) struct Place(u64);
 
 impl Place {
     pub(super) fn ticket(self) -> u64 {
-        self.ticket
+        self.0
     }
 }
 
-/// A double list in a vector; free seats are a list of their own.
+/// Seats in the order of their tickets.
 pub(super) struct Line<T> {
-    seats: Vec<Seat<T>>,
-    first: u32,
-    last: u32,
-    free: u32,
+    /// The first is taken, if there is one.
+    seats: VecDeque<Seat<T>>,
     len: u32,
 }
 
 struct Seat<T> {
     ticket: u64,
-    /// `None` in a free seat.
+    /// `None` in the seat of one who left.
     who: Option<T>,
-    before: u32,
-    /// In a free seat the next free one.
-    behind: u32,
 }
 
 impl<T> Default for Line<T> {
     fn default() -> Self {
-        Self { seats: Vec::new(), first: NONE, last: NONE, free: NONE, len: 0 }
+        Self { seats: VecDeque::new(), len: 0 }
     }
 }
 
@@ -50,68 +45,61 @@ impl<T> Line<T> {
         self.len
     }
 
+    /// Returns for how many sleepers there is memory.
+    #[cfg(any(test, feature = "harness"))]
+    pub(super) fn seats(&self) -> usize {
+        self.seats.capacity()
+    }
+
     /// Returns the ticket of the first; one that is never given if there is nobody.
     pub(super) fn first(&self) -> u64 {
-        self.seats.get(self.first as usize).map_or(u64::MAX, |seat| seat.ticket)
+        self.seats.front().map_or(u64::MAX, |seat| seat.ticket)
     }
 
     /// Joins the line at its end. Tickets come in rising order.
     pub(super) fn join(&mut self, ticket: u64, who: T) -> Place {
-        let seat = Seat { ticket, who: Some(who), before: self.last, behind: NONE };
-        let at = if self.free == NONE {
-            let at = u32::try_from(self.seats.len()).expect("fewer sleepers than numbers for them");
-            self.seats.push(seat);
-            at
-        } else {
-            let at = self.free;
-            self.free = self.seats[at as usize].behind;
-            self.seats[at as usize] = seat;
-            at
-        };
-        match self.last {
-            NONE => self.first = at,
-            last => self.seats[last as usize].behind = at,
-        }
-        self.last = at;
+        self.seats.push_back(Seat { ticket, who: Some(who) });
         self.len += 1;
-        Place { ticket, seat: at }
+        Place(ticket)
     }
 
     /// Returns the sleeper at a place; `None` if it is out of the line.
     pub(super) fn at(&mut self, place: Place) -> Option<&mut T> {
-        let seat = self.seats.get_mut(place.seat as usize)?;
-        if seat.ticket == place.ticket { seat.who.as_mut() } else { None }
+        self.seat(place)?.as_mut()
+    }
+
+    fn seat(&mut self, place: Place) -> Option<&mut Option<T>> {
+        let at = self.seats.binary_search_by_key(&place.0, |seat| seat.ticket).ok()?;
+        Some(&mut self.seats[at].who)
     }
 
     /// Leaves the line; `None` if they are out of it.
     pub(super) fn leave(&mut self, place: Place) -> Option<T> {
-        self.at(place)?;
-        self.take(place.seat)
+        let who = self.seat(place)?.take()?;
+        self.close_up();
+        Some(who)
     }
 
     /// Takes the first out.
     pub(super) fn pop(&mut self) -> Option<T> {
-        if self.first == NONE { None } else { self.take(self.first) }
+        let first = self.seats.pop_front()?;
+        self.close_up();
+        first.who
     }
 
-    fn take(&mut self, at: u32) -> Option<T> {
-        let seat = &mut self.seats[at as usize];
-        let (who, before, behind) = (seat.who.take(), seat.before, seat.behind);
-        seat.behind = self.free;
-        self.free = at;
+    /// One has left: takes the seats away that nobody needs, and gives back what many took.
+    fn close_up(&mut self) {
         self.len -= 1;
-        match before {
-            NONE => self.first = behind,
-            before => self.seats[before as usize].behind = behind,
+        while self.seats.front().is_some_and(|seat| seat.who.is_none()) {
+            self.seats.pop_front();
         }
-        match behind {
-            NONE => self.last = before,
-            behind => self.seats[behind as usize].before = before,
+        let taken = self.len as usize;
+        if self.seats.len() > 2 * taken + EMPTY {
+            self.seats.retain(|seat| seat.who.is_some());
         }
-        if self.len == 0 && self.seats.len() > KEPT {
-            *self = Self::default();
+        if self.seats.capacity() > KEPT && self.seats.capacity() / 4 > self.seats.len() {
+            self.seats.shrink_to(KEPT.max(2 * taken));
         }
-        who
     }
 }
 
@@ -151,14 +139,31 @@ mod tests {
     }
 
     #[test]
-    fn a_long_line_that_is_empty_gives_its_memory_back() {
-        let (mut long, _) = line(1..=1_000);
-        while long.pop().is_some() {}
-        assert_eq!(long.seats.capacity(), 0);
+    fn what_many_took_is_given_back_when_few_are_left() {
+        for leave_first in [true, false] {
+            let (mut long, mut places) = line(1..=1_000);
+            assert!(long.seats() >= 1_000);
+            let stays = places.remove(500);
+            if leave_first {
+                places.reverse();
+            }
+            for place in places {
+                assert_eq!(long.leave(place), Some(place.ticket()));
+                assert!(long.seats.len() <= 2 * long.len() as usize + EMPTY);
+            }
+            assert_eq!((long.len(), long.first(), long.seats()), (1, 501, KEPT));
+            assert_eq!(long.at(stays), Some(&mut 501));
+            assert_eq!((long.leave(stays), long.len()), (Some(501), 0));
+        }
+    }
+
+    #[test]
+    fn a_short_line_keeps_its_seats() {
         let (mut short, _) = line(1..=3);
+        let seats = short.seats();
         while short.pop().is_some() {}
-        assert_eq!(short.seats.len(), 3, "a short one keeps it");
+        assert_eq!(short.seats(), seats);
         short.join(4, 4);
-        assert_eq!((short.pop(), short.seats.len()), (Some(4), 3), "and its seats are used again");
+        assert_eq!((short.pop(), short.seats()), (Some(4), seats), "and they are used again");
     }
 }

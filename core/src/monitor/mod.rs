@@ -79,6 +79,12 @@ impl<M: Machine, R: Runtime, H: Host<M>> Monitor<M, R, H> {
         &self.runtime
     }
 
+    /// Returns for how many sleepers there is memory.
+    #[cfg(feature = "harness")]
+    pub fn seats(&self) -> usize {
+        self.runtime.lock(&self.inside).sleepers.seats()
+    }
+
     /// Runs a call to its end, sleeping as often as the machine says.
     ///
     /// # Panics

@@ -224,6 +224,14 @@ fn bit(on: Channel, kind: Kind) -> u8 {
     1 << (usize::from(on) * KINDS.len() + kind as usize)
 }
 
+#[cfg(feature = "harness")]
+impl<R: Runtime> Sleepers<R> {
+    /// Returns for how many sleepers there is memory.
+    pub(super) fn seats(&self) -> usize {
+        self.rooms.iter().flat_map(|room| &room.lines).map(Line::seats).sum()
+    }
+}
+
 #[cfg(test)]
 impl<R: Runtime> Sleepers<R> {
     /// Counts the threads and the tasks.

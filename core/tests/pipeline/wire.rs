@@ -143,7 +143,7 @@ impl Tail {
         let mut lines = Vec::new();
         for event in &news.events {
             inside.events += 1;
-            if self.wire.broken == Break::EventsAreLost && inside.events % 4 == 0 {
+            if self.wire.broken == Break::EventsAreLost && inside.events.is_multiple_of(4) {
                 continue;
             }
             lines.extend_from_slice(event.to_json().to_string().as_bytes());

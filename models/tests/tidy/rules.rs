@@ -36,6 +36,7 @@ const FILES: &[(&str, &[(&str, u32)])] = &[
         ],
     ),
     ("channel", &[("CH", 17)]),
+    ("shell", &[("SH", 7)]),
     (
         "cache",
         &[

@@ -5,8 +5,8 @@ use ::proptest::collection::vec;
 use ::proptest::prelude::*;
 use ::proptest::test_runner::FileFailurePersistence;
 
-use crate::single_step::doubt::notices;
 use crate::leases::{Leases, check, decode};
+use crate::single_step::doubt::notices;
 use crate::trial::Component as _;
 
 const SEEDS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../proptest-regressions/leases.txt");

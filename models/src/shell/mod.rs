@@ -1,0 +1,92 @@
+//! The page of the shell: the monitor in which every part's rules run, over rules as small as can be.
+//!
+//! The pages of the parts change rules and keep the shell. Here the rules stay and the shell changes:
+//! a mutant is a shell of its own, which makes one of the mistakes that ours once made. Foreign code
+//! panics, in a step and in a waker, and tasks are polled for nothing.
+//!
+//! | promise | invariant | scenario | a mutant that breaks it |
+//! |---|---|---|---|
+//! | nobody sleeps beside an item, or after the end | `nobody_sleeps_on` | `step_panics`, `woken_taker_panics`, `handed_over`, `waker_panics`, `waker_panics_at_the_end` | `panic_loses_wakes`, `panic_swallows_a_wake_up`, `wait_loses_wakes`, `waker_stops_those_behind_it` |
+//! | a waker that panics hurts no caller | `callers_are_not_hurt` | `waker_panics` | `waker_panics_into_the_caller` |
+//! | who came first is woken first | `first_come_first_woken` | `polled_for_nothing`, `given_up_between` | `poll_goes_to_the_end`, `newest_is_woken` |
+//! | sleepers that are gone take no memory | `memory_returns` | `many_sleep_once`, `many_leave_one` | `memory_stays` |
+
+mod gate;
+mod invariants;
+mod mutants;
+mod reference;
+mod scenarios;
+mod stage;
+
+use seatrial_core::machine::{Cx, Machine, Step};
+
+use crate::trial::{
+    Component, DynScenario, HistoryOf, Invariant, MachineOf, Mutant, component_tests,
+};
+
+pub use reference::Mistake;
+
+/// The shell, as a component under trial.
+#[derive(Clone, Copy, Debug)]
+pub struct Shell;
+
+type History = HistoryOf<Shell>;
+
+/// The question which shell is tried.
+#[derive(Clone, Copy, Debug)]
+pub struct Which;
+
+/// Knows which shell is tried: one that makes a mistake; `None` stands for the one that ships.
+#[derive(Clone, Copy, Debug)]
+pub struct Tried(pub Option<Mistake>);
+
+impl Machine for Tried {
+    type Op = Which;
+    type Ret = Option<Mistake>;
+
+    fn step(&mut self, _: &mut Which, _: &mut Cx<'_>) -> Step<Option<Mistake>> {
+        Step::Done(self.0)
+    }
+}
+
+impl Component for Shell {
+    type Machine = Tried;
+
+    const NAME: &'static str = "shell";
+    const SAYS: &'static str = "the lock and the sleepers of every part, while foreign code panics";
+
+    fn machine() -> MachineOf<Self> {
+        Box::new(Tried(None))
+    }
+
+    fn scenarios() -> Vec<Box<dyn DynScenario<Self>>> {
+        scenarios::all()
+    }
+
+    fn invariants() -> Vec<Invariant<Self>> {
+        invariants::all()
+    }
+
+    fn mutants() -> Vec<Mutant<Self>> {
+        mutants::all()
+    }
+
+    fn describe(_: &Which, _: &Step<Option<Mistake>>) -> String {
+        "makes a shell".to_owned()
+    }
+}
+
+component_tests! {
+    Shell;
+    scenarios:
+        step_panics,
+        woken_taker_panics,
+        handed_over,
+        waker_panics,
+        waker_panics_at_the_end,
+        polled_for_nothing,
+        given_up_between,
+        many_sleep_once,
+        many_leave_one;
+    also: mutants
+}

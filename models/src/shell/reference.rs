@@ -1,0 +1,197 @@
+//! A shell as one first writes it, for tasks alone, with the mistakes that one makes in it.
+
+use std::collections::VecDeque;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::pin::Pin;
+use std::task::{Context, Poll, Waker};
+
+use seatrial_core::machine::{Channel, Cx, Operation, Step, Wakes};
+use seatrial_core::runtime::{GuardOf, Runtime};
+
+use super::gate::{GIVERS, Gate, TAKERS};
+use crate::trial::mistakes;
+
+mistakes! {
+    /// One changed line.
+    pub enum Mistake {
+        /// A step that panics wakes nobody, although it has named whom to wake.
+        PanicLosesWakes,
+        /// A call that was woken and panics leaves its wake-up to nobody.
+        PanicSwallowsAWakeUp,
+        /// A waker that panics keeps those behind it from being woken.
+        WakerStopsThoseBehindIt,
+        /// The panic of a waker goes on in the call that woke it.
+        WakerPanicsIntoTheCaller,
+        /// A call that is polled for nothing stands at the end of the line again.
+        PollGoesToTheEnd,
+        /// Who came last is woken first.
+        NewestIsWoken,
+        /// A step that waits wakes nobody, although it has named whom to wake.
+        WaitLosesWakes,
+        /// What many sleepers took is kept.
+        MemoryStays,
+    }
+}
+
+use Mistake::*;
+
+/// Rules under a lock, and the tasks that sleep.
+pub(super) struct Reference<R: Runtime> {
+    runtime: R,
+    inside: R::Mutex<Inside>,
+    mistake: Mistake,
+}
+
+struct Inside {
+    gate: Gate,
+    /// Who sleeps on each channel, with their tickets, which rise.
+    lines: [VecDeque<(u64, Waker)>; 2],
+    tickets: u64,
+}
+
+const CHANNELS: [Channel; 2] = [TAKERS, GIVERS];
+
+impl Inside {
+    /// Takes a call out of its line; false if it is out of it.
+    fn leave(&mut self, (on, ticket): Place) -> bool {
+        let line = &mut self.lines[usize::from(on)];
+        let before = line.len();
+        line.retain(|(other, _)| *other != ticket);
+        line.len() < before
+    }
+
+    /// Puts a call to sleep, in its place or at the end of the line.
+    fn enter(&mut self, on: Channel, waker: Waker, place: &mut Option<Place>, keeps: bool) {
+        let line = &mut self.lines[usize::from(on)];
+        let mine = place.and_then(|mine| line.iter_mut().find(|it| (on, it.0) == mine));
+        match mine.filter(|_| keeps) {
+            Some((_, old)) => *old = waker,
+            None => {
+                if let Some(mine) = place.take() {
+                    self.leave(mine);
+                }
+                self.tickets += 1;
+                *place = Some((on, self.tickets));
+                self.lines[usize::from(on)].push_back((self.tickets, waker));
+            }
+        }
+    }
+}
+
+/// A channel and the ticket of a sleeper there.
+type Place = (Channel, u64);
+
+impl<R: Runtime> Reference<R> {
+    pub(super) fn new(runtime: &R, mistake: Mistake) -> Self {
+        let inside = Inside { gate: Gate::default(), lines: Default::default(), tickets: 0 };
+        Self { inside: runtime.mutex(inside), runtime: runtime.clone(), mistake }
+    }
+
+    pub(super) fn call<O: Operation<Gate>>(&self, op: O) -> O::Ret {
+        self.runtime.block_on(self.call_async(op))
+    }
+
+    pub(super) fn call_async<O: Operation<Gate>>(&self, op: O) -> Call<'_, O, R> {
+        Call { shell: self, op, place: None }
+    }
+
+    /// Returns for how many sleepers there is memory.
+    pub(super) fn seats(&self) -> usize {
+        self.runtime.lock(&self.inside).lines.iter().map(VecDeque::capacity).sum()
+    }
+
+    /// Unlocks, and wakes the longest sleepers.
+    fn unlock(&self, mut inside: GuardOf<'_, R, Inside>, wakes: Wakes) {
+        let mut woken = Vec::new();
+        for (on, line) in CHANNELS.into_iter().zip(&mut inside.lines) {
+            let count = usize::from(wakes.get(on)).min(line.len());
+            if self.mistake == NewestIsWoken {
+                woken.extend((0..count).filter_map(|_| line.pop_back()));
+            } else {
+                woken.extend(line.drain(..count));
+            }
+            if self.mistake != MemoryStays {
+                line.shrink_to_fit();
+            }
+        }
+        drop(inside);
+        let mut first = None;
+        for (_, waker) in woken {
+            if let Err(panic) = catch_unwind(AssertUnwindSafe(|| waker.wake())) {
+                first.get_or_insert(panic);
+                if self.mistake == WakerStopsThoseBehindIt {
+                    break;
+                }
+            }
+        }
+        if let Some(panic) = first
+            && self.mistake == WakerPanicsIntoTheCaller
+        {
+            resume_unwind(panic);
+        }
+    }
+}
+
+/// A call that sleeps without a thread.
+pub(super) struct Call<'a, O: Operation<Gate>, R: Runtime> {
+    shell: &'a Reference<R>,
+    op: O,
+    /// Where it sleeps; one that was woken keeps it until it has looked.
+    place: Option<Place>,
+}
+
+/// Nothing in it is ever pinned.
+impl<O: Operation<Gate>, R: Runtime> Unpin for Call<'_, O, R> {}
+
+impl<O: Operation<Gate>, R: Runtime> Future for Call<'_, O, R> {
+    type Output = O::Ret;
+
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<O::Ret> {
+        let Self { shell, op, place } = self.get_mut();
+        let waker = context.waker().clone();
+        let mut inside = shell.runtime.lock(&shell.inside);
+        let mut cx = Cx::new(&shell.runtime);
+        let stepped = catch_unwind(AssertUnwindSafe(|| op.step(&mut inside.gate, &mut cx)));
+        let mut wakes = cx.wakes;
+        let (stepped, slept) = match stepped {
+            Ok(Step::Wait { on, .. }) => {
+                inside.enter(on, waker, place, shell.mistake != PollGoesToTheEnd);
+                let lost = shell.mistake == WaitLosesWakes;
+                shell.unlock(inside, if lost { Wakes::default() } else { wakes });
+                return Poll::Pending;
+            }
+            Ok(Step::Done(ret) | Step::Held(ret)) => (Ok(ret), place.take()),
+            Err(panic) => (Err(panic), place.take()),
+        };
+        let woken_on = slept.and_then(|mine| (!inside.leave(mine)).then_some(mine.0));
+        match stepped {
+            Ok(ret) => {
+                shell.unlock(inside, wakes);
+                Poll::Ready(ret)
+            }
+            Err(panic) => {
+                if shell.mistake == PanicLosesWakes {
+                    wakes = Wakes::default();
+                }
+                if let Some(on) = woken_on.filter(|_| shell.mistake != PanicSwallowsAWakeUp) {
+                    wakes.one(on);
+                }
+                shell.unlock(inside, wakes);
+                resume_unwind(panic);
+            }
+        }
+    }
+}
+
+/// Gives the call up, and leaves its wake-up to another.
+impl<O: Operation<Gate>, R: Runtime> Drop for Call<'_, O, R> {
+    fn drop(&mut self) {
+        let Some(mine) = self.place.take() else { return };
+        let mut inside = self.shell.runtime.lock(&self.shell.inside);
+        let mut wakes = Wakes::default();
+        if !inside.leave(mine) {
+            wakes.one(mine.0);
+        }
+        self.shell.unlock(inside, wakes);
+    }
+}

@@ -1,0 +1,247 @@
+//! Small concurrent programs on the shell, each named by the case that it must reach.
+
+use seatrial_core::runtime::Runtime;
+
+use super::stage::Stage;
+use super::{History, Shell};
+use crate::trial::{DynScenario, Scenario, World};
+
+pub(super) fn all() -> Vec<Box<dyn DynScenario<Shell>>> {
+    vec![
+        Box::new(StepPanics),
+        Box::new(WokenTakerPanics),
+        Box::new(HandedOver),
+        Box::new(WakerPanics),
+        Box::new(WakerPanicsAtTheEnd),
+        Box::new(PolledForNothing),
+        Box::new(GivenUpBetween),
+        Box::new(ManySleepOnce),
+        Box::new(ManyLeaveOne),
+    ]
+}
+
+/// Returns the place of the first note with this label.
+fn first(history: &History, label: &str) -> Option<usize> {
+    history.events.iter().position(|event| event.noted(label).is_some())
+}
+
+/// Counts the notes with this label before the first of another.
+fn before(history: &History, label: &str, other: &str) -> usize {
+    let end = first(history, other).unwrap_or(0);
+    history.events[..end].iter().filter(|event| event.noted(label).is_some()).count()
+}
+
+/// A step names two sleepers and panics.
+struct StepPanics;
+
+impl Scenario<Shell> for StepPanics {
+    const NAME: &'static str = "step_panics";
+    const SAYS: &'static str =
+        "a step puts two items in and panics while a thread and a task sleep";
+
+    fn run<R: Runtime>(&self, world: &World<R, Shell>) {
+        let stage = Stage::new(world);
+        let takers = [stage.thread(1), stage.task(2)];
+        stage.put_and_panic(2);
+        world.quiesce();
+        stage.shut();
+        stage.join(takers);
+    }
+
+    /// Both have begun to take, and neither has taken.
+    fn reaches(history: &History) -> bool {
+        before(history, "takes", "panicked") == 2 && before(history, "took", "panicked") == 0
+    }
+}
+
+/// A task is woken for an item and panics, while a thread sleeps.
+struct WokenTakerPanics;
+
+impl Scenario<Shell> for WokenTakerPanics {
+    const NAME: &'static str = "woken_taker_panics";
+    const SAYS: &'static str =
+        "a task is woken for an item and panics beside it while a thread sleeps";
+
+    fn run<R: Runtime>(&self, world: &World<R, Shell>) {
+        let stage = Stage::new(world);
+        let takers = [stage.breaking_task(1), stage.thread(2)];
+        stage.put(1);
+        world.quiesce();
+        stage.shut();
+        stage.join(takers);
+    }
+
+    /// Both have begun to take, and neither has taken.
+    fn reaches(history: &History) -> bool {
+        before(history, "takes", "panicked") == 2 && before(history, "took", "panicked") == 0
+    }
+}
+
+/// A step wakes a task and waits for what that does.
+struct HandedOver;
+
+impl Scenario<Shell> for HandedOver {
+    const NAME: &'static str = "handed_over";
+    const SAYS: &'static str = "a thread hands an item to a task, and waits until that has it";
+
+    fn run<R: Runtime>(&self, world: &World<R, Shell>) {
+        let stage = Stage::new(world);
+        let taker = stage.task(1);
+        let giver = {
+            let stage = stage.clone();
+            world.spawn("giver", move || stage.hand())
+        };
+        world.quiesce();
+        stage.shut();
+        stage.join([taker, giver]);
+    }
+
+    fn reaches(history: &History) -> bool {
+        before(history, "takes", "puts") == 1 && before(history, "handed", "shuts") == 1
+    }
+}
+
+/// The waker of a task panics, and another task sleeps behind it.
+struct WakerPanics;
+
+impl Scenario<Shell> for WakerPanics {
+    const NAME: &'static str = "waker_panics";
+    const SAYS: &'static str = "two items come, and the waker of the first of two tasks panics";
+
+    fn run<R: Runtime>(&self, world: &World<R, Shell>) {
+        let stage = Stage::new(world);
+        let mut broken = stage.single_step(1, true);
+        let behind = stage.task(2);
+        stage.put(2);
+        world.quiesce();
+        broken.poll();
+        stage.shut();
+        stage.join([behind]);
+    }
+
+    fn reaches(history: &History) -> bool {
+        before(history, "takes", "rings") == 1
+    }
+}
+
+/// The end of all wakes a task whose waker panics, and another behind it.
+struct WakerPanicsAtTheEnd;
+
+impl Scenario<Shell> for WakerPanicsAtTheEnd {
+    const NAME: &'static str = "waker_panics_at_the_end";
+    const SAYS: &'static str = "all are sent home, and the waker of the first of three panics";
+
+    fn run<R: Runtime>(&self, world: &World<R, Shell>) {
+        let stage = Stage::new(world);
+        let mut broken = stage.single_step(1, true);
+        let behind = [stage.task(2), stage.thread(3)];
+        stage.shut();
+        world.quiesce();
+        broken.poll();
+        stage.join(behind);
+    }
+
+    fn reaches(history: &History) -> bool {
+        before(history, "takes", "rings") == 2
+    }
+}
+
+/// A task is polled again before it is woken.
+struct PolledForNothing;
+
+impl Scenario<Shell> for PolledForNothing {
+    const NAME: &'static str = "polled_for_nothing";
+    const SAYS: &'static str = "the first of two tasks is polled for nothing, and an item comes";
+
+    fn run<R: Runtime>(&self, world: &World<R, Shell>) {
+        let stage = Stage::new(world);
+        let (mut one, mut two) = (stage.single_step(1, false), stage.single_step(2, false));
+        let putting = {
+            let stage = stage.clone();
+            world.spawn("putting", move || stage.put(1))
+        };
+        one.poll();
+        stage.join([putting]);
+        one.poll();
+        two.poll();
+    }
+
+    /// It is polled twice before it is woken.
+    fn reaches(history: &History) -> bool {
+        before(history, "polls", "rings") == 3
+    }
+}
+
+/// A task in the middle of the line gives up.
+struct GivenUpBetween;
+
+impl Scenario<Shell> for GivenUpBetween {
+    const NAME: &'static str = "given_up_between";
+    const SAYS: &'static str =
+        "the middle one of three tasks gives up, another comes, and items come";
+
+    fn run<R: Runtime>(&self, world: &World<R, Shell>) {
+        let stage = Stage::new(world);
+        let [mut one, two, mut three] = [1, 2, 3].map(|number| stage.single_step(number, false));
+        two.give_up();
+        let mut four = stage.single_step(4, false);
+        let putting = {
+            let stage = stage.clone();
+            world.spawn("putting", move || [1, 2].into_iter().for_each(|count| stage.put(count)))
+        };
+        three.poll();
+        stage.join([putting]);
+        [&mut one, &mut three, &mut four].into_iter().for_each(|task| task.poll());
+    }
+
+    fn reaches(history: &History) -> bool {
+        before(history, "polls", "rings") == 5
+    }
+}
+
+/// More than a line keeps room for.
+const MANY: u64 = 70;
+
+/// Many tasks sleep, and none do afterwards.
+struct ManySleepOnce;
+
+impl Scenario<Shell> for ManySleepOnce {
+    const NAME: &'static str = "many_sleep_once";
+    const SAYS: &'static str = "many tasks sleep, and all are woken";
+
+    fn run<R: Runtime>(&self, world: &World<R, Shell>) {
+        let stage = Stage::new(world);
+        let mut tasks: Vec<_> = (1..=MANY).map(|number| stage.single_step(number, false)).collect();
+        stage.put(MANY as u32);
+        tasks.iter_mut().for_each(|task| task.poll());
+        stage.count_seats();
+    }
+
+    fn reaches(history: &History) -> bool {
+        before(history, "asks", "rings") == MANY as usize
+    }
+}
+
+/// Many tasks sleep, and one of them sleeps on.
+struct ManyLeaveOne;
+
+impl Scenario<Shell> for ManyLeaveOne {
+    const NAME: &'static str = "many_leave_one";
+    const SAYS: &'static str = "many tasks sleep, and all but one are woken or give up";
+
+    fn run<R: Runtime>(&self, world: &World<R, Shell>) {
+        let stage = Stage::new(world);
+        let mut tasks: Vec<_> = (1..=MANY).map(|number| stage.single_step(number, false)).collect();
+        stage.put(MANY as u32 / 2);
+        let stays = tasks.pop();
+        for (number, mut task) in tasks.into_iter().enumerate() {
+            if number < MANY as usize / 2 { task.poll() } else { task.give_up() }
+        }
+        stage.count_seats();
+        drop(stays);
+    }
+
+    fn reaches(history: &History) -> bool {
+        before(history, "ended", "seats") == MANY as usize / 2 - 1
+    }
+}
