@@ -231,8 +231,8 @@ async fn a_token_that_is_echoed_is_struck_out() {
 
 /// What a panic says of an error that nobody expected.
 fn panicked(error: impl std::fmt::Debug + Send + 'static) -> String {
-    let error = std::panic::AssertUnwindSafe(error);
-    let panics = move || Err::<(), _>({ error }.0).expect("no error");
+    let answer: Option<Result<(), _>> = Some(Err(error));
+    let panics = std::panic::AssertUnwindSafe(move || answer.map(|it| it.expect("no error")));
     let panic = std::panic::catch_unwind(panics);
     *panic.unwrap_err().downcast::<String>().unwrap()
 }
