@@ -14,7 +14,7 @@ use super::client::Client;
 use super::execution::{Execution, Mode, Retry, Want, beyond};
 use super::failure::RequestError;
 use super::headers::Headers;
-use super::patience::{next_chunk, patiently};
+use super::patience::Patience;
 use super::reply::{Reply, failure, is_success, unstructured};
 use super::status::Status;
 use super::steps::{Answered, Begin, Failed, Failures, Paused, Throttled};
@@ -65,8 +65,8 @@ impl<'a, R: Runtime, T: Transport> Call<'a, R, T> {
     async fn read(&self, answer: Answer, token: &CancelToken<R>) -> Result<Reply, RequestError> {
         let Answer { status, headers, body: mut chunks } = answer;
         let (mut body, limit) = (Vec::new(), self.client.limits.body);
-        let idle = self.client.limits.idle;
-        while let Some(chunk) = next_chunk(token, idle, &mut chunks).await? {
+        let mut patience = Patience::new(self.client.limits.idle);
+        while let Some(chunk) = patience.next_chunk(token, &mut chunks).await? {
             let chunk = chunk.map_err(RequestError::Incomplete)?;
             if body.len() + chunk.len() > limit {
                 return Err(RequestError::TooLarge(limit));
@@ -253,7 +253,8 @@ impl<'a, R: Runtime, T: Transport> Call<'a, R, T> {
         let target = self.request.base().target_of(&self.url.0);
         let attempt = Attempt { verb, target, url: &self.url, headers: &self.headers, body };
         let sent = self.client.transport.send(attempt);
-        let mut result = patiently(token, self.client.limits.idle, sent).await?.flatten();
+        let mut patience = Patience::new(self.client.limits.idle);
+        let mut result = patience.wait(token, sent).await?.flatten();
         if let Ok(answer) = &mut result {
             answer.headers.each(|value| *value = self.veil.text(value).into_owned());
         }

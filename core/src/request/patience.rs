@@ -7,46 +7,65 @@ use std::time::Duration;
 
 use crate::cancel::until::unless_ended;
 use crate::cancel::{CancelToken, Reason};
-use crate::runtime::Runtime;
+use crate::runtime::{Instant, Runtime};
 
 use super::transport::{Awaited, Chunks, TransportError, TransportKind};
 
-/// Awaits `work` until the token ends. What takes longer than `idle` is a failure of the transport:
-/// its time ran out.
-pub(super) async fn patiently<R: Runtime, V>(
-    token: &CancelToken<R>,
+/// How long a server may say nothing. A wait that is given up and begun anew is one wait: so a caller
+/// who looks again and again finds out as well.
+pub(super) struct Patience {
     idle: Duration,
-    work: impl Future<Output = V>,
-) -> Result<Result<V, TransportError>, Reason> {
-    let mut work = pin!(work);
-    // What is there already needs no timer.
-    if let Some(value) = poll_fn(|context| match work.as_mut().poll(context) {
-        Poll::Ready(value) => Poll::Ready(Some(value)),
-        Poll::Pending => Poll::Ready(None),
-    })
-    .await
-    {
-        return Ok(Ok(value));
-    }
-    let patience = token.child_with_deadline(token.runtime().now() + idle);
-    match unless_ended(&patience, work).await {
-        Ok(value) => Ok(Ok(value)),
-        Err(_) if token.reason().is_none() => {
-            let why = format!("the server says nothing for {idle:?}");
-            Ok(Err(TransportError::new(TransportKind::Timeout, why)))
-        }
-        Err(reason) => Err(token.reason().unwrap_or(reason)),
-    }
+    /// Since when the server says nothing, if somebody has waited for it.
+    since: Option<Instant>,
 }
 
-/// Awaits the next bytes of a body, as [`patiently`].
-pub(super) async fn next_chunk<R: Runtime>(
-    token: &CancelToken<R>,
-    idle: Duration,
-    chunks: &mut Box<dyn Chunks>,
-) -> Result<Option<Result<Vec<u8>, TransportError>>, Reason> {
-    let told = patiently(token, idle, chunks.next()).await?;
-    Ok(told.unwrap_or_else(|late| Some(Err(late))))
+impl Patience {
+    pub(super) const fn new(idle: Duration) -> Self {
+        Self { idle, since: None }
+    }
+
+    /// Awaits `work` until the token ends. What takes too long is a failure of the transport: its time
+    /// ran out.
+    pub(super) async fn wait<R: Runtime, V>(
+        &mut self,
+        token: &CancelToken<R>,
+        work: impl Future<Output = V>,
+    ) -> Result<Result<V, TransportError>, Reason> {
+        let mut work = pin!(work);
+        // What is there already needs no timer, and comes before the end of one.
+        if let Some(value) = poll_fn(|context| match work.as_mut().poll(context) {
+            Poll::Ready(value) => Poll::Ready(Some(value)),
+            Poll::Pending => Poll::Ready(None),
+        })
+        .await
+        {
+            self.since = None;
+            return Ok(Ok(value));
+        }
+        let since = *self.since.get_or_insert_with(|| token.runtime().now());
+        let limit = token.child_with_deadline(since + self.idle);
+        match unless_ended(&limit, work).await {
+            Ok(value) => {
+                self.since = None;
+                Ok(Ok(value))
+            }
+            Err(_) if token.reason().is_none() => {
+                let why = format!("the server says nothing for {:?}", self.idle);
+                Ok(Err(TransportError::new(TransportKind::Timeout, why)))
+            }
+            Err(reason) => Err(token.reason().unwrap_or(reason)),
+        }
+    }
+
+    /// Awaits the next bytes of a body.
+    pub(super) async fn next_chunk<R: Runtime>(
+        &mut self,
+        token: &CancelToken<R>,
+        chunks: &mut Box<dyn Chunks>,
+    ) -> Result<Option<Result<Vec<u8>, TransportError>>, Reason> {
+        let told = self.wait(token, chunks.next()).await?;
+        Ok(told.unwrap_or_else(|late| Some(Err(late))))
+    }
 }
 
 /// A body that ends with its token, and with the patience of the client.
@@ -54,19 +73,19 @@ pub(super) struct Bounded<R: Runtime> {
     /// None once nothing more comes.
     chunks: Option<Box<dyn Chunks>>,
     token: CancelToken<R>,
-    idle: Duration,
+    patience: Patience,
 }
 
 impl<R: Runtime> Bounded<R> {
     pub(super) fn new(chunks: Box<dyn Chunks>, token: &CancelToken<R>, idle: Duration) -> Self {
-        Self { chunks: Some(chunks), token: token.clone(), idle }
+        Self { chunks: Some(chunks), token: token.clone(), patience: Patience::new(idle) }
     }
 
     async fn told(&mut self) -> Option<Result<Vec<u8>, TransportError>> {
         let chunks = self.chunks.as_mut()?;
         let told = match self.token.reason() {
             Some(reason) => Err(reason),
-            None => next_chunk(&self.token, self.idle, chunks).await,
+            None => self.patience.next_chunk(&self.token, chunks).await,
         };
         let told = told
             .unwrap_or_else(|reason| Some(Err(TransportError::new(TransportKind::Ended, reason))));

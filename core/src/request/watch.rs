@@ -11,7 +11,7 @@ use crate::runtime::Runtime;
 use super::client::Limits;
 use super::event::{Line, WatchEvent};
 use super::frames::Frames;
-use super::patience::next_chunk;
+use super::patience::Patience;
 use super::reply::foreign;
 use super::status::{Cause, Details, Reason, Status};
 use super::transport::{Answer, Chunks, TransportKind};
@@ -22,7 +22,7 @@ pub struct Watch<R: Runtime> {
     chunks: Option<Box<dyn Chunks>>,
     frames: Frames,
     token: CancelToken<R>,
-    idle: Duration,
+    patience: Patience,
     /// What the server says that it sends, if that is something else than JSON.
     foreign: Option<String>,
     veil: Veil,
@@ -30,19 +30,18 @@ pub struct Watch<R: Runtime> {
 
 impl<R: Runtime> Watch<R> {
     pub(super) fn new(answer: Answer, token: &CancelToken<R>, limits: Limits, veil: Veil) -> Self {
-        let (frames, idle) = (Frames::new(limits.event), limits.idle);
+        let (frames, patience) = (Frames::new(limits.event), Patience::new(limits.idle));
         let foreign = foreign(&answer.headers).map(str::to_owned);
-        Self { chunks: Some(answer.body), frames, token: token.clone(), idle, foreign, veil }
+        Self { chunks: Some(answer.body), frames, token: token.clone(), patience, foreign, veil }
     }
 
     /// A watch that has ended.
     pub(super) fn ended(token: &CancelToken<R>) -> Self {
-        let (frames, idle) = (Frames::default(), Duration::ZERO);
         Self {
             chunks: None,
-            frames,
+            frames: Frames::default(),
             token: token.clone(),
-            idle,
+            patience: Patience::new(Duration::ZERO),
             foreign: None,
             veil: Veil::default(),
         }
@@ -79,7 +78,7 @@ impl<R: Runtime> Watch<R> {
                     Err(why) => why.to_string(),
                 },
                 Err(too_long) => too_long.to_string(),
-                Ok(None) => match next_chunk(&self.token, self.idle, chunks).await {
+                Ok(None) => match self.patience.next_chunk(&self.token, chunks).await {
                     Ok(Some(Ok(bytes))) => {
                         self.frames.push(&bytes);
                         continue;

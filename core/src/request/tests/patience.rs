@@ -4,7 +4,9 @@ use std::time::Duration;
 
 use super::scripted::{Act, Bed, Chunk, answers, later};
 use crate::cancel::Reason;
+use crate::cancel::until::unless_ended;
 use crate::request::{Limits, Request, RequestError, TransportError, TransportKind, Verb};
+use crate::runtime::Ambient as _;
 
 const IDLE: Duration = Duration::from_secs(20);
 
@@ -26,7 +28,6 @@ fn get(bed: &Bed) -> Request {
 }
 
 fn seconds(bed: &Bed) -> u64 {
-    use crate::runtime::Ambient as _;
     bed.clock.now().as_nanos() / 1_000_000_000
 }
 
@@ -80,6 +81,20 @@ fn a_stream_that_falls_silent_has_failed() {
     assert_eq!(failed.kind(), TransportKind::Timeout);
     assert_eq!(seconds(&bed), 20);
     assert_eq!(*bed.script.open.lock(), 0);
+}
+
+#[test]
+fn a_caller_who_looks_again_and_again_finds_out_as_well() {
+    let silent = (0..10).map(|_| Chunk::Hangs).collect();
+    let bed = bed([Act::Answers(200, vec![], silent)]);
+    let mut watch = bed.run(bed.client.watch(&get(&bed), &bed.token)).unwrap();
+    for _ in 0..3 {
+        let soon = bed.token.child_with_deadline(bed.clock.now() + IDLE / 4);
+        assert!(bed.run(unless_ended(&soon, watch.next::<u32>())).is_err(), "it is given up");
+    }
+    assert!(bed.run(watch.next::<u32>()).is_none());
+    assert!(watch.is_ended());
+    assert_eq!(seconds(&bed), 20);
 }
 
 #[test]
