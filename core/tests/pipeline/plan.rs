@@ -61,7 +61,7 @@ pub(crate) struct Plan {
     pub(crate) streams: bool,
     /// How often what has not changed is shown again; zero for never.
     pub(crate) resync: Duration,
-    /// One reconcile in so many fails, as long as things happen.
+    /// One reconcile in this number fails, as long as things happen.
     pub(crate) fails: u64,
     /// What happens, each after a pause.
     pub(crate) acts: Vec<(Duration, Act)>,
@@ -142,7 +142,7 @@ pub(crate) enum Break {
     Nothing,
     /// The reader tells the queue of no deletion.
     DeletionsAreNotQueued,
-    /// It tells of one change in so many.
+    /// It tells of one change in this number.
     SomeChangesAreLost,
     /// A reconcile that failed is not tried again.
     FailuresAreForgotten,

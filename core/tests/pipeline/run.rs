@@ -24,7 +24,7 @@ const MAPS: &str = "/api/v1/namespaces/default/configmaps";
 /// Within this time after the last act everything must have been reconciled: faults strike a bounded
 /// number of requests, and no pause between them is longer than half a minute.
 const SETTLES: Duration = Duration::from_secs(3600);
-/// At most so many requests a second, and so many at once, whatever goes wrong.
+/// How many requests there may be a second, and how many at once, whatever goes wrong.
 const RATE: (f64, u64) = (4.0, 60);
 /// How many work at a time.
 const WORKERS: NonZeroUsize = NonZeroUsize::new(2).expect("two");

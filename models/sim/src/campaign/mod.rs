@@ -2,7 +2,7 @@
 //! shards, reports and witnesses of everything else.
 //!
 //! A [`Simulation`](crate::kube::Simulation) says how the controller is run and what its user does. Here it is
-//! divided into parts, each of which tries every so many-th of its plans. The parts are cases, so
+//! divided into parts, each of which tries a share of its plans. The parts are cases, so
 //! `--partition` deals them out to a fleet and `merge` puts them together again.
 //!
 //! ```no_run

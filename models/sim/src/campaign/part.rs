@@ -1,4 +1,4 @@
-//! One part of a campaign: every so many-th plan.
+//! One part of a campaign, with its share of the plans.
 
 use std::collections::BTreeSet;
 use std::time::Instant;

@@ -32,11 +32,11 @@ mistakes! {
         ForgetsOnFailure,
 
         // What is told.
-        /// A conflict is any failure.
+        /// A conflict is reported as any other failure.
         ConflictIsOther,
         /// A Lease that exists is a conflict.
         ExistsIsConflict,
-        /// What is invalid is any failure.
+        /// An invalid record is reported as any other failure.
         InvalidIsOther,
         /// A write whose answer is lost has not happened.
         LostIsKnown,

@@ -106,7 +106,7 @@ impl Maker {
         self.random.below(bound as u64) as usize
     }
 
-    /// True once in so many times.
+    /// True once in `bound` calls, on average.
     fn once_in(&mut self, bound: usize) -> bool {
         self.below(bound) == 0
     }
