@@ -13,8 +13,8 @@ ci/exact.sh
 ci/figures.sh
 ci/fuzz.sh nightly
 ci/report.sh
-# Properties from another seed every night.
-PROPTEST_RNG_SEED=$((RANDOM * 32768 + RANDOM)) ci/test.sh
+# All tests, and properties from another seed every night.
+PROPTEST_RNG_SEED=$((RANDOM * 32768 + RANDOM)) ci/test.sh nightly
 # What is too much for a submission: the engines against each other on thousands of programs.
 cargo test --release -p seatrial --features loom,shuttle --lib -- engine:: toy::
 # Everything at once on one queue after the other, with a ledger beside them.

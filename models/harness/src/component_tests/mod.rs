@@ -4,14 +4,14 @@
 //!
 //! | test | what it shows |
 //! |---|---|
-//! | `loom::<scenario>`, and so for `shuttle`, `trace` and `threads` | every invariant comes out as expected, and the scenario reaches its case |
+//! | `on_loom::<scenario>`, and so for `on_shuttle`, `on_trace` and `on_threads` | every invariant comes out as expected, and the scenario reaches its case |
 //! | `mutants_are_convicted_by_loom`, and so by `shuttle` and `trace` | every mutant breaks what it says it breaks, equivalent ones break nothing |
 //! | `mutants_are_convicted_by_cluster_and_trace` | the same of mutants that need both to show |
 //! | `conformance_replays_every_trace` | the recorded traces of the reference replay |
 //! | `random_bytes_find_nothing` | the property that fuzzers feed holds on random bytes |
 //! | `nothing_goes_untested` | the list in the page is complete |
 //!
-//! so `cargo test queue::loom` selects an engine of a component and `cargo test loom::two_workers`
+//! so `cargo test queue::on_loom` selects an engine of a component and `cargo test on_loom::two_workers`
 //! a scenario. Budgets are small: these tests run unoptimised, the command line does the searching.
 
 mod checks;
@@ -61,13 +61,13 @@ macro_rules! __with_shuttle {
 macro_rules! component_tests {
     ($component:ident; scenarios: $($scenario:ident),+; also: $($other:ident),* $(,)?) => {
         $crate::__with_loom! {
-            $crate::component_tests! { @engine $component, loom, Loom; $($scenario),+ }
+            $crate::component_tests! { @engine $component, on_loom, Loom; $($scenario),+ }
         }
         $crate::__with_shuttle! {
-            $crate::component_tests! { @engine $component, shuttle, Sample; $($scenario),+ }
-            $crate::component_tests! { @engine $component, trace, Trace; $($scenario),+ }
+            $crate::component_tests! { @engine $component, on_shuttle, Sample; $($scenario),+ }
+            $crate::component_tests! { @engine $component, on_trace, Trace; $($scenario),+ }
         }
-        $crate::component_tests! { @engine $component, threads, Threads; $($scenario),+ }
+        $crate::component_tests! { @engine $component, on_threads, Threads; $($scenario),+ }
         $($crate::component_tests! { @other $component, $other })*
 
         #[cfg(test)]
