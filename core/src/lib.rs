@@ -128,7 +128,7 @@ mod book;
 mod caught;
 #[cfg(feature = "parts")]
 mod events;
-#[cfg(all(test, feature = "parts"))]
+#[cfg(test)]
 mod every_queue;
 #[cfg(feature = "parts")]
 mod slab;

@@ -186,10 +186,10 @@ impl Scenario<Fickle> for EverySecondTime {
 }
 
 #[test]
-fn a_scenario_that_does_not_do_the_same_again_is_undecided() {
+fn a_scenario_that_does_not_do_the_same_again_is_inadmissible() {
     const CATALOGUE: Catalogue = Catalogue::new("test", &[subject::<Fickle>()]);
     let report = report(&CATALOGUE, &[Engine::Trace]);
-    assert_eq!(report.outcome, Summary::Inconclusive);
+    assert_eq!(report.outcome, Summary::Inadmissible);
     let because = report.rows[0].because.as_deref().unwrap_or_default();
     assert!(because.contains("does not do the same again"), "{because}");
 }

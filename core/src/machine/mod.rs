@@ -261,8 +261,10 @@ impl<M: Machine> std::fmt::Debug for Boxed<M> {
     }
 }
 
-#[cfg(all(test, feature = "parts"))]
+#[cfg(test)]
 mod tests {
+    #![cfg(feature = "parts")]
+
     use std::time::Duration;
 
     use super::single_step::HandClock;

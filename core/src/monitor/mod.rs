@@ -34,7 +34,7 @@ mod call;
 mod line;
 mod sleepers;
 mod step;
-#[cfg(all(test, feature = "parts"))]
+#[cfg(test)]
 mod tests;
 mod then;
 

@@ -182,8 +182,10 @@ impl Runtime for Tokio {
     }
 }
 
-#[cfg(all(test, feature = "parts"))]
+#[cfg(test)]
 mod tests {
+    #![cfg(feature = "parts")]
+
     use super::*;
     use crate::cancel::{CancelToken, Reason};
     use crate::delaying_queue::DelayingQueue;

@@ -149,7 +149,7 @@ fn a_failing_plan_is_in_every_format_and_is_replayed_from_its_witness() {
             .iter()
             .any(|line| (line.name.as_str(), line.text.as_str()) == ("FAULT", "crash(1)"))
     );
-    assert!(first.stated.as_ref().is_some_and(|place| place.file.ends_with("campaign.rs")));
+    assert!(first.stated.as_ref().is_some_and(|place| place.file.ends_with("fleet.rs")));
     // Plans by chance lose the faults that they do not need.
     for row in &found {
         let (plan, _) = row.because.as_deref().and_then(|it| it.split_once(": ")).expect("a plan");

@@ -1,4 +1,5 @@
 //! Tasks and threads as sleepers of one monitor.
+#![cfg(feature = "parts")]
 
 mod foreign;
 mod halves;

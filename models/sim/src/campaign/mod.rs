@@ -22,8 +22,10 @@
 //!     }
 //! }
 //!
+//! const CATALOGUE: Catalogue = Catalogue::new("check", &[controller::<Operator>()]);
+//!
 //! fn main() -> std::process::ExitCode {
-//!     seatrial::cli::main(&Catalogue::new("check", &[controller::<Operator>()]))
+//!     seatrial::cli::main(&CATALOGUE)
 //! }
 //! ```
 
