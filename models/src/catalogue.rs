@@ -22,6 +22,7 @@ use crate::limited_queue::LimitedQueue;
 use crate::limiter::Limiter;
 use crate::mutation_cache::MutationCache;
 use crate::ordered_fifo::OrderedFifo;
+use crate::own_writes::OwnWrites;
 use crate::pool::Pool;
 use crate::priority_queue::PriorityQueue;
 use crate::queue::Queue;
@@ -60,6 +61,7 @@ pub const CATALOGUE: Catalogue = Catalogue {
         subject::<OrderedFifo>(),
         subject::<Reflector>(),
         subject::<Feed>(),
+        subject::<OwnWrites>(),
         subject::<Informer>(),
         subject::<Delivery>(),
         subject::<ReplicaSet>(),

@@ -2,9 +2,9 @@
 
 use crate::runtime::{Instant, Runtime};
 use crate::store::indexed::Snapshot;
-use crate::store::{Described, Handle, Metadata, join};
+use crate::store::{Described, Handle, IndexedStore, Metadata};
 
-use super::fresh::{AtLeast, Look, NotVisible, Part, Turn, View, WaitForSync, Written};
+use super::fresh::{NotVisible, Readable};
 use super::shared::Informer;
 
 /// # Reading one's own writes
@@ -52,10 +52,7 @@ impl<O: Handle + Described, R: Runtime> Informer<O, R> {
         version: &str,
         until: Instant,
     ) -> Result<Option<O>, NotVisible> {
-        let (key, version) = (key.to_owned(), number(version)?);
-        let part = Some(Part { key: Some(key.clone()), version });
-        let wanted = AtLeast { version, part, until };
-        Ok(self.read(wanted, &[], || self.store.get(&key)).await?.0)
+        self.visible.one_at_least(&*self.store, key, version, until).await
     }
 
     /// Returns all objects, of a store that has a version at least.
@@ -79,10 +76,7 @@ impl<O: Handle + Described, R: Runtime> Informer<O, R> {
         version: &str,
         until: Instant,
     ) -> Result<Snapshot<String, O>, NotVisible> {
-        let version = number(version)?;
-        let part = Some(Part { key: None, version });
-        let wanted = AtLeast { version, part, until };
-        Ok(self.read(wanted, &[], || self.store.list()).await?.0)
+        self.visible.all_at_least(&*self.store, version, until).await
     }
 
     /// Takes note of a write: of the object that the server answered.
@@ -90,7 +84,7 @@ impl<O: Handle + Described, R: Runtime> Informer<O, R> {
     /// # Errors
     /// Its version is no number, so nobody can wait for it. There is no note.
     pub fn wrote(&self, object: Metadata<'_>) -> Result<(), NotVisible> {
-        self.note(object, None)
+        self.visible.note(&*self.store, object, None)
     }
 
     /// Takes note of a deletion: of the newest state that is known of the object, which a server
@@ -100,35 +94,7 @@ impl<O: Handle + Described, R: Runtime> Informer<O, R> {
     /// # Errors
     /// As [`wrote`](Self::wrote).
     pub fn deleted(&self, object: Metadata<'_>) -> Result<(), NotVisible> {
-        self.note(object, Some(object.uid))
-    }
-
-    fn note(&self, object: Metadata<'_>, deleted: Option<&str>) -> Result<(), NotVisible> {
-        let version = number(object.resource_version)?;
-        let key = join(object.namespace, object.name);
-        let known = {
-            let mut ledger = self.runtime.lock(&self.ledger);
-            ledger.note(key, version, deleted);
-            ledger.look()
-        };
-        if !known.is_empty() {
-            self.forget_visible(known);
-        }
-        Ok(())
-    }
-
-    fn forget_visible(&self, mut known: Vec<(String, Written)>) {
-        known.retain(|(key, written)| {
-            let version = written.version;
-            let part = Some(Part { key: Some(key.clone()), version });
-            let is_there = AtLeast { version, part, until: Instant::ZERO };
-            let deleted = written.deleted.as_deref();
-            self.fresh.call(is_there).is_ok() && deleted.is_none_or(|uid| !self.has(key, uid))
-        });
-        let at = self.fresh.call(Look).version;
-        let mut ledger = self.runtime.lock(&self.ledger);
-        known.iter().for_each(|(key, written)| ledger.forget(key, written, at));
-        ledger.looked();
+        self.visible.note(&*self.store, object, Some(object.uid))
     }
 
     /// Returns the object with a key, once what was last written of it is in the store. Behind a list
@@ -150,23 +116,7 @@ impl<O: Handle + Described, R: Runtime> Informer<O, R> {
         key: &str,
         until: Instant,
     ) -> Result<Option<O>, NotVisible> {
-        let (written, seen) = {
-            let ledger = self.runtime.lock(&self.ledger);
-            (ledger.get(key), ledger.seen())
-        };
-        let key = key.to_owned();
-        let part = written
-            .as_ref()
-            .map(|written| Part { key: Some(key.clone()), version: written.version });
-        let version = part.as_ref().map_or(seen, |part| part.version.max(seen));
-        let deleted = written.as_ref().and_then(|written| written.deleted.clone());
-        let gone = deleted.map(|uid| (key.clone(), uid));
-        let wanted = AtLeast { version, part, until };
-        let (object, at) = self.read(wanted, gone.as_slice(), || self.store.get(&key)).await?;
-        if let Some(written) = written {
-            self.runtime.lock(&self.ledger).forget(&key, &written, at);
-        }
-        Ok(object)
+        self.visible.one_written(&*self.store, key, until).await
     }
 
     /// Returns all objects, once all that was written is in the store.
@@ -185,69 +135,34 @@ impl<O: Handle + Described, R: Runtime> Informer<O, R> {
         &self,
         until: Instant,
     ) -> Result<Snapshot<String, O>, NotVisible> {
-        let ((written, deleted), seen) = {
-            let ledger = self.runtime.lock(&self.ledger);
-            (ledger.all(), ledger.seen())
-        };
-        let part = (written > 0).then_some(Part { key: None, version: written });
-        let wanted = AtLeast { version: written.max(seen), part, until };
-        Ok(self.read(wanted, &deleted, || self.store.list()).await?.0)
+        self.visible.all_written(&*self.store, until).await
     }
 
     /// Sleeps until the first list is in the store; false if it is not by then, or never will be.
     pub fn wait_for_sync(&self, until: Instant) -> bool {
-        self.fresh.call(WaitForSync { until })
+        self.runtime.block_on(self.visible.wait_for_sync(until))
     }
 
     /// As [`wait_for_sync`](Self::wait_for_sync), for tasks.
     pub async fn wait_for_sync_async(&self, until: Instant) -> bool {
-        self.fresh.call_async(WaitForSync { until }).await
-    }
-
-    /// Reads a store that has what is wanted and has not these objects, and says how far it was. A
-    /// list that goes back to an older version meanwhile makes it begin anew.
-    async fn read<T>(
-        &self,
-        wanted: AtLeast,
-        gone: &[(String, String)],
-        read: impl Fn() -> T,
-    ) -> Result<(T, u64), NotVisible> {
-        loop {
-            let View { returns, .. } = self.fresh.call_async(wanted.clone()).await?;
-            for (key, uid) in gone {
-                self.is_gone(key, uid, wanted.until).await?;
-            }
-            let value = read();
-            let now = self.fresh.call(Look);
-            if now.returns == returns {
-                return Ok((value, now.version));
-            }
-        }
-    }
-
-    /// Waits until the store does not have an object.
-    async fn is_gone(&self, key: &str, uid: &str, until: Instant) -> Result<(), NotVisible> {
-        loop {
-            let View { turns: after, .. } = self.fresh.call(Look);
-            if !self.has(key, uid) {
-                return Ok(());
-            }
-            match self.fresh.call_async(Turn { after, until }).await {
-                Ok(_) => {}
-                Err(NotVisible::Behind { .. }) => {
-                    return Err(NotVisible::StillThere { uid: uid.to_owned() });
-                }
-                Err(stopped) => return Err(stopped),
-            }
-        }
-    }
-
-    fn has(&self, key: &str, uid: &str) -> bool {
-        let object = self.store.get(&key.to_owned());
-        object.is_some_and(|object| object.metadata().is_some_and(|it| it.uid == uid))
+        self.visible.wait_for_sync(until).await
     }
 }
 
-pub(super) fn number(version: &str) -> Result<u64, NotVisible> {
-    version.parse().map_err(|_| NotVisible::NotANumber(version.to_owned()))
+impl<O: Handle + Described, R: Runtime> Readable for IndexedStore<String, O, R> {
+    type Object = O;
+    type All = Snapshot<String, O>;
+
+    fn one(&self, key: &str) -> Option<O> {
+        self.get(&key.to_owned())
+    }
+
+    fn all(&self) -> Snapshot<String, O> {
+        self.list()
+    }
+
+    fn has(&self, key: &str, uid: &str) -> bool {
+        let object = self.get(&key.to_owned());
+        object.is_some_and(|object| object.metadata().is_some_and(|it| it.uid == uid))
+    }
 }

@@ -18,17 +18,18 @@ use crate::store::{Cause, Described, Handle, IndexedStore, metadata_key};
 use super::apply::{ApplyError, Change};
 use super::builder::{Builder, Built};
 use super::feed::{Complete, End, Feed, Push, Shared, Subscription};
-use super::fresh::{Advance, Fresh, Ledger, Look, Over, Refuse, Relist, Stored, Synced};
+use super::fresh::{Fresh, Visible};
 use super::handler::Crew;
 use super::list_watch::ListWatch;
-use super::partly::{apply_what_can_be, parted};
+use super::partly::apply_what_can_be;
 use super::readers::{Readers, Stage, Wants, is_wanted, mark, resync_if_due};
 use super::reflector::known::stored;
 use super::reflector::{Config, Driver, Hooks, Skipped};
-use super::versions::{newest, of_list};
 
 /// How many changes readers are told at a time: those of a long list are not all in memory twice.
 const PART: usize = 1024;
+/// So few notes of writes are no burden.
+const FEW_NOTES: usize = 64;
 
 /// What happens to an object that has a key of text.
 pub type ObjectChange<O> = Change<String, O>;
@@ -65,10 +66,8 @@ pub struct Informer<O: Handle + Described, R: Runtime = System> {
     reflector: Driver<O, R>,
     config: Config,
     readers: Arc<R::Mutex<Readers<O, R>>>,
-    /// How far the store is.
-    pub(super) fresh: Arc<Monitor<Fresh, R>>,
-    /// What this client wrote.
-    pub(super) ledger: R::Mutex<Ledger>,
+    /// How far the store is, and what this client wrote.
+    pub(super) visible: Visible<R>,
     pub(super) handlers: R::Mutex<Crew<R>>,
     refused: Refused,
 }
@@ -128,8 +127,8 @@ impl<O: Handle + Described, R: Runtime> Informer<O, R> {
         let known = (!transforms && check.is_none()).then(|| stored(&store));
         let readers = Arc::new(runtime.mutex(Readers::new(config.resync)));
         hooks.should_resync = resync_if_due(runtime, &readers, hooks.should_resync);
-        let fresh = Arc::new(Monitor::new(runtime, Fresh::default()));
-        hooks.skipped = noted(&fresh, hooks.skipped);
+        let visible = Visible::new(runtime, Fresh::default(), FEW_NOTES);
+        hooks.skipped = noted(visible.refuser(), hooks.skipped);
         Self {
             runtime: runtime.clone(),
             store,
@@ -139,8 +138,7 @@ impl<O: Handle + Described, R: Runtime> Informer<O, R> {
                 .knowing(known),
             config,
             readers,
-            fresh,
-            ledger: runtime.mutex(Ledger::new()),
+            visible,
             handlers: runtime.mutex(Crew::new(runtime)),
             refused,
         }
@@ -240,11 +238,7 @@ impl<O: Handle + Described, R: Runtime> Informer<O, R> {
         let apply = |batch: &Batch<String, O>| {
             let mut told = Line::new();
             let readers = self.lock();
-            let mut before = None;
-            if let Some(version) = of_list(&batch.events) {
-                self.fresh.call(Relist(version)); // wakes nobody
-                before = Some(self.store.list());
-            }
+            let before = self.visible.prepare(&batch.events).then(|| self.store.list());
             let is_wanted = is_wanted(&readers.feeds);
             let tell = &mut |change| {
                 if before.is_none() || is_wanted(&change) {
@@ -268,7 +262,7 @@ impl<O: Handle + Described, R: Runtime> Informer<O, R> {
                 stored = !matches!(result, Err(ApplyError::Store(_)));
             }
             // Before readers are told, so that one who is told of a version can wait for it.
-            self.advance(&batch.events, result.as_ref().err());
+            self.visible.advance(&batch.events, result.as_ref().err());
             if let Err(error) = result {
                 crate::caught::tell(|| (self.refused)(&error));
             }
@@ -290,21 +284,6 @@ impl<O: Handle + Described, R: Runtime> Informer<O, R> {
         }
     }
 
-    /// Notes how far the store is, and what it refused.
-    fn advance(&self, events: &[Event<String, O>], error: Option<&ApplyError>) {
-        let is_list = matches!(events, [Event::ReplacedAll(_)]);
-        let nothing_is_stored = is_list && matches!(error, Some(ApplyError::Store(_)));
-        if error.is_some() || self.fresh.call(Look).lacks {
-            let (stored, refused) = parted(events, error);
-            match of_list(events) {
-                Some(version) if !nothing_is_stored => self.fresh.call(Stored::List(version)),
-                _ => self.fresh.call(Stored::Objects(stored)),
-            }
-            self.fresh.call(Refuse(refused));
-        }
-        self.fresh.call(Advance(if nothing_is_stored { None } else { newest(events) }));
-    }
-
     /// Forgets readers whose subscription is over.
     fn forget(&self, gone: &[&Shared<ObjectChange<O>, R>]) {
         if !gone.is_empty() {
@@ -324,7 +303,7 @@ impl<O: Handle + Described, R: Runtime> Informer<O, R> {
             }
             readers.feeds.clone()
         };
-        self.fresh.call(Synced);
+        self.visible.synced();
         for reader in feeds {
             reader.feed.call(Complete);
         }
@@ -336,14 +315,13 @@ impl<O: Handle + Described, R: Runtime> Informer<O, R> {
 }
 
 /// Notes what a transformer refused, so that nobody takes what is stored for it.
-fn noted<R: Runtime>(
-    fresh: &Arc<Monitor<Fresh, R>>,
+fn noted(
+    refuse: impl Fn(String, u64) + Send + Sync + 'static,
     tell: Arc<dyn Fn(&Skipped) + Send + Sync>,
 ) -> Arc<dyn Fn(&Skipped) + Send + Sync> {
-    let fresh = Arc::clone(fresh);
     Arc::new(move |skipped| {
         if let Skipped::Refused { key, resource_version, .. } = skipped {
-            fresh.call(Refuse(vec![(key.clone(), resource_version.parse().unwrap_or_default())]));
+            refuse(key.clone(), resource_version.parse().unwrap_or_default());
         }
         tell(skipped);
     })
@@ -370,7 +348,7 @@ impl<O: Handle + Described, R: Runtime> Informer<O, R> {
             drop(reader.feed.call(End));
         }
         self.end_handlers();
-        self.fresh.call(Over);
+        self.visible.over();
     }
 }
 

@@ -7,5 +7,6 @@ pub mod fifo;
 pub mod fixtures;
 pub mod informer;
 pub mod ordered_fifo;
+pub mod own_writes;
 pub mod reflector;
 pub mod replica_set;

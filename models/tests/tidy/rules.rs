@@ -37,6 +37,7 @@ const FILES: &[(&str, &[(&str, u32)])] = &[
     ),
     ("channel", &[("CH", 17)]),
     ("shell", &[("SH", 7)]),
+    ("informer", &[("OW", 14)]),
     (
         "cache",
         &[

@@ -21,14 +21,13 @@ pub(in crate::informer) struct Ledger {
     seen: u64,
     /// The number of writes at which those that are visible are looked for and forgotten.
     full: usize,
+    /// So few are no burden.
+    few: usize,
 }
 
-/// So few are no burden.
-const FEW: usize = 64;
-
 impl Ledger {
-    pub(in crate::informer) fn new() -> Self {
-        Self { written: BTreeMap::new(), seen: 0, full: FEW }
+    pub(in crate::informer) fn new(few: usize) -> Self {
+        Self { written: BTreeMap::new(), seen: 0, full: few, few }
     }
 
     /// Takes note of a write: versions of a key never go back.
@@ -77,7 +76,7 @@ impl Ledger {
 
     /// Says that a look is over.
     pub(in crate::informer) fn looked(&mut self) {
-        self.full = (2 * self.written.len()).max(FEW);
+        self.full = (2 * self.written.len()).max(self.few);
     }
 
     #[cfg(test)]

@@ -10,12 +10,13 @@ mod operations;
 mod state;
 #[cfg(test)]
 mod tests;
+mod visible;
 
-pub(super) use ledger::{Ledger, Written};
 pub use state::NotVisible;
 
 for_harness! {
     use operations::{Advance, AtLeast, Look, Op, Over, Refuse, Relist, Ret, Stored, Synced};
     use operations::{Turn, WaitForSync};
     use state::{Fresh, Part, View, NEWS, SYNC};
+    use visible::{Readable, Visible};
 }

@@ -3,9 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::ledger::{Ledger, Written};
 use super::{
-    Advance, AtLeast, Fresh, Ledger, Look, NotVisible, Over, Part, Refuse, Relist, Stored, Synced,
-    Turn, WaitForSync, Written,
+    Advance, AtLeast, Fresh, Look, NotVisible, Over, Part, Refuse, Relist, Stored, Synced, Turn,
+    WaitForSync,
 };
 use crate::monitor::Monitor;
 use crate::runtime::{Ambient, Instant, Manual, Runtime};
@@ -120,7 +121,7 @@ fn a_future_that_is_dropped_leaves_nothing_behind() {
 
 #[test]
 fn a_ledger_keeps_the_newest_and_forgets_what_is_visible() {
-    let mut ledger = Ledger::new();
+    let mut ledger = Ledger::new(64);
     ledger.note("a".to_owned(), 5, None);
     ledger.note("a".to_owned(), 3, Some("u"));
     let seen = Written { version: 5, deleted: Some("u".to_owned()) };

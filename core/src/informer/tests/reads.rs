@@ -165,7 +165,7 @@ fn notes_that_nobody_asks_for_are_forgotten_once_they_are_visible() {
             bed.informer.list_at_least(&object.version, until).unwrap();
         }
     }
-    let notes = bed.system.lock(&bed.informer.ledger).len();
+    let notes = bed.system.lock(&bed.informer.visible.ledger).len();
     assert!(notes < 250, "{notes}");
     bed.token.cancel();
     thread.join().unwrap().unwrap();

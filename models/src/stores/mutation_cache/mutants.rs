@@ -47,9 +47,9 @@ fn of_rules() -> Vec<Mutant<MutationCache>> {
             (&[SeenForgetsTheNewer]) breaks ["one_moment"];
         Seeded "older_is_written" from "cache:MC-5":
             (&[OlderIsWritten]) breaks ["one_moment"];
-        Seeded "deleted_is_written" from "cache:MC-5":
+        Seeded "deleted_is_written" from "museum A34":
             (&[DeletedIsWritten]) breaks ["one_moment"];
-        Seeded "no_mark_is_left" from "cache:MC-7":
+        Seeded "no_mark_is_left" from "museum A34":
             (&[NoMarkIsLeft]) breaks ["one_moment"];
         Seeded "gone_forgets_the_next" from "cache:MC-7, who it is is not compared":
             (&[GoneForgetsTheNext]) breaks ["one_moment"];

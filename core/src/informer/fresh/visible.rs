@@ -1,0 +1,263 @@
+//! Reading a store that has what is wanted, and telling how far it is.
+
+use std::sync::Arc;
+
+use crate::informer::apply::ApplyError;
+use crate::informer::partly::parted;
+use crate::informer::versions::{newest, of_list};
+use crate::machine::Host;
+use crate::monitor::Monitor;
+use crate::ordered_fifo::Event;
+use crate::runtime::{Instant, Runtime};
+use crate::store::{Described, Metadata, join};
+
+use super::ledger::{Ledger, Written};
+use super::operations::{Advance, AtLeast, Look, Over, Refuse, Relist, Stored, Synced};
+use super::operations::{Turn, WaitForSync};
+use super::state::{Fresh, NotVisible, Part, View};
+
+/// A store that is read.
+pub trait Readable {
+    /// An object of it.
+    type Object;
+    /// All of them at a moment.
+    type All;
+
+    /// Returns the object with a key.
+    fn one(&self, key: &str) -> Option<Self::Object>;
+    /// Returns all objects.
+    fn all(&self) -> Self::All;
+    /// Tells whether the object with a key has this uid.
+    fn has(&self, key: &str, uid: &str) -> bool;
+}
+
+/// How far a store is, what this client wrote, and who waits for it.
+pub struct Visible<R: Runtime, H: Host<Fresh> = Fresh> {
+    fresh: Arc<Monitor<Fresh, R, H>>,
+    /// What this client wrote.
+    pub(in crate::informer) ledger: R::Mutex<Ledger>,
+}
+
+/// What the informer says.
+impl<R: Runtime, H: Host<Fresh>> Visible<R, H> {
+    /// One of a store in which there is nothing yet. From `few` notes on it looks for those that can
+    /// be forgotten.
+    pub fn new(runtime: &R, host: H, few: usize) -> Self {
+        let fresh = Arc::new(Monitor::new(runtime, host));
+        Self { fresh, ledger: runtime.mutex(Ledger::new(few)) }
+    }
+
+    /// Returns what says that something was refused: keys and versions.
+    pub fn refuser(&self) -> impl Fn(String, u64) + Send + Sync + 'static + use<R, H> {
+        let fresh = Arc::clone(&self.fresh);
+        move |key, version| fresh.call(Refuse(vec![(key, version)]))
+    }
+
+    /// Says that events are about to change the store; true if a list is. Wakes nobody, so it may be
+    /// called under the lock of the store.
+    pub fn prepare<O>(&self, events: &[Event<String, O>]) -> bool {
+        let version = of_list(events);
+        if let Some(version) = version {
+            self.fresh.call(Relist(version));
+        }
+        version.is_some()
+    }
+
+    /// Notes how far the store is behind these events, and what it refused.
+    pub fn advance<O: Described>(&self, events: &[Event<String, O>], error: Option<&ApplyError>) {
+        let is_list = matches!(events, [Event::ReplacedAll(_)]);
+        let nothing_is_stored = is_list && matches!(error, Some(ApplyError::Store(_)));
+        if error.is_some() || self.fresh.call(Look).lacks {
+            let (stored, refused) = parted(events, error);
+            match of_list(events) {
+                Some(version) if !nothing_is_stored => self.fresh.call(Stored::List(version)),
+                _ => self.fresh.call(Stored::Objects(stored)),
+            }
+            self.fresh.call(Refuse(refused));
+        }
+        self.fresh.call(Advance(if nothing_is_stored { None } else { newest(events) }));
+    }
+
+    /// Says that the first list is in the store.
+    pub fn synced(&self) {
+        self.fresh.call(Synced);
+    }
+
+    /// Says that the store does not change any more.
+    pub fn over(&self) {
+        self.fresh.call(Over);
+    }
+}
+
+/// What clients ask.
+impl<R: Runtime, H: Host<Fresh>> Visible<R, H> {
+    fn runtime(&self) -> &R {
+        self.fresh.runtime()
+    }
+
+    /// Takes note of a write, perhaps of the deletion of the object of this uid.
+    pub fn note(
+        &self,
+        store: &impl Readable,
+        object: Metadata<'_>,
+        deleted: Option<&str>,
+    ) -> Result<(), NotVisible> {
+        let version = number(object.resource_version)?;
+        let key = join(object.namespace, object.name);
+        let known = {
+            let mut ledger = self.runtime().lock(&self.ledger);
+            ledger.note(key, version, deleted);
+            ledger.look()
+        };
+        if !known.is_empty() {
+            self.forget_visible(store, known);
+        }
+        Ok(())
+    }
+
+    /// Forgets notes of what the store shows. If a list goes back meanwhile, it may not show it any
+    /// more: then none.
+    fn forget_visible(&self, store: &impl Readable, mut known: Vec<(String, Written)>) {
+        let before = self.fresh.call(Look).returns;
+        known.retain(|(key, written)| {
+            let version = written.version;
+            let part = Some(Part { key: Some(key.clone()), version });
+            let is_there = AtLeast { version, part, until: Instant::ZERO };
+            let deleted = written.deleted.as_deref();
+            self.fresh.call(is_there).is_ok() && deleted.is_none_or(|uid| !store.has(key, uid))
+        });
+        let now = self.fresh.call(Look);
+        let mut ledger = self.runtime().lock(&self.ledger);
+        if now.returns == before {
+            known.iter().for_each(|(key, written)| ledger.forget(key, written, now.version));
+        }
+        ledger.looked();
+    }
+
+    /// Reads an object of a store that has a version.
+    pub async fn one_at_least<S: Readable>(
+        &self,
+        store: &S,
+        key: &str,
+        version: &str,
+        until: Instant,
+    ) -> Result<Option<S::Object>, NotVisible> {
+        let version = number(version)?;
+        let part = Some(Part { key: Some(key.to_owned()), version });
+        let wanted = AtLeast { version, part, until };
+        Ok(self.read(store, wanted, &[], || store.one(key)).await?.0)
+    }
+
+    /// Reads all objects of a store that has a version.
+    pub async fn all_at_least<S: Readable>(
+        &self,
+        store: &S,
+        version: &str,
+        until: Instant,
+    ) -> Result<S::All, NotVisible> {
+        let version = number(version)?;
+        let part = Some(Part { key: None, version });
+        let wanted = AtLeast { version, part, until };
+        Ok(self.read(store, wanted, &[], || store.all()).await?.0)
+    }
+
+    /// Reads an object once what was last written of it is in the store.
+    pub async fn one_written<S: Readable>(
+        &self,
+        store: &S,
+        key: &str,
+        until: Instant,
+    ) -> Result<Option<S::Object>, NotVisible> {
+        let (written, seen) = {
+            let ledger = self.runtime().lock(&self.ledger);
+            (ledger.get(key), ledger.seen())
+        };
+        let part = written
+            .as_ref()
+            .map(|written| Part { key: Some(key.to_owned()), version: written.version });
+        let version = part.as_ref().map_or(seen, |part| part.version.max(seen));
+        let deleted = written.as_ref().and_then(|written| written.deleted.clone());
+        let gone = deleted.map(|uid| (key.to_owned(), uid));
+        let wanted = AtLeast { version, part, until };
+        let (object, at) = self.read(store, wanted, gone.as_slice(), || store.one(key)).await?;
+        if let Some(written) = written {
+            self.runtime().lock(&self.ledger).forget(key, &written, at);
+        }
+        Ok(object)
+    }
+
+    /// Reads all objects once all that was written is in the store.
+    pub async fn all_written<S: Readable>(
+        &self,
+        store: &S,
+        until: Instant,
+    ) -> Result<S::All, NotVisible> {
+        let ((written, deleted), seen) = {
+            let ledger = self.runtime().lock(&self.ledger);
+            (ledger.all(), ledger.seen())
+        };
+        let part = (written > 0).then_some(Part { key: None, version: written });
+        let wanted = AtLeast { version: written.max(seen), part, until };
+        Ok(self.read(store, wanted, &deleted, || store.all()).await?.0)
+    }
+
+    /// Waits for the first list; false if it is not there by then, or never will be.
+    pub async fn wait_for_sync(&self, until: Instant) -> bool {
+        self.fresh.call_async(WaitForSync { until }).await
+    }
+
+    /// Reads a store that has what is wanted and has not these objects, and says how far it was. A
+    /// list that goes back to an older version meanwhile makes it begin anew.
+    async fn read<T>(
+        &self,
+        store: &impl Readable,
+        wanted: AtLeast,
+        gone: &[(String, String)],
+        read: impl Fn() -> T,
+    ) -> Result<(T, u64), NotVisible> {
+        loop {
+            let View { returns, .. } = self.fresh.call_async(wanted.clone()).await?;
+            for (key, uid) in gone {
+                self.is_gone(store, key, uid, wanted.until).await?;
+            }
+            let value = read();
+            let now = self.fresh.call(Look);
+            if now.returns == returns {
+                return Ok((value, now.version));
+            }
+        }
+    }
+
+    /// Waits until the store does not have an object.
+    async fn is_gone(
+        &self,
+        store: &impl Readable,
+        key: &str,
+        uid: &str,
+        until: Instant,
+    ) -> Result<(), NotVisible> {
+        loop {
+            let View { turns: after, .. } = self.fresh.call(Look);
+            if !store.has(key, uid) {
+                return Ok(());
+            }
+            match self.fresh.call_async(Turn { after, until }).await {
+                Ok(_) => {}
+                Err(NotVisible::Behind { .. }) => {
+                    return Err(NotVisible::StillThere { uid: uid.to_owned() });
+                }
+                Err(stopped) => return Err(stopped),
+            }
+        }
+    }
+}
+
+impl<R: Runtime, H: Host<Fresh>> std::fmt::Debug for Visible<R, H> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Visible")
+    }
+}
+
+fn number(version: &str) -> Result<u64, NotVisible> {
+    version.parse().map_err(|_| NotVisible::NotANumber(version.to_owned()))
+}

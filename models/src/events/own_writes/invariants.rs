@@ -1,0 +1,191 @@
+//! What reading one's own writes promises, as checks of a history.
+
+use seatrial_core::informer::fresh::{self, AtLeast, NotVisible, Turn, WaitForSync};
+use seatrial_core::machine::Step;
+use seatrial_core::runtime::Instant;
+
+use super::book::Book;
+use super::shelf::{Note, Op, Ret};
+use super::{Event, History, OwnWrites};
+use crate::trial::{Invariant, Ledger as _, Violation, What};
+
+type Checked = Result<(), Violation>;
+
+pub(super) fn all() -> Vec<Invariant<OwnWrites>> {
+    vec![
+        Invariant::always(
+            "reads_are_new_enough",
+            "what is read was on the server at the version that was asked for, or later",
+            &["informer:OW-1", "informer:OW-2", "informer:OW-4", "informer:OW-5", "informer:OW-6"],
+            reads_are_new_enough,
+        ),
+        Invariant::always(
+            "deleted_is_gone",
+            "what the client deleted is not read again, also if another one has its name now",
+            &["informer:OW-3"],
+            deleted_is_gone,
+        ),
+        Invariant::always(
+            "errors_are_true",
+            "who is told that something is not there has waited as long as it wanted, or the store \
+             changes no more; and it is not there",
+            &["informer:OW-7", "informer:OW-9"],
+            errors_are_true,
+        ),
+        Invariant::always(
+            "nobody_sleeps_for_what_is_there",
+            "who asks for what is there already is told at once",
+            &["informer:OW-8", "cache:WS-1"],
+            nobody_sleeps_for_what_is_there,
+        ),
+        Invariant::eventually(
+            "nobody_outwaits_its_time",
+            "nobody sleeps when its time is over",
+            &["informer:OW-7"],
+            nobody_outwaits_its_time,
+        ),
+        Invariant::eventually(
+            "who_waits_is_told",
+            "nobody sleeps beside what it waits for, or behind the end",
+            &["informer:OW-8", "informer:OW-9"],
+            who_waits_is_told,
+        ),
+        Invariant::always(
+            "synced_not_early",
+            "who waits for the first list is told the truth about it",
+            &["informer:OW-10"],
+            synced_not_early,
+        ),
+        Invariant::eventually(
+            "synced_not_stuck",
+            "nobody waits for a first list that is there, or will not come",
+            &["cache:WS-3"],
+            synced_not_stuck,
+        ),
+    ]
+}
+
+fn note(event: &Event) -> Option<&Note> {
+    match &event.what {
+        What::Step { op: Op::Note(note), .. } => Some(note),
+        _ => None,
+    }
+}
+
+fn reads_are_new_enough(history: &History) -> Checked {
+    Book::at_every_event(history, |book, event| {
+        let Some(Note::Told(wish, Ok(told))) = note(event) else { return Ok(()) };
+        let asked = &book.asks[&event.thread];
+        if book.is_new_enough(asked, told) {
+            return Ok(());
+        }
+        Err(format!("{wish:?}: it is told {told:?}, and wants version {}", asked.version))
+    })
+}
+
+fn deleted_is_gone(history: &History) -> Checked {
+    Book::at_every_event(history, |book, event| {
+        let Some(Note::Told(_, Ok(told))) = note(event) else { return Ok(()) };
+        let gone = &book.asks[&event.thread].gone;
+        match told.iter().find(|it| gone.get(it.name()).is_some_and(|uid| *uid == it.uid)) {
+            Some(object) => Err(format!("{object:?} was deleted, and is read")),
+            None => Ok(()),
+        }
+    })
+}
+
+/// Returns until when a call waits.
+fn limit(call: &fresh::Op) -> Instant {
+    match call {
+        fresh::Op::AtLeast(AtLeast { until, .. })
+        | fresh::Op::Turn(Turn { until, .. })
+        | fresh::Op::WaitForSync(WaitForSync { until }) => *until,
+        _ => Instant::NEVER,
+    }
+}
+
+fn errors_are_true(history: &History) -> Checked {
+    Book::at_every_event(history, |book, event| {
+        if let Some(Note::Told(wish, Err(error))) = note(event)
+            && !book.is_over
+            && event.at < book.asks[&event.thread].until
+        {
+            return Err(format!("{wish:?}: it had time, and is told {error:?}"));
+        }
+        let What::Step { op: Op::Fresh(call), outcome, .. } = &event.what else { return Ok(()) };
+        let error = match outcome {
+            Step::Done(Ret::Fresh(
+                fresh::Ret::AtLeast(Err(error)) | fresh::Ret::Turn(Err(error)),
+            )) => error,
+            _ => return Ok(()),
+        };
+        if book.is_told(call) {
+            return Err(format!("it is there, and is told {error:?}"));
+        }
+        match (error, book.is_over) {
+            (NotVisible::Stopped, true) => Ok(()),
+            (NotVisible::Stopped, false) => Err("it has not stopped, and is told so".to_owned()),
+            (error, true) => Err(format!("it has stopped, and is told {error:?}")),
+            (error, false) if event.at < limit(call) => {
+                Err(format!("it had time, and is told {error:?}"))
+            }
+            _ => Ok(()),
+        }
+    })
+}
+
+fn nobody_sleeps_for_what_is_there(history: &History) -> Checked {
+    Book::at_every_event(history, |book, event| match &event.what {
+        What::Step { op: Op::Fresh(call), outcome: Step::Wait { .. }, .. }
+            if book.is_told(call) =>
+        {
+            Err(format!("{call:?} sleeps, and it is there"))
+        }
+        _ => Ok(()),
+    })
+}
+
+fn nobody_outwaits_its_time(history: &History) -> Checked {
+    Book::when_quiet(history, |book| {
+        match book.asleep.values().find(|call| limit(call) < book.now) {
+            Some(call) => Err(format!("{call:?} sleeps, and its time is over")),
+            None => Ok(()),
+        }
+    })
+}
+
+fn who_waits_is_told(history: &History) -> Checked {
+    Book::when_quiet(history, |book| {
+        match book.asks.values().find(|asked| book.is_over || book.is_there(asked)) {
+            Some(asked) => Err(format!("{:?} waits, and need not", asked.wish)),
+            None => Ok(()),
+        }
+    })
+}
+
+fn synced_not_early(history: &History) -> Checked {
+    Book::at_every_event(history, |book, event| {
+        let What::Step { op: Op::Fresh(call), outcome, .. } = &event.what else { return Ok(()) };
+        let Step::Done(Ret::Fresh(fresh::Ret::WaitForSync(synced))) = outcome else {
+            return Ok(());
+        };
+        match (synced, book.has_synced) {
+            (true, false) => Err("the first list is not there".to_owned()),
+            (false, true) => Err("the first list is there, and is denied".to_owned()),
+            (false, false) if !book.is_over && event.at < limit(call) => {
+                Err("it had time, and is given up".to_owned())
+            }
+            _ => Ok(()),
+        }
+    })
+}
+
+fn synced_not_stuck(history: &History) -> Checked {
+    Book::when_quiet(history, |book| {
+        let waits = book.asleep.values().any(|call| matches!(call, fresh::Op::WaitForSync(_)));
+        if waits && (book.has_synced || book.is_over) {
+            return Err("somebody waits for what has come to pass".to_owned());
+        }
+        Ok(())
+    })
+}

@@ -1,0 +1,105 @@
+//! The page of reading one's own writes: a client waits until a store shows a version that it knows,
+//! or what it wrote.
+//!
+//! What reads and waits is what ships, with the rules behind their lock. The store is a plain one with
+//! a lock of its own, so a list can come between a look at the rules and a read.
+//!
+//! | promise | invariant | scenario | a mutant that breaks it |
+//! |---|---|---|---|
+//! | reads are as new as was asked for | `reads_are_new_enough` | `own_write_is_read`, `goes_back` | `answers_before_the_version_is_seen`, `who_reads_does_not_look_back` |
+//! | what was deleted is gone | `deleted_is_gone` | `deleted_and_made_anew` | `a_deletion_is_not_waited_for` |
+//! | errors are true | `errors_are_true` | `time_is_over` | `nobody_has_time` |
+//! | nobody sleeps for what is there | `nobody_sleeps_for_what_is_there` | `first_list_comes` | `looks_after_a_pause` |
+//! | nobody waits longer than it wanted | `nobody_outwaits_its_time` | `never_comes` | `time_is_ignored` |
+//! | who waits is told | `who_waits_is_told` | `bookmark_brings_it`, `one_gives_up` | `a_bookmark_is_no_news`, `deletions_are_by_name` |
+//! | synced not early | `synced_not_early` | `first_list_comes` | `nobody_waits_for_sync` |
+//! | and not stuck | `synced_not_stuck` | `first_list_never_comes` | `the_first_list_wakes_one` |
+
+mod book;
+mod invariants;
+mod mutants;
+mod scenarios;
+mod shelf;
+mod stage;
+
+use seatrial_core::machine::Step;
+
+use crate::engine::Engine;
+use crate::trial::{
+    Component, DynScenario, EventOf, HistoryOf, Invariant, MachineOf, Mutant, OpOf, RetOf,
+    component_tests,
+};
+
+pub use shelf::{Note, Op, Ret, Shelf, Thing, Wish};
+
+/// Reading one's own writes, as a component under trial.
+#[derive(Clone, Copy, Debug)]
+pub struct OwnWrites;
+
+type Event = EventOf<OwnWrites>;
+type History = HistoryOf<OwnWrites>;
+
+impl Component for OwnWrites {
+    type Machine = Shelf;
+
+    const NAME: &'static str = "own_writes";
+    const SAYS: &'static str = "reads that wait for a version, or for one's own writes";
+
+    fn machine() -> MachineOf<Self> {
+        Box::new(Shelf::default())
+    }
+
+    fn scenarios() -> Vec<Box<dyn DynScenario<Self>>> {
+        scenarios::all()
+    }
+
+    fn invariants() -> Vec<Invariant<Self>> {
+        invariants::all()
+    }
+
+    fn mutants() -> Vec<Mutant<Self>> {
+        mutants::all()
+    }
+
+    /// Two mutants need three preemptions, which is more than loom's bound.
+    fn shows_mutant(engine: Engine, mutant: &str) -> bool {
+        const OF_MANY_PREEMPTIONS: &[&str] =
+            &["who_reads_does_not_look_back", "notes_are_forgotten_although_a_list_goes_back"];
+        engine != Engine::Loom || !OF_MANY_PREEMPTIONS.contains(&mutant)
+    }
+
+    fn is_of_waking(mutant: &Mutant<Self>) -> bool {
+        mutants::is_of_waking(mutant)
+    }
+
+    fn describe(call: &OpOf<Self>, outcome: &Step<RetOf<Self>>) -> String {
+        match (call, outcome) {
+            (Op::Note(note), _) => format!("{note:?}"),
+            (Op::Fresh(call), Step::Wait { .. }) => format!("{call:?} sleeps"),
+            (Op::Fresh(call), Step::Done(Ret::Fresh(ret))) => format!("{call:?} -> {ret:?}"),
+            (call, outcome) => format!("{call:?} -> {outcome:?}"),
+        }
+    }
+}
+
+component_tests! {
+    OwnWrites;
+    scenarios:
+        own_write_is_read,
+        two_wait,
+        one_gives_up,
+        bookmark_brings_it,
+        list_brings_it,
+        goes_back,
+        seen_and_gone_back,
+        deleted_and_made_anew,
+        deletion_is_in_a_list,
+        time_is_over,
+        never_comes,
+        deletion_takes_too_long,
+        stops_for_waiters,
+        state_is_refused,
+        first_list_comes,
+        first_list_never_comes;
+    also: mutants
+}

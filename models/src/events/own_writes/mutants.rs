@@ -1,0 +1,304 @@
+//! The bugs: one changed rule or one changed wake each.
+
+use std::time::Duration;
+
+use seatrial_core::informer::fresh::{self, AtLeast, NEWS, SYNC, WaitForSync};
+use seatrial_core::machine::{Cx, Machine, Passed, Step};
+use seatrial_core::ordered_fifo::Event;
+use seatrial_core::runtime::Instant;
+
+use super::OwnWrites;
+use super::shelf::{Op, Ret, Shelf};
+use crate::trial::{Edit, Edited, MachineOf, Mutant, at_most, keep_at_most, mutants};
+
+/// Between two looks of one that polls.
+const PAUSE: Duration = Duration::from_millis(100);
+
+type Bend = fn(&mut Bent, &mut Op, &mut Cx<'_>) -> Step<Ret>;
+
+/// The machine that ships, with some of its steps replaced.
+struct Bent {
+    shelf: Shelf,
+    step: Bend,
+    /// What the step remembers.
+    marked: bool,
+    /// How often a list had gone back when notes were looked for that can be forgotten.
+    returns: Option<u64>,
+    /// Whether the shell passes wake-ups on that nobody took.
+    passes: bool,
+}
+
+impl Bent {
+    fn ships(&mut self, op: &mut Op, cx: &mut Cx<'_>) -> Step<Ret> {
+        self.shelf.step(op, cx)
+    }
+}
+
+impl Machine for Bent {
+    type Op = Op;
+    type Ret = Ret;
+
+    fn step(&mut self, op: &mut Op, cx: &mut Cx<'_>) -> Step<Ret> {
+        (self.step)(self, op, cx)
+    }
+
+    fn cancel(&mut self, op: &mut Op, cx: &mut Cx<'_>) {
+        self.shelf.cancel(op, cx);
+    }
+
+    fn passes_on(&mut self, _: Passed) -> bool {
+        self.passes
+    }
+}
+
+fn bent(step: Bend) -> MachineOf<OwnWrites> {
+    Box::new(Bent { shelf: Shelf::default(), step, marked: false, returns: None, passes: true })
+}
+
+/// Under a shell that does not pass on the wake-up of a call that is given up.
+fn forgetful(step: Bend) -> MachineOf<OwnWrites> {
+    Box::new(Bent { shelf: Shelf::default(), step, marked: false, returns: None, passes: false })
+}
+
+/// The machine that ships, its wakes edited after each step.
+fn edited(edit: Edit<Shelf>) -> MachineOf<OwnWrites> {
+    Box::new(Edited { machine: Shelf::default(), edit })
+}
+
+pub(super) fn all() -> Vec<Mutant<OwnWrites>> {
+    [of_waking(), of_versions(), of_marked(), of_deletions(), of_time(), of_ends()].concat()
+}
+
+/// Tells whether a mutant is broken only in who wakes.
+pub(super) fn is_of_waking(mutant: &Mutant<OwnWrites>) -> bool {
+    of_waking().iter().any(|other| other.name == mutant.name)
+}
+
+fn of_waking() -> Vec<Mutant<OwnWrites>> {
+    let mut all = mutants! { edited:
+        Seeded "news_wake_nobody" from "own: the wake-up left out":
+            (at_most!(0, NEWS, Op::Fresh(fresh::Op::Advance(_)))) breaks ["who_waits_is_told"];
+        Seeded "news_wake_one" from "own: signalled where all must wake":
+            (at_most!(1, NEWS, Op::Fresh(fresh::Op::Advance(_)))) breaks ["who_waits_is_told"];
+        Seeded "an_end_wakes_no_reader" from "own: an end that nobody is told of":
+            (at_most!(0, NEWS, Op::Fresh(fresh::Op::Over(_)))) breaks ["who_waits_is_told"];
+        Seeded "an_end_wakes_one_reader" from "own: signalled where all must wake":
+            (at_most!(1, NEWS, Op::Fresh(fresh::Op::Over(_)))) breaks ["who_waits_is_told"];
+        Seeded "the_first_list_wakes_nobody" from "cache:SY-5":
+            (at_most!(0, SYNC, Op::Fresh(fresh::Op::Synced(_)))) breaks ["synced_not_stuck"];
+        Seeded "the_first_list_wakes_one" from "own: signalled where all must wake":
+            (at_most!(1, SYNC, Op::Fresh(fresh::Op::Synced(_)))) breaks ["synced_not_stuck"];
+        Seeded "an_end_wakes_no_one_who_waits_for_sync" from "own: an end that nobody is told of":
+            (at_most!(0, SYNC, Op::Fresh(fresh::Op::Over(_)))) breaks ["synced_not_stuck"];
+    };
+    all.extend(mutants! { bent:
+        Seeded "a_list_wakes_nobody" from "own: who waits is forgotten at a relist":
+            (|bent, op, cx| {
+                let step = bent.ships(op, cx);
+                match op {
+                    Op::Fresh(fresh::Op::Relist(_)) => bent.marked = true,
+                    Op::Fresh(fresh::Op::Advance(_)) if std::mem::take(&mut bent.marked) => {
+                        keep_at_most(&mut cx.wakes, NEWS, 0);
+                    }
+                    _ => {}
+                }
+                step
+            }) breaks ["who_waits_is_told"];
+    });
+    all.extend(mutants! { forgetful:
+        Seeded "who_gives_up_takes_the_wake_along" from "own: each passes the wake-up on when it is done":
+            (|bent, op, cx| {
+                let step = bent.ships(op, cx);
+                match (op, &step) {
+                    (Op::Fresh(fresh::Op::Advance(_)), _) => keep_at_most(&mut cx.wakes, NEWS, 1),
+                    (Op::Fresh(fresh::Op::AtLeast(_) | fresh::Op::Turn(_)), Step::Done(_)) => {
+                        cx.wakes.one(NEWS);
+                    }
+                    _ => {}
+                }
+                step
+            }) breaks ["who_waits_is_told"];
+    });
+    all
+}
+
+fn of_versions() -> Vec<Mutant<OwnWrites>> {
+    mutants! { bent:
+        Seeded "answers_before_the_version_is_seen" from "own: off by one":
+            (|bent, op, cx| {
+                let Op::Fresh(fresh::Op::AtLeast(call)) = &mut *op else { return bent.ships(op, cx) };
+                let version = call.version.saturating_sub(1);
+                let early = AtLeast { version, ..call.clone() };
+                bent.ships(&mut Op::Fresh(fresh::Op::AtLeast(early)), cx)
+            }) breaks ["reads_are_new_enough"];
+        Seeded "a_bookmark_is_no_news" from "own: versions of objects alone count":
+            (|bent, op, cx| match op {
+                Op::Apply(Event::Bookmark(_)) => Step::Done(Ret::Applied(None)),
+                op => bent.ships(op, cx),
+            }) breaks ["who_waits_is_told"];
+        Seeded "what_is_refused_counts_as_seen" from "own: the version alone decides":
+            (|bent, op, cx| match op {
+                Op::Fresh(fresh::Op::Refuse(_)) => Step::Done(Ret::Fresh(fresh::Ret::Refuse(()))),
+                op => bent.ships(op, cx),
+            }) breaks ["reads_are_new_enough"];
+        Seeded "a_newer_state_does_not_mend_it" from "own: what was refused is never forgotten":
+            (|bent, op, cx| match op {
+                Op::Fresh(fresh::Op::Stored(_)) => Step::Done(Ret::Fresh(fresh::Ret::Stored(()))),
+                op => bent.ships(op, cx),
+            }) breaks ["who_waits_is_told"];
+        Seeded "any_state_mends_it" from "own: keys are not compared":
+            (|bent, op, cx| {
+                if let Op::Fresh(fresh::Op::Stored(stored)) = op {
+                    *stored = fresh::Stored::List(u64::MAX);
+                }
+                bent.ships(op, cx)
+            }) breaks ["reads_are_new_enough"];
+    }
+}
+
+fn of_marked() -> Vec<Mutant<OwnWrites>> {
+    mutants! { bent:
+        Seeded "a_list_that_goes_back_is_no_news" from "own: versions never go back":
+            (|bent, op, cx| match op {
+                Op::Fresh(fresh::Op::Relist(_)) => Step::Done(Ret::Fresh(fresh::Ret::Relist(()))),
+                op => bent.ships(op, cx),
+            }) breaks ["reads_are_new_enough"];
+        Seeded "who_reads_does_not_look_back" from "own: the store goes back between the look and the read":
+            (|bent, op, cx| match bent.ships(op, cx) {
+                Step::Done(Ret::Fresh(fresh::Ret::Look(mut view))) => {
+                    view.returns = 0;
+                    Step::Done(Ret::Fresh(fresh::Ret::Look(view)))
+                }
+                Step::Done(Ret::Fresh(fresh::Ret::AtLeast(Ok(mut view)))) => {
+                    view.returns = 0;
+                    Step::Done(Ret::Fresh(fresh::Ret::AtLeast(Ok(view))))
+                }
+                step => step,
+            }) breaks ["reads_are_new_enough"];
+        Seeded "notes_are_forgotten_although_a_list_goes_back" from "own: the store goes back between the look and the forgetting":
+            (|bent, op, cx| match bent.ships(op, cx) {
+                Step::Done(Ret::Fresh(fresh::Ret::AtLeast(Ok(view)))) if looks_for_notes(op) => {
+                    bent.returns = Some(view.returns);
+                    Step::Done(Ret::Fresh(fresh::Ret::AtLeast(Ok(view))))
+                }
+                Step::Done(Ret::Fresh(fresh::Ret::Look(mut view))) => {
+                    view.returns = bent.returns.take().unwrap_or(view.returns);
+                    Step::Done(Ret::Fresh(fresh::Ret::Look(view)))
+                }
+                step => step,
+            }) breaks ["reads_are_new_enough"];
+    }
+}
+
+/// Tells whether a call is that of one who looks for notes that can be forgotten: it waits for nothing.
+fn looks_for_notes(op: &Op) -> bool {
+    matches!(op, Op::Fresh(fresh::Op::AtLeast(AtLeast { until, .. })) if *until == Instant::ZERO)
+}
+
+fn of_deletions() -> Vec<Mutant<OwnWrites>> {
+    mutants! { bent:
+        Seeded "deletions_are_by_name" from "own: the name is taken again":
+            (|bent, op, cx| match op {
+                Op::Has(key, _) => Step::Done(Ret::Has(bent.shelf.objects.contains_key(key))),
+                op => bent.ships(op, cx),
+            }) breaks ["who_waits_is_told"];
+        Seeded "a_deletion_is_not_waited_for" from "own: the version of the last state is there already":
+            (|bent, op, cx| match op {
+                Op::Has(..) => Step::Done(Ret::Has(false)),
+                op => bent.ships(op, cx),
+            }) breaks ["deleted_is_gone"];
+        Seeded "who_waits_for_a_deletion_misses_the_next_news" from "own: the look behind the change":
+            (|bent, op, cx| match bent.ships(op, cx) {
+                Step::Done(Ret::Fresh(fresh::Ret::Look(mut view))) => {
+                    view.turns += 1;
+                    Step::Done(Ret::Fresh(fresh::Ret::Look(view)))
+                }
+                step => step,
+            }) breaks ["who_waits_is_told"];
+    }
+}
+
+fn of_time() -> Vec<Mutant<OwnWrites>> {
+    mutants! { bent:
+        Seeded "time_is_ignored" from "own: the sleep has no end":
+            (|bent, op, cx| match bent.ships(op, cx) {
+                Step::Wait { on, .. } => Step::Wait { on, until: None },
+                step => step,
+            }) breaks ["nobody_outwaits_its_time"];
+        Seeded "nobody_has_time" from "own: a wait is an answer":
+            (|bent, op, cx| {
+                if let Op::Fresh(fresh::Op::AtLeast(AtLeast { until, .. })) = op {
+                    *until = Instant::ZERO;
+                }
+                bent.ships(op, cx)
+            }) breaks ["errors_are_true"];
+        Seeded "what_comes_too_late_is_not_looked_at" from "own: the clock is asked first":
+            (|bent, op, cx| match op {
+                Op::Fresh(fresh::Op::AtLeast(AtLeast { version, until, .. }))
+                    if cx.now() >= *until =>
+                {
+                    let error = fresh::NotVisible::Behind { wanted: *version, seen: 0 };
+                    Step::Done(Ret::Fresh(fresh::Ret::AtLeast(Err(error))))
+                }
+                op => bent.ships(op, cx),
+            }) breaks ["errors_are_true"];
+        Seeded "who_waits_a_while_is_told_yes" from "cache:WS-3":
+            (|bent, op, cx| match bent.ships(op, cx) {
+                Step::Done(Ret::Fresh(fresh::Ret::WaitForSync(_))) => {
+                    Step::Done(Ret::Fresh(fresh::Ret::WaitForSync(true)))
+                }
+                step => step,
+            }) breaks ["synced_not_early"];
+        Seeded "looks_after_a_pause" from "museum A76":
+            (|bent, op, cx| match bent.ships(op, cx) {
+                Step::Done(Ret::Fresh(fresh::Ret::WaitForSync(true)))
+                    if !std::mem::replace(&mut bent.marked, true) =>
+                {
+                    Step::Wait { on: SYNC, until: Some(cx.now() + PAUSE) }
+                }
+                step => step,
+            }) breaks ["nobody_sleeps_for_what_is_there"];
+        Seeded "nobody_waits_for_sync" from "cache:WS-3":
+            (|bent, op, cx| {
+                if let Op::Fresh(fresh::Op::WaitForSync(WaitForSync { until })) = op {
+                    *until = Instant::ZERO;
+                }
+                bent.ships(op, cx)
+            }) breaks ["synced_not_early"];
+    }
+}
+
+fn of_ends() -> Vec<Mutant<OwnWrites>> {
+    mutants! { bent:
+        Seeded "readers_wait_behind_the_end" from "own: an end that nobody is told of":
+            (|bent, op, cx| match bent.ships(op, cx) {
+                Step::Done(Ret::Fresh(
+                    fresh::Ret::AtLeast(Err(fresh::NotVisible::Stopped))
+                    | fresh::Ret::Turn(Err(fresh::NotVisible::Stopped)),
+                )) => Step::Wait { on: NEWS, until: None },
+                step => step,
+            }) breaks ["who_waits_is_told"];
+        Seeded "nothing_is_read_behind_the_end" from "own: the end is asked for first":
+            (|bent, op, cx| match op {
+                Op::Fresh(fresh::Op::Over(_)) => {
+                    bent.marked = true;
+                    bent.ships(op, cx)
+                }
+                Op::Fresh(fresh::Op::AtLeast(_)) if bent.marked => {
+                    let stopped = Err(fresh::NotVisible::Stopped);
+                    Step::Done(Ret::Fresh(fresh::Ret::AtLeast(stopped)))
+                }
+                op => bent.ships(op, cx),
+            }) breaks ["errors_are_true"];
+        Seeded "waits_for_sync_behind_the_end" from "own: an end that nobody is told of":
+            (|bent, op, cx| match bent.ships(op, cx) {
+                Step::Done(Ret::Fresh(fresh::Ret::WaitForSync(false)))
+                    if matches!(op, Op::Fresh(fresh::Op::WaitForSync(WaitForSync { until }))
+                        if *until == Instant::NEVER) =>
+                {
+                    Step::Wait { on: SYNC, until: None }
+                }
+                step => step,
+            }) breaks ["synced_not_stuck"];
+    }
+}

@@ -1,0 +1,144 @@
+//! Ends: of the time, of the informer, of the wait for the first list.
+
+use seatrial_core::informer::fresh::{self, NotVisible};
+use seatrial_core::runtime::Instant;
+
+use super::super::shelf::{Note, Op, Thing, Wish};
+use super::super::stage::{Stage, bookmark, put};
+use super::super::{Event, History, OwnWrites};
+use super::{DELETED, MANY, WRITTEN, one, own, scenario, some, soon, wakes_tasks_by_the_clock};
+use crate::trial::{DynScenario, What};
+
+pub(super) fn all() -> Vec<Box<dyn DynScenario<OwnWrites>>> {
+    vec![
+        Box::new(TimeIsOver),
+        Box::new(NeverComes),
+        Box::new(DeletionTakesTooLong),
+        Box::new(StopsForWaiters),
+        Box::new(FirstListComes),
+        Box::new(FirstListNeverComes),
+    ]
+}
+
+/// Tells whether somebody is told an error that meets a condition.
+fn told_in_error(history: &History, wanted: impl Fn(&NotVisible) -> bool) -> bool {
+    history.events.iter().any(|event: &Event| match &event.what {
+        What::Step { op: Op::Note(Note::Told(_, Err(error))), .. } => wanted(error),
+        _ => false,
+    })
+}
+
+scenario!(
+    TimeIsOver,
+    "time_is_over",
+    "a client waits a while for what comes perhaps too late",
+    1,
+    wakes_tasks_by_the_clock,
+    |world| {
+        let stage = Stage::new(world, MANY, WRITTEN);
+        let client = stage.spawn("client", |client| client.read(one(1), soon(&client)));
+        stage.tell(put("a", "1", 1));
+        world.quiesce();
+        world.join(client);
+    },
+    |history| told_in_error(history, |error| {
+        *error == NotVisible::Behind { wanted: 1, seen: 0 }
+    })
+);
+
+scenario!(
+    NeverComes,
+    "never_comes",
+    "a client waits a while for what never comes",
+    |world| {
+        let stage = Stage::new(world, MANY, WRITTEN);
+        let read = |client: Stage<R>| client.read(Wish::AllAtLeast(9), soon(&client));
+        let client = stage.spawn("client", read);
+        stage.tell(put("a", "1", 1));
+        world.quiesce();
+        world.join(client);
+    },
+    |history| told_in_error(history, |error| {
+        *error == NotVisible::Behind { wanted: 9, seen: 1 }
+    })
+);
+
+scenario!(
+    DeletionTakesTooLong,
+    "deletion_takes_too_long",
+    "a client waits a while for a deletion that does not come",
+    |world| {
+        let stage = Stage::new(world, MANY, DELETED);
+        stage.tell(put("a", "1", 1));
+        let client = stage.spawn("client", |client| {
+            client.deleted(&Thing::object("a", "1", 1));
+            client.read(own(), soon(&client));
+        });
+        stage.tell(bookmark(1));
+        world.quiesce();
+        world.join(client);
+    },
+    |history| told_in_error(history, |error| matches!(error, NotVisible::StillThere { .. }))
+);
+
+scenario!(
+    StopsForWaiters,
+    "stops_for_waiters",
+    "the informer stops while one waits for a version and one for a deletion; another comes late",
+    |world| {
+        let stage = Stage::new(world, MANY, DELETED);
+        stage.tell(put("a", "1", 1));
+        let version = stage.spawn("version", |client| client.read(one(2), Instant::NEVER));
+        let deletion = stage.spawn("deletion", |client| {
+            client.deleted(&Thing::object("a", "1", 1));
+            client.read(own(), Instant::NEVER);
+        });
+        stage.over();
+        world.quiesce();
+        world.join(version);
+        world.join(deletion);
+        stage.read(one(1), Instant::NEVER);
+    },
+    |history| some(history, |book, call, _| {
+        matches!(call, fresh::Op::Over(_)) && book.asleep.len() == 2
+    })
+);
+
+scenario!(
+    FirstListComes,
+    "first_list_comes",
+    "two wait for the first list, a third for a while",
+    |world| {
+        let stage = Stage::new(world, MANY, WRITTEN);
+        let forever = ["one", "two"]
+            .map(|name| stage.spawn(name, |client| client.wait_for_sync(Instant::NEVER)));
+        let while_ = stage.spawn("three", |client| client.wait_for_sync(soon(&client)));
+        stage.synced();
+        world.quiesce();
+        forever.into_iter().for_each(|client| world.join(client));
+        world.join(while_);
+        stage.wait_for_sync(Instant::NEVER);
+    },
+    |history| some(history, |book, call, _| {
+        matches!(call, fresh::Op::Synced(_)) && book.asleep.len() == 3
+    })
+);
+
+scenario!(
+    FirstListNeverComes,
+    "first_list_never_comes",
+    "two wait for a first list that never comes, a third for a while",
+    |world| {
+        let stage = Stage::new(world, MANY, WRITTEN);
+        let while_ = stage.spawn("three", |client| client.wait_for_sync(soon(&client)));
+        world.join(while_);
+        let forever = ["one", "two"]
+            .map(|name| stage.spawn(name, |client| client.wait_for_sync(Instant::NEVER)));
+        stage.over();
+        world.quiesce();
+        forever.into_iter().for_each(|client| world.join(client));
+    },
+    |history| some(history, |book, call, _| {
+        matches!(call, fresh::Op::Over(_)) && book.asleep.len() == 2
+    })
+);

@@ -1,0 +1,114 @@
+//! Small concurrent programs with a store and its readers, each named by the case that it must reach.
+
+mod ends;
+mod returns;
+mod versions;
+
+use std::time::Duration;
+
+use seatrial_core::informer::fresh;
+use seatrial_core::machine::Step;
+use seatrial_core::runtime::{Instant, Runtime};
+
+use super::book::Book;
+use super::shelf::{Op, Wish};
+use super::stage::{Stage, States};
+use super::{History, OwnWrites};
+use crate::engine::Engine;
+use crate::trial::{DynScenario, Ledger as _, What};
+
+pub(super) fn all() -> Vec<Box<dyn DynScenario<OwnWrites>>> {
+    let mut all = versions::all();
+    all.extend(returns::all());
+    all.extend(ends::all());
+    all
+}
+
+/// More notes than a client has here.
+const MANY: usize = 64;
+
+/// One object, that is written once more.
+const WRITTEN: States = &[(0, &[]), (1, &[("a", "1", 1)]), (2, &[("a", "1", 2)])];
+/// One that is deleted.
+const DELETED: States = &[(1, &[("a", "1", 1)]), (2, &[])];
+/// And made anew.
+const ANEW: States = &[(1, &[("a", "1", 1)]), (2, &[]), (3, &[("a", "2", 3)])];
+/// One of which a state is refused, and another.
+const REFUSED: States = &[
+    (1, &[("a", "1", 1)]),
+    (2, &[("a", "1", 2)]),
+    (3, &[("a", "1", 2), ("b", "2", 3)]),
+    (4, &[("a", "1", 4), ("b", "2", 3)]),
+];
+
+fn one(version: u64) -> Wish {
+    Wish::OneAtLeast("a".to_owned(), version)
+}
+
+fn own() -> Wish {
+    Wish::OneWritten("a".to_owned())
+}
+
+/// Tells whether a call of the rules meets a condition, with how it ended.
+fn some(history: &History, wanted: impl Fn(&Book, &fresh::Op, bool) -> bool) -> bool {
+    Book::some(history, |book, event| match &event.what {
+        What::Step { op: Op::Fresh(call), outcome, .. } => {
+            wanted(book, call, matches!(outcome, Step::Wait { .. }))
+        }
+        _ => false,
+    })
+}
+
+/// Tells whether the store advances while that many sleep.
+fn advances_for(history: &History, sleepers: usize) -> bool {
+    some(history, |book, call, _| {
+        matches!(call, fresh::Op::Advance(_)) && book.asleep.len() == sleepers
+    })
+}
+
+/// A time that is over soon.
+fn soon(stage: &Stage<impl Runtime>) -> Instant {
+    stage.world.runtime().now() + Duration::from_millis(10)
+}
+
+/// Refuses loom to tasks whose time may be over while others work.
+fn wakes_tasks_by_the_clock(engine: Engine) -> Option<&'static str> {
+    let why = "its clock cannot wake a task that has to sleep for a lock then";
+    (engine == Engine::Loom).then_some(why)
+}
+
+/// The way in which scenarios are written.
+macro_rules! scenario {
+    ($name:ident, $text:literal, $says:literal, |$world:ident| $run:block,
+     |$history:ident| $reaches:expr) => {
+        scenario!($name, $text, $says, 0, |_| None, |$world| $run, |$history| $reaches);
+    };
+    ($name:ident, $text:literal, $says:literal, $free:literal, $refuses:expr,
+     |$world:ident| $run:block, |$history:ident| $reaches:expr) => {
+        #[doc = $says]
+        struct $name;
+
+        impl crate::trial::Scenario<crate::own_writes::OwnWrites> for $name {
+            const NAME: &'static str = $text;
+            const SAYS: &'static str = $says;
+            const FREE_DEADLINES: u32 = $free;
+
+            fn run<R: seatrial_core::runtime::Runtime>(
+                &self,
+                $world: &crate::trial::World<R, crate::own_writes::OwnWrites>,
+            ) {
+                $run
+            }
+
+            fn reaches($history: &crate::own_writes::History) -> bool {
+                $reaches
+            }
+
+            fn cannot_run_on(engine: crate::engine::Engine) -> Option<&'static str> {
+                $refuses(engine)
+            }
+        }
+    };
+}
+
+use scenario;

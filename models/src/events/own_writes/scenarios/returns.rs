@@ -1,0 +1,99 @@
+//! What takes the store back, and what was deleted.
+
+use seatrial_core::informer::fresh;
+use seatrial_core::runtime::Instant;
+
+use super::super::OwnWrites;
+use super::super::shelf::{Thing, Wish};
+use super::super::stage::{Stage, gone, list, put};
+use super::{ANEW, DELETED, MANY, WRITTEN, one, own, scenario, some};
+use crate::trial::DynScenario;
+
+pub(super) fn all() -> Vec<Box<dyn DynScenario<OwnWrites>>> {
+    vec![
+        Box::new(GoesBack),
+        Box::new(SeenAndGoneBack),
+        Box::new(DeletedAndMadeAnew),
+        Box::new(DeletionIsInAList),
+    ]
+}
+
+scenario!(
+    GoesBack,
+    "goes_back",
+    "a list goes back to an older version while a client reads",
+    |world| {
+        let stage = Stage::new(world, MANY, WRITTEN);
+        stage.tell(put("a", "1", 2));
+        let client = stage.spawn("client", |client| client.read(one(2), Instant::NEVER));
+        stage.tell(list(1, &[Thing::object("a", "1", 1)]));
+        stage.tell(put("a", "1", 2));
+        world.quiesce();
+        world.join(client);
+    },
+    |history| some(history, |book, call, _| {
+        matches!(call, fresh::Op::Relist(_)) && !book.asks.is_empty() && book.asleep.is_empty()
+    })
+);
+
+scenario!(
+    SeenAndGoneBack,
+    "seen_and_gone_back",
+    "a client that has few notes looks for those that it can forget, while a list goes back",
+    |world| {
+        let stage = Stage::new(world, 1, WRITTEN);
+        stage.tell(put("a", "1", 2));
+        let client = stage.spawn("client", |client| {
+            client.wrote(&Thing::object("a", "1", 2));
+            client.read(Wish::AllWritten, Instant::NEVER);
+        });
+        stage.tell(list(1, &[Thing::object("a", "1", 1)]));
+        stage.tell(put("a", "1", 2));
+        world.quiesce();
+        world.join(client);
+    },
+    |history| some(history, |book, call, _| {
+        matches!(call, fresh::Op::Relist(_)) && book.has_written() && book.asks.is_empty()
+    })
+);
+
+scenario!(
+    DeletedAndMadeAnew,
+    "deleted_and_made_anew",
+    "a client deletes an object, and somebody makes another one of that name",
+    |world| {
+        let stage = Stage::new(world, MANY, ANEW);
+        stage.tell(put("a", "1", 1));
+        let client = stage.spawn("client", |client| {
+            client.deleted(&Thing::object("a", "1", 1));
+            client.read(own(), Instant::NEVER);
+        });
+        stage.tell(gone("a", "1", 2));
+        stage.tell(put("a", "2", 3));
+        world.quiesce();
+        world.join(client);
+    },
+    |history| some(history, |book, call, waits| {
+        matches!(call, fresh::Op::Turn(_)) && waits && book.version < 3
+    })
+);
+
+scenario!(
+    DeletionIsInAList,
+    "deletion_is_in_a_list",
+    "a client deletes an object; the store learns it from a list alone",
+    |world| {
+        let stage = Stage::new(world, MANY, DELETED);
+        stage.tell(put("a", "1", 1));
+        let client = stage.spawn("client", |client| {
+            client.deleted(&Thing::object("a", "1", 1));
+            client.read(Wish::AllWritten, Instant::NEVER);
+        });
+        stage.tell(list(2, &[]));
+        world.quiesce();
+        world.join(client);
+    },
+    |history| some(history, |book, call, _| {
+        matches!(call, fresh::Op::Relist(_)) && book.asleep.len() == 1
+    })
+);

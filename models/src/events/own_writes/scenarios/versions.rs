@@ -1,0 +1,127 @@
+//! What brings a version to those who wait for it.
+
+use seatrial_core::informer::fresh;
+use seatrial_core::runtime::Instant;
+
+use super::super::OwnWrites;
+use super::super::book::Book;
+use super::super::shelf::{Thing, Wish};
+use super::super::stage::{Stage, bookmark, list, put};
+use super::{MANY, REFUSED, WRITTEN, advances_for, one, own, scenario, some};
+use crate::trial::{DynScenario, Ledger as _, What};
+
+pub(super) fn all() -> Vec<Box<dyn DynScenario<OwnWrites>>> {
+    vec![
+        Box::new(OwnWriteIsRead),
+        Box::new(TwoWait),
+        Box::new(OneGivesUp),
+        Box::new(BookmarkBringsIt),
+        Box::new(ListBringsIt),
+        Box::new(StateIsRefused),
+    ]
+}
+
+scenario!(
+    OwnWriteIsRead,
+    "own_write_is_read",
+    "a client reads what it wrote, while the store comes to it",
+    |world| {
+        let stage = Stage::new(world, MANY, WRITTEN);
+        let client = stage.spawn("client", |client| {
+            client.wrote(&Thing::object("a", "1", 2));
+            client.read(own(), Instant::NEVER);
+        });
+        stage.tell(put("a", "1", 1));
+        stage.tell(put("a", "1", 2));
+        world.quiesce();
+        world.join(client);
+    },
+    |history| some(history, |book, call, waits| {
+        matches!(call, fresh::Op::AtLeast(_)) && waits && book.version == 1
+    })
+);
+
+scenario!(
+    TwoWait,
+    "two_wait",
+    "two wait for the same version, one for an object, one for all",
+    |world| {
+        let stage = Stage::new(world, MANY, WRITTEN);
+        let clients = [one(1), Wish::AllAtLeast(1)]
+            .map(|wish| stage.spawn("client", |client| client.read(wish, Instant::NEVER)));
+        stage.tell(put("a", "1", 1));
+        world.quiesce();
+        clients.into_iter().for_each(|client| world.join(client));
+    },
+    |history| advances_for(history, 2)
+);
+
+scenario!(
+    OneGivesUp,
+    "one_gives_up",
+    "a task waits and gives up, perhaps when it is woken already; another one waits for the same",
+    |world| {
+        let stage = Stage::new(world, MANY, WRITTEN);
+        let task = stage.spawn("task", |task| task.read_at_once(one(1)));
+        let client = stage.spawn("client", |client| client.read(one(1), Instant::NEVER));
+        stage.tell(put("a", "1", 1));
+        world.quiesce();
+        world.join(task);
+        world.join(client);
+    },
+    |history| Book::some(history, |book, event| {
+        matches!(event.what, What::Cancel { .. }) && book.version == 1
+    })
+);
+
+scenario!(
+    BookmarkBringsIt,
+    "bookmark_brings_it",
+    "the version that a client waits for comes with a bookmark",
+    |world| {
+        let stage = Stage::new(world, MANY, &WRITTEN[..2]);
+        let read = |client: Stage<R>| client.read(Wish::AllAtLeast(3), Instant::NEVER);
+        let client = stage.spawn("client", read);
+        stage.tell(put("a", "1", 1));
+        stage.tell(bookmark(3));
+        world.quiesce();
+        world.join(client);
+    },
+    |history| some(history, |book, call, _| {
+        matches!(call, fresh::Op::Advance(_)) && book.asleep.len() == 1 && book.version == 1
+    })
+);
+
+scenario!(
+    ListBringsIt,
+    "list_brings_it",
+    "the version that two clients wait for comes with a list",
+    |world| {
+        let stage = Stage::new(world, MANY, WRITTEN);
+        let clients = [one(2), Wish::AllAtLeast(2)]
+            .map(|wish| stage.spawn("client", |client| client.read(wish, Instant::NEVER)));
+        stage.tell(list(2, &[Thing::object("a", "1", 2)]));
+        world.quiesce();
+        clients.into_iter().for_each(|client| world.join(client));
+    },
+    |history| advances_for(history, 2)
+);
+
+scenario!(
+    StateIsRefused,
+    "state_is_refused",
+    "a client waits for a state of an object that the store refuses; a newer one comes",
+    |world| {
+        let stage = Stage::new(world, MANY, REFUSED);
+        stage.tell(put("a", "1", 1));
+        let client = stage.spawn("client", |client| client.read(one(2), Instant::NEVER));
+        stage.refuse("a", 2);
+        stage.tell(put("b", "2", 3));
+        stage.tell(put("a", "1", 4));
+        world.quiesce();
+        world.join(client);
+    },
+    |history| some(history, |book, call, waits| {
+        matches!(call, fresh::Op::AtLeast(_)) && waits && book.version == 3
+    })
+);

@@ -1,0 +1,195 @@
+//! A store with those who fill it and read it.
+
+use std::sync::Arc;
+
+use seatrial_core::delta_fifo::Delta;
+use seatrial_core::informer::fresh::{NotVisible, Readable, Visible};
+use seatrial_core::machine::{Cx, Step};
+use seatrial_core::ordered_fifo::{Bookmark, Event, Snapshot};
+use seatrial_core::runtime::{Instant, Runtime};
+use seatrial_core::store::{Described as _, LastState};
+
+use super::OwnWrites;
+use super::shelf::{Hosted, News, Note, Object, Op, Ret, Thing, Wish};
+use crate::trial::{MachineOf, World};
+
+/// The store that is read, behind its lock.
+struct Store<R: Runtime> {
+    runtime: R,
+    inside: R::Mutex<MachineOf<OwnWrites>>,
+}
+
+fn ask(machine: &mut MachineOf<OwnWrites>, mut op: Op, runtime: &impl Runtime) -> Ret {
+    match machine.step(&mut op, &mut Cx::new(runtime)) {
+        Step::Done(ret) => ret,
+        _ => unreachable!("a store keeps nobody waiting"),
+    }
+}
+
+impl<R: Runtime> Store<R> {
+    fn read(&self, op: Op) -> Vec<Object> {
+        match self.ask(op) {
+            Ret::Read(objects) => objects,
+            ret => unreachable!("a store that is read answers {ret:?}"),
+        }
+    }
+
+    fn ask(&self, op: Op) -> Ret {
+        ask(&mut self.runtime.lock(&self.inside), op, &self.runtime)
+    }
+}
+
+impl<R: Runtime> Readable for Store<R> {
+    type Object = Object;
+    type All = Vec<Object>;
+
+    fn one(&self, key: &str) -> Option<Object> {
+        self.read(Op::One(key.to_owned())).pop()
+    }
+
+    fn all(&self) -> Vec<Object> {
+        self.read(Op::All)
+    }
+
+    fn has(&self, key: &str, uid: &str) -> bool {
+        matches!(self.ask(Op::Has(key.to_owned(), uid.to_owned())), Ret::Has(true))
+    }
+}
+
+/// What every scenario needs.
+pub(super) struct Stage<R: Runtime> {
+    pub(super) world: World<R, OwnWrites>,
+    store: Arc<Store<R>>,
+    visible: Arc<Visible<R, Hosted>>,
+}
+
+impl<R: Runtime> Clone for Stage<R> {
+    fn clone(&self) -> Self {
+        let (store, visible) = (Arc::clone(&self.store), Arc::clone(&self.visible));
+        Self { world: self.world.clone(), store, visible }
+    }
+}
+
+/// The server has these objects from a version on.
+pub(super) type States = &'static [(u64, &'static [(&'static str, &'static str, u64)])];
+
+impl<R: Runtime> Stage<R> {
+    /// A store in which nothing is, and what the server has at which version. From `few` notes on the
+    /// client looks for those that it can forget.
+    pub(super) fn new(world: &World<R, OwnWrites>, few: usize, server: States) -> Self {
+        let runtime = world.runtime().clone();
+        let visible = Visible::new(&runtime, Hosted(world.machine().0), few);
+        let inside = runtime.mutex(world.machine().0);
+        let store = Arc::new(Store { runtime, inside });
+        let stage = Self { world: world.clone(), store, visible: Arc::new(visible) };
+        for (version, objects) in server {
+            let thing = |it: &(&str, &str, u64)| Thing::object(it.0, it.1, it.2);
+            stage.write(Note::Server(*version, objects.iter().map(thing).collect()));
+        }
+        stage
+    }
+
+    /// Writes something down, with a machine of its own: no lock is held that others might want.
+    fn write(&self, note: Note) {
+        ask(&mut self.world.machine().0, Op::Note(note), self.world.runtime());
+    }
+
+    pub(super) fn spawn(&self, name: &str, run: impl FnOnce(Self) + Send + 'static) -> R::Join<()> {
+        let own = self.clone();
+        self.world.spawn(name, move || run(own))
+    }
+
+    /// Changes the store and tells of it, as an informer does.
+    pub(super) fn tell(&self, news: News) {
+        self.visible.prepare(std::slice::from_ref(&news));
+        let told = self.store.ask(Op::Apply(news));
+        if let Ret::Applied(Some(news)) = told {
+            self.visible.advance(&[news], None);
+        }
+    }
+
+    /// A transformer refuses a state of an object.
+    pub(super) fn refuse(&self, key: &str, version: u64) {
+        self.visible.refuser()(key.to_owned(), version);
+    }
+
+    pub(super) fn synced(&self) {
+        self.visible.synced();
+    }
+
+    pub(super) fn over(&self) {
+        self.visible.over();
+    }
+
+    /// The invariants judge what it is told.
+    pub(super) fn wait_for_sync(&self, until: Instant) {
+        let _synced = self.world.runtime().block_on(self.visible.wait_for_sync(until));
+    }
+
+    pub(super) fn wrote(&self, object: &Object) {
+        self.write(Note::Wrote(Arc::clone(object)));
+        let metadata = object.metadata().expect("every object has it");
+        self.visible.note(&*self.store, metadata, None).expect("its version is a number");
+    }
+
+    pub(super) fn deleted(&self, object: &Object) {
+        self.write(Note::Deleted(Arc::clone(object)));
+        let metadata = object.metadata().expect("every object has it");
+        let noted = self.visible.note(&*self.store, metadata, Some(&object.uid));
+        noted.expect("its version is a number");
+    }
+
+    /// Reads, waiting until then.
+    pub(super) fn read(&self, wish: Wish, until: Instant) {
+        self.world.runtime().block_on(self.reading(wish, until));
+    }
+
+    /// As a task that gives up where it would have to wait.
+    pub(super) fn read_at_once(&self, wish: Wish) {
+        if self.world.at_once(self.reading(wish, Instant::NEVER)).is_none() {
+            self.write(Note::GivesUp);
+        }
+    }
+
+    async fn reading(&self, wish: Wish, until: Instant) {
+        self.write(Note::Asks(wish.clone(), until));
+        let told = self.answer(&wish, until).await;
+        self.write(Note::Told(wish, told));
+    }
+
+    async fn answer(&self, wish: &Wish, until: Instant) -> Result<Vec<Object>, NotVisible> {
+        let (visible, store) = (&self.visible, &*self.store);
+        let some = |object: Option<Object>| object.into_iter().collect();
+        match wish {
+            Wish::OneAtLeast(key, version) => {
+                visible.one_at_least(store, key, &version.to_string(), until).await.map(some)
+            }
+            Wish::AllAtLeast(version) => {
+                visible.all_at_least(store, &version.to_string(), until).await
+            }
+            Wish::OneWritten(key) => visible.one_written(store, key, until).await.map(some),
+            Wish::AllWritten => visible.all_written(store, until).await,
+        }
+    }
+}
+
+/// An object is there, in that version.
+pub(super) fn put(name: &str, uid: &str, version: u64) -> News {
+    Event::Delta(Delta::Updated(Thing::object(name, uid, version)))
+}
+
+/// An object is gone, with that version.
+pub(super) fn gone(name: &str, uid: &str, version: u64) -> News {
+    Event::Delta(Delta::Deleted(LastState::Final(Thing::object(name, uid, version))))
+}
+
+/// All objects, at that version.
+pub(super) fn list(version: u64, objects: &[Object]) -> News {
+    let objects = objects.to_vec();
+    Event::ReplacedAll(Arc::new(Snapshot { resource_version: version.to_string(), objects }))
+}
+
+/// Everything up to that version was told.
+pub(super) fn bookmark(version: u64) -> News {
+    Event::Bookmark(Arc::new(Bookmark { resource_version: version.to_string() }))
+}
