@@ -56,10 +56,11 @@
 //! The feature `parts` is on by default. Without it this crate is the seam alone: [`runtime`], [`cancel`],
 //! and with `harness` the machine and the shell. That is what the checkers of other code need.
 
-// What only a checker names is reachable with the feature alone.
-#![cfg_attr(not(feature = "harness"), allow(unreachable_pub, dead_code))]
-// What only the parts use stays in the seam without them.
-#![cfg_attr(not(feature = "parts"), allow(dead_code, unused_imports))]
+// What only a checker names is reachable with the feature `harness` alone, and what only the parts use stays
+// in the seam without them.
+#![cfg_attr(not(all(feature = "harness", feature = "parts")), allow(dead_code))]
+#![cfg_attr(not(feature = "harness"), allow(unreachable_pub))]
+#![cfg_attr(not(feature = "parts"), allow(unused_imports))]
 
 /// Re-exports for checkers: public with the feature `harness`, the crate's own without it.
 macro_rules! for_harness {
