@@ -90,6 +90,7 @@ component_tests! {
         one_gives_up,
         bookmark_brings_it,
         list_brings_it,
+        state_is_refused,
         goes_back,
         seen_and_gone_back,
         deleted_and_made_anew,
@@ -98,7 +99,6 @@ component_tests! {
         never_comes,
         deletion_takes_too_long,
         stops_for_waiters,
-        state_is_refused,
         first_list_comes,
         first_list_never_comes;
     also: mutants
