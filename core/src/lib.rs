@@ -58,9 +58,15 @@
 
 // What only a checker names is reachable with the feature `harness` alone, and what only the parts use stays
 // in the seam without them.
-#![cfg_attr(not(all(feature = "harness", feature = "parts")), allow(dead_code))]
+#![cfg_attr(
+    not(all(feature = "harness", feature = "parts")),
+    allow(dead_code, reason = "left without its caller: a checker, or a part")
+)]
 #![cfg_attr(not(feature = "harness"), allow(unreachable_pub))]
-#![cfg_attr(not(feature = "parts"), allow(unused_imports))]
+#![cfg_attr(
+    not(feature = "parts"),
+    allow(unused_imports, reason = "re-exports of the machine that only the parts name")
+)]
 
 /// Re-exports for checkers: public with the feature `harness`, the crate's own without it.
 macro_rules! for_harness {

@@ -81,7 +81,7 @@ impl Campaign {
         Self { name, says, simulation, parts: PARTS, stated: Location::caller() }
     }
 
-    /// Divides it into this number of cases; 16 unless it is said. More machines than that find nothing to do.
+    /// Divides it into this number of cases, 16 by default. More machines than that find nothing to do.
     #[must_use]
     pub const fn in_parts(self, parts: u32) -> Self {
         Self { parts: if parts == 0 { 1 } else { parts }, ..self }

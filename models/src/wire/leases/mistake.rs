@@ -20,7 +20,7 @@ mistakes! {
         WritesNanos,
         /// Times have none.
         WritesSeconds,
-        /// What the record has not is written as nothing.
+        /// Fields that the record lacks are written as null.
         WritesNulls,
 
         // What is read.
@@ -42,9 +42,9 @@ mistakes! {
         LostIsKnown,
 
         // How it is sent.
-        /// What is refused is sent again.
+        /// A refused request is sent again.
         RepeatsRefused,
-        /// What is lost is sent again.
+        /// A lost request is sent again.
         RepeatsLost,
         /// A server that says nothing is waited for.
         WaitsForEver,

@@ -98,7 +98,7 @@ impl Scenario<Leases> for RequestsAreRefused {
     }
 }
 
-/// Requests and their answers are lost, or nothing is said.
+/// Requests and their answers are lost, or the server stays silent.
 struct RequestsAreLost;
 
 impl Scenario<Leases> for RequestsAreLost {

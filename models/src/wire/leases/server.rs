@@ -28,7 +28,7 @@ pub enum Trouble {
     LosesRequest,
     /// Its answer is.
     LosesAnswer,
-    /// Nothing is said of it.
+    /// The server never answers it.
     Silence,
 }
 
