@@ -58,10 +58,11 @@ run_page() { # a page: runs its blocks, the first of them in the folder of now
   done
 }
 
+export CARGO_TARGET_DIR=$SEATRIAL/target # what the tests depend on is compiled once
 features=seatrial-models/loom,seatrial-models/shuttle # as ci/stranger.sh builds it: built once
-CARGO_TARGET_DIR=$SEATRIAL/target cargo build --quiet --release --package seatrial-models \
+cargo build --quiet --release --package seatrial-models \
   --package seatrial --features "$features" --bin seatrial --bin cargo-seatrial
-export PATH="$SEATRIAL/target/release:$PATH" CARGO_TARGET_DIR=$SEATRIAL/target/stranger
+export PATH="$SEATRIAL/target/release:$PATH"
 
 mkdir "$work/here" "$work/there"
 cd "$work/here"

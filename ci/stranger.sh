@@ -13,7 +13,8 @@ rm -rf "$work/reconciler/target"
 sed -i "s#path = \"../../#path = \"$root/#" "$work/reconciler/Cargo.toml"
 cp Cargo.lock "$work/reconciler/Cargo.lock"
 cd "$work/reconciler"
-export CARGO_TARGET_DIR="$root/target/stranger"
+# Its dependencies are those of the tests, so they are compiled once.
+export CARGO_TARGET_DIR="$root/target"
 
 echo "== as tidy as the workspace"
 cargo clippy --quiet --all-targets -- -D warnings
@@ -41,7 +42,7 @@ echo "convicted and replayed"
 
 echo "== cargo seatrial init, in a fresh crate"
 features=seatrial-models/loom,seatrial-models/shuttle # as `cargo seatrial` builds them: built once
-CARGO_TARGET_DIR="$root/target" cargo build --quiet --release --manifest-path "$root/Cargo.toml" \
+cargo build --quiet --release --manifest-path "$root/Cargo.toml" \
   --package seatrial-models --package seatrial --features "$features" \
   --bin seatrial --bin cargo-seatrial
 export PATH="$root/target/release:$PATH"
