@@ -8,7 +8,7 @@ use seatrial_core::runtime::Runtime;
 use seatrial_models::catalogue::Catalogue;
 use seatrial_models::engine::{Engine, Route};
 use seatrial_models::report::{Report, Summary, Verdict};
-use seatrial_models::runner::{Ledger, Request, Silent, run};
+use seatrial_models::runner::{Failures, Request, Silent, run};
 use seatrial_models::trial::{
     Component, DynScenario, HistoryOf, Invariant, MachineOf, NoMachine, Scenario, World, subject,
 };
@@ -75,16 +75,16 @@ fn request() -> Request {
 }
 
 /// Runs once, and returns what is to be looked at first from then on.
-fn remembered() -> Ledger {
+fn remembered() -> Failures {
     let report = run(&CATALOGUE, &request(), &Silent);
     assert_eq!(report.outcome, Summary::Violated);
-    let mut ledger = Ledger::default();
+    let mut ledger = Failures::default();
     ledger.remember(&report);
     assert_eq!(ledger.entries.len(), 1);
-    Ledger::read(&ledger.text())
+    Failures::read(&ledger.text())
 }
 
-fn with(ledger: &Ledger, request: Request) -> Report {
+fn with(ledger: &Failures, request: Request) -> Report {
     run(&CATALOGUE, &Request { ledger: ledger.entries.clone(), ..request }, &Silent)
 }
 

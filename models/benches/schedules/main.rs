@@ -260,7 +260,7 @@ fn estimates() {
 /// Prints how fast states are visited, and how many there are with and without symmetry.
 fn states() {
     for (symmetric, known) in [(true, 2_126_322), (false, 3_821_618)] {
-        let model = Callers { world: large(), rules: Rules { symmetric, ..Rules::default() } };
+        let model = Callers { subject: large(), rules: Rules { symmetric, ..Rules::default() } };
         let begun = Instant::now();
         let space = search(&model, Limits::default());
         assert!(space.exhausted && space.wrong.is_empty(), "{:?}", space.wrong);

@@ -3,7 +3,7 @@
 use seatrial_core::machine::Step;
 
 use super::{Canary, Counter, Op, Read, Ret, Write};
-use crate::engine::state::{Bytes, Jumps, Moment, Rules, WakeUps, World, Wrong};
+use crate::engine::state::{Bytes, Explored, Jumps, Moment, Rules, WakeUps, Wrong};
 use crate::trial::{Component, States};
 
 /// Two callers increment at a time.
@@ -11,7 +11,7 @@ pub(super) const LOST_UPDATE: States<TwoIncrements> = States {
     name: "states_of_lost_update",
     says: "two callers increment at a time, in all states",
     judges: &["counts_every_increment"],
-    world: || TwoIncrements,
+    subject: || TwoIncrements,
     rules: Rules {
         symmetric: true,
         jumps: Jumps::AtStandstill,
@@ -31,7 +31,7 @@ pub(super) enum Caller {
     HasWritten,
 }
 
-impl World for TwoIncrements {
+impl Explored for TwoIncrements {
     type Machine = Counter;
     type Caller = Caller;
 

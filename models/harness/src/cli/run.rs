@@ -11,7 +11,7 @@ use crate::catalogue::Catalogue;
 use crate::engine::Engine;
 use crate::interrupt;
 use crate::report::{counted, report_text, write_atomically};
-use crate::runner::{self, Ledger, Request, Share};
+use crate::runner::{self, Failures, Request, Share};
 use crate::trial::Budget;
 
 pub(super) fn run(catalogue: &Catalogue, arguments: &RunArguments, color: ColorChoice) -> Outcome {
@@ -37,11 +37,11 @@ pub(super) fn run(catalogue: &Catalogue, arguments: &RunArguments, color: ColorC
 }
 
 /// Reads what failed before; a ledger that is not there yet is empty.
-fn known(path: Option<&Path>) -> Result<Ledger, Failure> {
-    let Some(path) = path else { return Ok(Ledger::default()) };
+fn known(path: Option<&Path>) -> Result<Failures, Failure> {
+    let Some(path) = path else { return Ok(Failures::default()) };
     match std::fs::read_to_string(path) {
         Ok(text) => {
-            let ledger = Ledger::read(&text);
+            let ledger = Failures::read(&text);
             if ledger.unreadable > 0 {
                 eprintln!(
                     "seatrial: dropped {} of {}: damaged, or of another release",
@@ -51,7 +51,7 @@ fn known(path: Option<&Path>) -> Result<Ledger, Failure> {
             }
             Ok(ledger)
         }
-        Err(error) if error.kind() == ErrorKind::NotFound => Ok(Ledger::default()),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(Failures::default()),
         Err(error) => Err(Failure::usage(format!(
             "cannot read the ledger {}: {error}: name a text file, or one that is not there yet",
             path.display()

@@ -1,7 +1,7 @@
 //! Runs what a command line asks for and collects the report.
 
 mod alone;
-mod ledger;
+mod failures;
 mod medians;
 mod mutants;
 mod replayed;
@@ -24,7 +24,7 @@ use crate::report::{Part, Picture, Report, Row, Shard, Verdict, thousands};
 use crate::trial::{Budget, MutantKind, Plan, REACHES_ITS_CASE, ScenarioInfo, StopAt, Subject};
 
 pub use alone::{Alone, Apart, Shared, Worth, alone};
-pub use ledger::{Entry, Ledger};
+pub use failures::{Entry, Failures};
 pub(crate) use mutants::convict;
 pub use mutants::{MutantCase, mutant_cases, run_mutants};
 pub(crate) use replayed::replay_report;
@@ -211,7 +211,7 @@ pub fn run(catalogue: &Catalogue, request: &Request, progress: &dyn Progress) ->
     let mut turns: Vec<usize> = (0..cases.len()).collect();
     turns.sort_by_key(|at| components.iter().position(|of| of.0 == cases[*at].component()));
     let stop = Stop::new(request.fail_fast);
-    let again = ledger::failing_again(catalogue, request);
+    let again = failures::failing_again(catalogue, request);
     if !again.is_empty() {
         stop.not_as_expected();
     }

@@ -73,7 +73,7 @@ pub(super) fn all() -> Vec<Invariant<Candidate>> {
 
 /// What is known of the candidate and of its object.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Ledger {
+pub(super) struct CandidateLedger {
     began: Option<Instant>,
     cancelled: Option<Instant>,
     returned: bool,
@@ -88,7 +88,7 @@ pub(super) struct Ledger {
     pinged: Option<Instant>,
 }
 
-impl Ledger {
+impl CandidateLedger {
     /// Tells whether it runs and has not been cancelled.
     pub(super) fn runs(&self) -> bool {
         self.began.is_some() && self.cancelled.is_none() && !self.returned
@@ -100,7 +100,7 @@ impl Ledger {
     }
 }
 
-impl trial::Ledger<Candidate> for Ledger {
+impl trial::Ledger<Candidate> for CandidateLedger {
     fn apply(&mut self, event: &Event) {
         let at = event.at;
         if event.noted(BEGINS).is_some() {
@@ -138,7 +138,7 @@ fn written(event: &Event) -> Option<(&CandidateSpec, Result<(), &StoreError>)> {
 }
 
 fn renews_in_time(history: &History) -> Checked {
-    Ledger::at_every_event(history, |before, event| {
+    CandidateLedger::at_every_event(history, |before, event| {
         let Some(began) = before.began.filter(|_| before.runs()) else { return Ok(()) };
         let (since, patience) = match before.wrote {
             Some(wrote) => (wrote, RENEW_EVERY + SOON),
@@ -152,7 +152,7 @@ fn renews_in_time(history: &History) -> Checked {
 }
 
 fn pings_are_answered(history: &History) -> Checked {
-    Ledger::at_every_event(history, |before, event| match before.pinged {
+    CandidateLedger::at_every_event(history, |before, event| match before.pinged {
         Some(pinged) if before.runs() && event.at.since(pinged) > SOON => {
             Err(format!("the ping at {pinged:?} is not answered"))
         }
@@ -161,7 +161,7 @@ fn pings_are_answered(history: &History) -> Checked {
 }
 
 fn pings_are_kept(history: &History) -> Checked {
-    Ledger::at_every_event(history, |before, event| {
+    CandidateLedger::at_every_event(history, |before, event| {
         let Some((spec, Ok(()))) = written(event) else { return Ok(()) };
         let had_one = before.pinged.is_some()
             || before.object.as_ref().is_some_and(|object| object.ping_time.is_some());
@@ -173,7 +173,7 @@ fn pings_are_kept(history: &History) -> Checked {
 }
 
 fn describes_itself(history: &History) -> Checked {
-    Ledger::at_every_event(history, |_, event| {
+    CandidateLedger::at_every_event(history, |_, event| {
         let Some((spec, _)) = written(event) else { return Ok(()) };
         let said = spec.clone().ping_time(None).renew_time(None);
         if said != itself() {
@@ -187,16 +187,20 @@ fn describes_itself(history: &History) -> Checked {
 }
 
 fn retries_pause(history: &History) -> Checked {
-    Ledger::at_every_event(history, |before, event| match (written(event), before.failed) {
-        (Some(_), Some(failed)) if before.pinged.is_none() && event.at.since(failed) < PAUSE => {
-            Err(format!("it failed at {failed:?} and tries again at {:?}", event.at))
+    CandidateLedger::at_every_event(history, |before, event| {
+        match (written(event), before.failed) {
+            (Some(_), Some(failed))
+                if before.pinged.is_none() && event.at.since(failed) < PAUSE =>
+            {
+                Err(format!("it failed at {failed:?} and tries again at {:?}", event.at))
+            }
+            _ => Ok(()),
         }
-        _ => Ok(()),
     })
 }
 
 fn ends_with_its_token(history: &History) -> Checked {
-    Ledger::at_every_event(history, |before, event| match before.cancelled {
+    CandidateLedger::at_every_event(history, |before, event| match before.cancelled {
         Some(cancelled)
             if before.began.is_some() && !before.returned && event.at.since(cancelled) > SOON =>
         {
@@ -207,7 +211,7 @@ fn ends_with_its_token(history: &History) -> Checked {
 }
 
 fn nothing_outlives_it(history: &History) -> Checked {
-    Ledger::at_every_event(history, |before, event| {
+    CandidateLedger::at_every_event(history, |before, event| {
         let acts = matches!(event.returned(), Some((Call::Serve(_) | Call::Watch(_), _)));
         if before.returned && acts {
             return Err("something of it still acts after it has returned".to_owned());
@@ -217,7 +221,7 @@ fn nothing_outlives_it(history: &History) -> Checked {
 }
 
 fn ended_before_it_began(history: &History) -> Checked {
-    Ledger::at_every_event(history, |before, event| {
+    CandidateLedger::at_every_event(history, |before, event| {
         if before.too_late && written(event).is_some() {
             return Err("its token had ended before it began, and it writes".to_owned());
         }

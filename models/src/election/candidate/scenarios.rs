@@ -5,7 +5,7 @@ use std::time::Duration;
 use seatrial_core::elector::{StoreError, Timestamp};
 use seatrial_core::runtime::Runtime;
 
-use super::invariants::Ledger;
+use super::invariants::CandidateLedger;
 use super::server::{Answer, Call, Ping, Place, Refuse, Serve};
 use super::stage::{CANCELS, Stage, itself};
 use super::{Candidate, Event, History};
@@ -166,7 +166,7 @@ impl Scenario<Candidate> for CancelledAnywhere {
 
     /// A write that was under way comes after the cancellation.
     fn reaches(history: &History) -> bool {
-        Ledger::some(history, |before, event| {
+        CandidateLedger::some(history, |before, event| {
             is_write(event, |_, _| true) && !before.runs() && before.object.is_none()
         })
     }

@@ -8,18 +8,18 @@ use seatrial_core::machine::Host;
 use super::faults::Weather;
 use super::plan::Plan;
 use super::run::Run;
-use super::world::{Make, World};
+use super::world::{Make, Simulated};
 
 /// Simulates the one run that a plan names.
 #[must_use]
 pub fn simulate_plan(plan: &Plan) -> Run {
     let (setup, weather) = plan.draw();
-    World::new(setup, weather, Election::unchecked).finish()
+    Simulated::new(setup, weather, Election::unchecked).finish()
 }
 
 /// Simulates a plan with one seed after the other, in the memory of the last run.
 pub struct Campaign<H = Election> {
-    world: Option<World<Weather, H>>,
+    world: Option<Simulated<Weather, H>>,
     make: Make<H>,
     spare: Run,
 }
@@ -49,7 +49,7 @@ impl<H: Host<Election>> Campaign<H> {
     pub fn run(&mut self, plan: &Plan) -> &Run {
         let (setup, weather) = plan.draw();
         let world = match self.world.take() {
-            None => World::with(setup, weather, Arc::clone(&self.make)),
+            None => Simulated::with(setup, weather, Arc::clone(&self.make)),
             Some(mut world) => {
                 world.restart(setup, weather, std::mem::take(&mut self.spare));
                 world

@@ -10,9 +10,9 @@ use super::faults::{After, Attempted, Faults};
 use super::queue::Due;
 use super::run::{Answer, Verb, What};
 use super::server::Writer;
-use super::world::{Call, World};
+use super::world::{Call, Simulated};
 
-impl<F: Faults, H: Host<Election>> World<F, H> {
+impl<F: Faults, H: Host<Election>> Simulated<F, H> {
     pub(super) fn begin(&mut self, process: u16) {
         self.note(process, What::Begins);
         let runner = &mut self.runners[usize::from(process)];

@@ -6,9 +6,9 @@ use seatrial_core::machine::Host;
 use super::faults::{Action, Faults};
 use super::queue::Due;
 use super::run::What;
-use super::world::World;
+use super::world::Simulated;
 
-impl<F: Faults, H: Host<Election>> World<F, H> {
+impl<F: Faults, H: Host<Election>> Simulated<F, H> {
     pub(super) fn intervene(&mut self, index: u32) {
         let (_, action) = self.setup.actions[index as usize];
         match action {

@@ -27,4 +27,4 @@ pub use faults::{Action, After, Attempted, Fate, Faults};
 pub use plan::{Plan, PlanError};
 pub use run::{Answer, Happening, Process, Run, Verb, What, Window};
 pub use server::{Entry, Server, Writer};
-pub use world::{NodeSetup, Setup, World, simulate};
+pub use world::{NodeSetup, Setup, Simulated, simulate};

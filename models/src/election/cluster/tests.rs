@@ -5,7 +5,7 @@ use seatrial_core::elector::{Config, Election};
 use super::boundary::liveness;
 use super::invariants::{Terms, breaches};
 use super::plan::SECOND;
-use super::world::{NodeSetup, Setup, World};
+use super::world::{NodeSetup, Setup, Simulated};
 use super::{
     Action, After, Attempted, Campaign, Fate, Faults, Plan, Random, Run, What, simulate_plan,
 };
@@ -163,7 +163,7 @@ fn calm(config: Config, nodes: Vec<NodeSetup>, actions: Vec<(u64, Action)>, seed
         probe: false,
     };
     let make = Election::unchecked as fn(Config) -> Election;
-    World::new(setup, Calm(Random::new(seed)), make).finish()
+    Simulated::new(setup, Calm(Random::new(seed)), make).finish()
 }
 
 /// Returns how long after `at` the next process begins to lead.

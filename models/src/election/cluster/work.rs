@@ -7,9 +7,9 @@ use seatrial_core::runtime::Instant;
 use super::faults::Faults;
 use super::queue::Due;
 use super::run::What;
-use super::world::World;
+use super::world::Simulated;
 
-impl<F: Faults, H: Host<Election>> World<F, H> {
+impl<F: Faults, H: Host<Election>> Simulated<F, H> {
     pub(super) fn lead(&mut self, process: u16, term: u32, fence: Fence) {
         self.run.processes[usize::from(process)].fences.push((term, fence.clone()));
         let runner = &mut self.runners[usize::from(process)];

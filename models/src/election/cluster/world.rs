@@ -120,7 +120,7 @@ pub(super) struct Call {
 pub(super) type Make<H> = Arc<dyn Fn(Config) -> H + Send + Sync>;
 
 /// A cluster of machines of kind `H` under faults of kind `F`.
-pub struct World<F, H = Election> {
+pub struct Simulated<F, H = Election> {
     pub(super) now: u64,
     pub(super) agenda: Agenda,
     pub(super) server: Server,
@@ -136,10 +136,10 @@ pub struct World<F, H = Election> {
 
 /// Simulates a cluster of the electors that ship.
 pub fn simulate<F: Faults>(setup: Setup, faults: F) -> Run {
-    World::new(setup, faults, Election::unchecked).finish()
+    Simulated::new(setup, faults, Election::unchecked).finish()
 }
 
-impl<F: Faults, H: Host<Election>> World<F, H> {
+impl<F: Faults, H: Host<Election>> Simulated<F, H> {
     /// Makes a cluster; `make` makes the machine of a process.
     pub fn new(
         setup: Setup,
@@ -349,9 +349,9 @@ impl<F: Faults, H: Host<Election>> World<F, H> {
     }
 }
 
-impl<F, H> std::fmt::Debug for World<F, H> {
+impl<F, H> std::fmt::Debug for Simulated<F, H> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("World").field("now", &self.now).finish_non_exhaustive()
+        f.debug_struct("Simulated").field("now", &self.now).finish_non_exhaustive()
     }
 }
 

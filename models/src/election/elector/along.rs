@@ -3,7 +3,7 @@
 use seatrial_core::elector::{Op, Ret};
 
 use super::asked::Asked;
-use super::ledger::{Elector, Ledger};
+use super::ledger::{Elector, ElectorLedger};
 use super::{Event, History};
 use crate::engine::End;
 use crate::trial::Violation;
@@ -11,9 +11,9 @@ use crate::trial::Violation;
 /// Checks every event against what is known before it.
 pub(super) fn at_every_event(
     history: &History,
-    check: impl Fn(&Ledger, &Event) -> Result<(), String>,
+    check: impl Fn(&ElectorLedger, &Event) -> Result<(), String>,
 ) -> Result<(), Violation> {
-    let mut ledger = Ledger::default();
+    let mut ledger = ElectorLedger::default();
     for (number, event) in history.events.iter().enumerate() {
         check(&ledger, event).map_err(|because| Violation::at(number, because))?;
         ledger.apply(event);
@@ -33,16 +33,16 @@ pub(super) fn at_every_step(
 }
 
 /// Returns what is known at the end.
-pub(super) fn at_the_end(history: &History) -> Ledger {
-    let mut ledger = Ledger::default();
+pub(super) fn at_the_end(history: &History) -> ElectorLedger {
+    let mut ledger = ElectorLedger::default();
     history.events.iter().for_each(|event| ledger.apply(event));
     ledger
 }
 
 /// As [`at_the_end`], without the steps by which sleepers break down when a deadlock is given up.
-pub(super) fn at_the_end_of_calls(history: &History) -> Ledger {
+pub(super) fn at_the_end_of_calls(history: &History) -> ElectorLedger {
     let gives_up = matches!(history.end, End::Deadlock(_));
-    let mut ledger = Ledger::default();
+    let mut ledger = ElectorLedger::default();
     for event in &history.events {
         let breaks_down = ledger.asked(event).is_some_and(|(elector, asked)| {
             let sleeps = elector.sleepers.iter().any(|sleeper| sleeper.thread == event.thread);

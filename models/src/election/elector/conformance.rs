@@ -53,8 +53,8 @@ pub fn replay_on<H: Host<Election>>(
     trace: &Trace,
     make: impl Fn(Config) -> H,
 ) -> Result<Replayed, TraceError> {
-    let mut world = World::new(&trace.config, make);
-    trace.replay(|step| world.step(step).map(Gives::Same))
+    let mut retold = Retold::new(&trace.config, make);
+    trace.replay(|step| retold.step(step).map(Gives::Same))
 }
 
 /// Replays a trace of `leader_election_config`.
@@ -79,7 +79,7 @@ pub fn replay_config(trace: &Trace) -> Result<Replayed, TraceError> {
 }
 
 /// The electors of one trace, their clocks and the server that they share.
-struct World<H> {
+struct Retold<H> {
     server: Arc<Server>,
     electors: Vec<Participant<H>>,
     elapsed_ms: i64,
@@ -94,7 +94,7 @@ struct Participant<H> {
 
 type Server = MemoryStore<System, LeaseSpec>;
 
-impl<H: Host<Election>> World<H> {
+impl<H: Host<Election>> Retold<H> {
     fn new(config: &Value, make: impl Fn(Config) -> H) -> Self {
         let server = Arc::new(Server::new(&System::new()));
         let number = |value: &Value| value.as_i64().unwrap_or(0);

@@ -164,7 +164,7 @@ impl Elector {
 
 /// What is known before an event.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Ledger {
+pub(super) struct ElectorLedger {
     pub(super) electors: Vec<Elector>,
     /// The lease, as the store has it.
     pub(super) lease: Option<Object<LeaseSpec>>,
@@ -173,7 +173,7 @@ pub(super) struct Ledger {
     pub(super) numbers: Numbers,
 }
 
-impl Ledger {
+impl ElectorLedger {
     /// Takes in an event.
     pub(super) fn apply(&mut self, event: &Event) {
         if let Some((_, config)) = self.numbers.note(event) {

@@ -211,7 +211,7 @@ impl Ambient for Place {
     }
 }
 
-impl spec::World for Place {
+impl spec::Surroundings for Place {
     fn call(&mut self, io: Io) -> Result<Stored, StoreError> {
         let quick = CallFate { takes_ms: 1, fault: Fault::None };
         let fate = if self.fates.is_empty() { quick } else { self.fates.remove(0) };
@@ -259,7 +259,7 @@ fn drive(
     loop {
         turn = match turn.next {
             Next::Call { io, .. } => {
-                let reply = spec::World::call(place, io);
+                let reply = spec::Surroundings::call(place, io);
                 ask(machine, Reply(Some(reply)), place)
             }
             Next::Rest => rest(machine, place),

@@ -5,8 +5,8 @@ use seatrial_core::elector::{
     Config, Fields, Io, Name, Profile, Record, StoreError, Stored, Timestamp, Version,
 };
 
-/// The world of one call: it answers calls on the lock, and time passes while it does.
-pub trait World {
+/// What surrounds one call: it answers calls on the lock, and time passes while it does.
+pub trait Surroundings {
     /// Makes a call.
     ///
     /// # Errors
@@ -103,31 +103,31 @@ impl Spec {
     }
 
     /// Makes one attempt (`election:LE-16` to `LE-24`); true if it succeeded.
-    pub fn attempt(&mut self, world: &mut impl World) -> bool {
-        let now = world.now();
+    pub fn attempt(&mut self, around: &mut impl Surroundings) -> bool {
+        let now = around.now();
         let mut desired = Record::default()
             .holder(self.config.identity.clone())
             .duration_seconds(self.config.timing.lease.as_secs() as i64)
-            .acquire_time(Some(world.wall()))
-            .renew_time(Some(world.wall()));
+            .acquire_time(Some(around.wall()))
+            .renew_time(Some(around.wall()));
         let may_renew_unread = !self.strict() || self.live(now);
         if self.holds() && self.lease_valid(now) && may_renew_unread {
             desired.acquire_time = self.observed.0.acquire_time;
             desired.transitions = self.observed.0.transitions;
             if let Some(version) = self.remembered.clone()
-                && let Ok(stored) = self.write(world, Io::Update(desired.clone(), version))
+                && let Ok(stored) = self.write(around, Io::Update(desired.clone(), version))
             {
-                return self.won(now, desired, &stored, world.now());
+                return self.won(now, desired, &stored, around.now());
             }
         }
-        let read = match world.call(Io::Get) {
-            Err(StoreError::NotFound) => return self.create(now, desired, world),
+        let read = match around.call(Io::Get) {
+            Err(StoreError::NotFound) => return self.create(now, desired, around),
             Err(_) => return false,
             Ok(read) => read,
         };
-        self.observe(&read, world.now());
+        self.observe(&read, around.now());
         if self.strict() {
-            return self.take_or_renew_strictly(now, desired, &read, world);
+            return self.take_or_renew_strictly(now, desired, &read, around);
         }
         if !read.record.holder.is_empty() && self.lease_valid(now) && !self.holds() {
             return false;
@@ -138,7 +138,7 @@ impl Spec {
         } else {
             desired.transitions = read.record.transitions + 1;
         }
-        self.update(now, desired, read.version, world)
+        self.update(now, desired, read.version, around)
     }
 
     fn take_or_renew_strictly(
@@ -146,10 +146,10 @@ impl Spec {
         now: u64,
         mut desired: Record,
         read: &Stored,
-        world: &mut impl World,
+        around: &mut impl Surroundings,
     ) -> bool {
         let record = &read.record;
-        if self.live(world.now()) {
+        if self.live(around.now()) {
             let of_term = self.term.as_ref().is_some_and(|term| {
                 (&term.uid, term.transitions) == (&read.uid, record.transitions)
             });
@@ -167,15 +167,15 @@ impl Spec {
             desired.acquire_time = desired.renew_time;
             desired.transitions = record.transitions + 1;
         }
-        self.update(now, desired, read.version.clone(), world)
+        self.update(now, desired, read.version.clone(), around)
     }
 
-    fn create(&mut self, now: u64, desired: Record, world: &mut impl World) -> bool {
+    fn create(&mut self, now: u64, desired: Record, around: &mut impl Surroundings) -> bool {
         if self.strict() && self.term.take().is_some() {
             return false;
         }
-        match self.write(world, Io::Create(desired.clone())) {
-            Ok(stored) => self.won(now, desired, &stored, world.now()),
+        match self.write(around, Io::Create(desired.clone())) {
+            Ok(stored) => self.won(now, desired, &stored, around.now()),
             Err(_) => {
                 if !self.strict() {
                     self.remembered = None;
@@ -190,21 +190,21 @@ impl Spec {
         now: u64,
         desired: Record,
         version: Version,
-        world: &mut impl World,
+        around: &mut impl Surroundings,
     ) -> bool {
-        match self.write(world, Io::Update(desired.clone(), version)) {
-            Ok(stored) => self.won(now, desired, &stored, world.now()),
+        match self.write(around, Io::Update(desired.clone(), version)) {
+            Ok(stored) => self.won(now, desired, &stored, around.now()),
             Err(_) => false,
         }
     }
 
-    fn write(&mut self, world: &mut impl World, io: Io) -> Result<Stored, StoreError> {
+    fn write(&mut self, around: &mut impl Surroundings, io: Io) -> Result<Stored, StoreError> {
         if let Io::Create(record) | Io::Update(record, _) = &io
             && !record.holder.is_empty()
         {
             self.written = Some(record.transitions);
         }
-        world.call(io)
+        around.call(io)
     }
 
     fn won(&mut self, began: u64, desired: Record, stored: &Stored, now: u64) -> bool {
@@ -255,16 +255,20 @@ impl Spec {
 
     /// Gives the lease up (`election:LE-41`, strict: `LE-42`). `pause` is called between tries of the
     /// strict profile, with the time at which the release gives up.
-    pub fn release<W: World>(&mut self, world: &mut W, mut pause: impl FnMut(&mut W, u64)) -> bool {
+    pub fn release<W: Surroundings>(
+        &mut self,
+        around: &mut W,
+        mut pause: impl FnMut(&mut W, u64),
+    ) -> bool {
         self.term = self.term.take().filter(|_| !self.strict());
-        let deadline = world.now() + self.config.timing.renew.as_nanos() as u64;
+        let deadline = around.now() + self.config.timing.renew.as_nanos() as u64;
         loop {
-            if world.now() >= deadline {
+            if around.now() >= deadline {
                 return false;
             }
-            let Ok(read) = world.call(Io::Get) else { return false };
+            let Ok(read) = around.call(Io::Get) else { return false };
             let ours = if self.strict() {
-                self.observe(&read, world.now());
+                self.observe(&read, around.now());
                 let record = &read.record;
                 record.holder == self.config.identity && self.written == Some(record.transitions)
             } else {
@@ -274,21 +278,21 @@ impl Spec {
             if !ours {
                 return true;
             }
-            if world.now() >= deadline {
+            if around.now() >= deadline {
                 return false;
             }
             let record = Record::default()
                 .duration_seconds(1)
-                .renew_time(Some(world.wall()))
-                .acquire_time(Some(world.wall()))
+                .renew_time(Some(around.wall()))
+                .acquire_time(Some(around.wall()))
                 .transitions(read.record.transitions);
-            match world.call(Io::Update(record, read.version)) {
+            match around.call(Io::Update(record, read.version)) {
                 Ok(stored) => {
-                    self.observed = (stored.record, world.now());
+                    self.observed = (stored.record, around.now());
                     self.remembered = Some(stored.version);
                     return true;
                 }
-                Err(StoreError::Conflict) if self.strict() => pause(world, deadline),
+                Err(StoreError::Conflict) if self.strict() => pause(around, deadline),
                 Err(StoreError::Conflict) => {}
                 Err(_) => return false,
             }

@@ -11,7 +11,7 @@ use super::chain::{
 };
 use super::mutants::Mistake;
 use crate::engine::state::{
-    Bytes, Jumps, Moment, Place, Programs, Rules as May, WakeUps, World, Wrong,
+    Bytes, Explored, Jumps, Moment, Place, Programs, Rules as May, WakeUps, Wrong,
 };
 use crate::reflector::Happen::{self, Meet, Remove, Write};
 use crate::reflector::Trouble::Breaks;
@@ -77,14 +77,14 @@ pub(super) fn all() -> Vec<Box<dyn Simulation<Delivery>>> {
         ("states_of_changes", "an object changes and goes, a stream breaks, two workers", changes),
         ("states_of_failures", "two reconciles fail while an object changes", failures),
     ];
-    let model = |(name, says, world)| {
+    let model = |(name, says, subject)| {
         let judges = &["every_change_is_reconciled"];
-        Box::new(States { name, says, judges, world, rules: RULES }) as Box<dyn Simulation<_>>
+        Box::new(States { name, says, judges, subject, rules: RULES }) as Box<dyn Simulation<_>>
     };
     models.into_iter().map(model).collect()
 }
 
-impl World for EndToEnd {
+impl Explored for EndToEnd {
     type Machine = Chain;
     type Caller = Caller;
 

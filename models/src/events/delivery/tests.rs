@@ -15,9 +15,9 @@ fn every_model_of_the_catalogue_comes_out_as_expected() {
     }
 }
 
-/// Returns the first invariant that a world breaks.
-fn broken(world: EndToEnd, mistake: Mistake) -> Option<&'static str> {
-    let model = Callers { world: world.mistaken(mistake), rules: Default::default() };
+/// Returns the first invariant that a subject breaks.
+fn broken(subject: EndToEnd, mistake: Mistake) -> Option<&'static str> {
+    let model = Callers { subject: subject.mistaken(mistake), rules: Default::default() };
     let space = search(&model, Limits::default());
     space.wrong.first().map(|found| found.wrong.invariant)
 }

@@ -15,7 +15,7 @@ use crate::trial::{self, Ledger as _, Violation, What};
 
 /// What is known before an event.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Ledger {
+pub(super) struct DeltaLedger {
     /// How the queue was made.
     pub(super) config: Config,
     /// The sequential object, led through the same calls.
@@ -87,7 +87,7 @@ impl Over<'_> {
     }
 }
 
-impl trial::Ledger<DeltaFifo> for Ledger {
+impl trial::Ledger<DeltaFifo> for DeltaLedger {
     fn apply(&mut self, event: &Event) {
         self.asleep.wake::<DeltaFifo>(event);
         let What::Step { op, outcome, .. } = &event.what else { return };
@@ -110,7 +110,7 @@ impl trial::Ledger<DeltaFifo> for Ledger {
     }
 }
 
-impl Ledger {
+impl DeltaLedger {
     fn begin(&mut self, config: &Config, reply: &Reply) {
         let known = reply.state.known.clone();
         self.spec = Spec {
@@ -228,15 +228,15 @@ impl Ledger {
 /// Checks every event against what is known before it.
 pub(super) fn at_every_event(
     history: &History,
-    check: impl Fn(&Ledger, &Event) -> Result<(), String>,
+    check: impl Fn(&DeltaLedger, &Event) -> Result<(), String>,
 ) -> Result<(), Violation> {
-    Ledger::at_every_event(history, check)
+    DeltaLedger::at_every_event(history, check)
 }
 
 /// Checks every call that is over against what is known before it.
 pub(super) fn at_every_call(
     history: &History,
-    check: impl Fn(&Ledger, &Over<'_>) -> Result<(), String>,
+    check: impl Fn(&DeltaLedger, &Over<'_>) -> Result<(), String>,
 ) -> Result<(), Violation> {
     at_every_event(history, |before, event| over(event).map_or(Ok(()), |over| check(before, &over)))
 }
@@ -244,9 +244,9 @@ pub(super) fn at_every_call(
 /// Checks what is known after every call that is over.
 pub(super) fn after_every_call(
     history: &History,
-    check: impl Fn(&Ledger) -> Result<(), String>,
+    check: impl Fn(&DeltaLedger) -> Result<(), String>,
 ) -> Result<(), Violation> {
-    let mut ledger = Ledger::default();
+    let mut ledger = DeltaLedger::default();
     for (number, event) in history.events.iter().enumerate() {
         ledger.apply(event);
         if over(event).is_some() {
@@ -259,7 +259,7 @@ pub(super) fn after_every_call(
 /// Checks every moment at which nobody can move: recorded ones, and a deadlock at the end.
 pub(super) fn when_quiet(
     history: &History,
-    check: impl Fn(&Ledger) -> Result<(), String>,
+    check: impl Fn(&DeltaLedger) -> Result<(), String>,
 ) -> Result<(), Violation> {
-    Ledger::when_quiet(history, check)
+    DeltaLedger::when_quiet(history, check)
 }

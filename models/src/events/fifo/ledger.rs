@@ -9,7 +9,7 @@ use crate::trial::{self, Ledger as _, Violation, What};
 
 /// What is known before an event.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Ledger {
+pub(super) struct FifoLedger {
     /// The sequential object, led through the same calls.
     pub(super) spec: Spec<u8, Object>,
     /// Whether somebody was told that the first list is processed.
@@ -38,7 +38,7 @@ pub(super) fn writes(event: &Event) -> bool {
     )
 }
 
-impl trial::Ledger<Fifo> for Ledger {
+impl trial::Ledger<Fifo> for FifoLedger {
     fn apply(&mut self, event: &Event) {
         self.asleep.wake::<Fifo>(event);
         let What::Step { op, outcome, .. } = &event.what else { return };
@@ -55,7 +55,7 @@ impl trial::Ledger<Fifo> for Ledger {
     }
 }
 
-impl Ledger {
+impl FifoLedger {
     fn take_in(&mut self, thread: u8, op: &MachineOp, ret: &MachineRet) {
         match (op, ret) {
             (Op::Put(Put { key: Some(key), object: Some(object) }), _) => {
@@ -117,15 +117,15 @@ impl Ledger {
 /// Checks every event against what is known before it.
 pub(super) fn at_every_event(
     history: &History,
-    check: impl Fn(&Ledger, &Event) -> Result<(), String>,
+    check: impl Fn(&FifoLedger, &Event) -> Result<(), String>,
 ) -> Result<(), Violation> {
-    Ledger::at_every_event(history, check)
+    FifoLedger::at_every_event(history, check)
 }
 
 /// Checks every moment at which nobody can move: recorded ones, and a deadlock at the end.
 pub(super) fn when_quiet(
     history: &History,
-    check: impl Fn(&Ledger) -> Result<(), String>,
+    check: impl Fn(&FifoLedger) -> Result<(), String>,
 ) -> Result<(), Violation> {
-    Ledger::when_quiet(history, check)
+    FifoLedger::when_quiet(history, check)
 }

@@ -15,7 +15,7 @@ use crate::trial::{self, What};
 
 /// What is known before an event.
 #[derive(Clone, Debug)]
-pub(super) struct Ledger {
+pub(super) struct OrderedLedger {
     /// How the queue was made.
     pub(super) config: Config,
     /// The sequential object, led through the same calls.
@@ -110,12 +110,12 @@ impl<'a> Over<'a> {
     }
 
     /// Returns the events that the call appended to those that were there.
-    pub(super) fn appended(&self, before: &Ledger) -> &'a [Happened] {
+    pub(super) fn appended(&self, before: &OrderedLedger) -> &'a [Happened] {
         self.state.events.get(before.state.events.len()..).unwrap_or_default()
     }
 }
 
-impl Default for Ledger {
+impl Default for OrderedLedger {
     fn default() -> Self {
         Self {
             config: Config::atomic(),
@@ -131,7 +131,7 @@ impl Default for Ledger {
     }
 }
 
-impl trial::Ledger<OrderedFifo> for Ledger {
+impl trial::Ledger<OrderedFifo> for OrderedLedger {
     fn apply(&mut self, event: &Event) {
         self.asleep.wake::<OrderedFifo>(event);
         let What::Step { op, outcome, .. } = &event.what else { return };
@@ -155,7 +155,7 @@ impl trial::Ledger<OrderedFifo> for Ledger {
     }
 }
 
-impl Ledger {
+impl OrderedLedger {
     fn begin(&mut self, config: &Config, reply: &Reply) {
         let known = reply.state.known.clone();
         (self.view, self.handed) =

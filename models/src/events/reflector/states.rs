@@ -11,7 +11,7 @@ use super::follower::{Answer, Begin, Call, Follower, Happen, Setting, StopAtRest
 use super::server::Trouble::{Breaks, Ends, Fails, FalseEnd, PageExpires};
 use super::tried::Bend;
 use crate::engine::state::{
-    Bytes, Jumps, Moment, Place, Programs, Rules as May, WakeUps, World, Wrong,
+    Bytes, Explored, Jumps, Moment, Place, Programs, Rules as May, WakeUps, Wrong,
 };
 use crate::single_step::{HandClock, hash};
 use crate::trial::{Component as _, Simulation, States};
@@ -106,14 +106,14 @@ pub(super) fn all() -> Vec<Box<dyn Simulation<Reflector>>> {
         ("states_of_streamed_lists", "objects change while they come by a stream", streamed),
         ("states_of_pages", "objects change between pages, and pages expire", paged),
     ];
-    let model = |(name, says, world)| {
+    let model = |(name, says, subject)| {
         let judges = &["comes_to_the_state"];
-        Box::new(States { name, says, judges, world, rules: RULES }) as Box<dyn Simulation<_>>
+        Box::new(States { name, says, judges, subject, rules: RULES }) as Box<dyn Simulation<_>>
     };
     models.into_iter().map(model).collect()
 }
 
-impl World for AtServer {
+impl Explored for AtServer {
     type Machine = Follower;
     type Caller = Place;
 

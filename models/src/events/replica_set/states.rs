@@ -11,7 +11,7 @@ use super::server::Happen::{self, *};
 use super::server::{Kind, STRANGER};
 use super::stage::{Act, Acted, Answer, Call, Inform, Occur, Stage, StopAtRest, Take};
 use crate::engine::state::{
-    Bytes, Jumps, Moment, Place, Programs, Rules as May, WakeUps, World, Wrong,
+    Bytes, Explored, Jumps, Moment, Place, Programs, Rules as May, WakeUps, Wrong,
 };
 use crate::single_step::hash;
 use crate::trial::{Component as _, Simulation, States};
@@ -86,19 +86,19 @@ pub(super) fn all() -> Vec<Box<dyn Simulation<ReplicaSet>>> {
         ("states_of_crashes", "a set is scaled, a pod and the controller die at any time", crashes),
         ("states_of_deletions", "a set is deleted and made anew, both die", deletions),
     ];
-    let model = |(name, says, world)| {
+    let model = |(name, says, subject)| {
         let judges = &[
             "comes_to_what_is_wanted",
             "never_more_than_wanted",
             "deletes_only_its_own",
             "no_pod_outlives_its_set",
         ];
-        Box::new(States { name, says, judges, world, rules: RULES }) as Box<dyn Simulation<_>>
+        Box::new(States { name, says, judges, subject, rules: RULES }) as Box<dyn Simulation<_>>
     };
     models.into_iter().map(model).collect()
 }
 
-impl World for Whole {
+impl Explored for Whole {
     type Machine = Stage;
     type Caller = Caller;
 

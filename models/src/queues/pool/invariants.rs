@@ -2,7 +2,7 @@
 
 use seatrial_core::limited_queue::{Op, Outcome, Ret};
 
-use super::ledger::Ledger;
+use super::ledger::PoolLedger;
 use super::{Event, History, Pool};
 use crate::trial::{Invariant, Ledger as _, Violation, What};
 
@@ -57,7 +57,7 @@ fn got(event: &Event) -> Option<u8> {
 }
 
 fn never_concurrent(history: &History) -> Checked {
-    Ledger::at_every_event(history, |before, event| match got(event) {
+    PoolLedger::at_every_event(history, |before, event| match got(event) {
         Some(key) if before.is_reconciled(key) => {
             Err(format!("key {key} is handed out while it is reconciled"))
         }
@@ -66,7 +66,7 @@ fn never_concurrent(history: &History) -> Checked {
 }
 
 fn backs_off(history: &History) -> Checked {
-    Ledger::at_every_event(history, |before, event| {
+    PoolLedger::at_every_event(history, |before, event| {
         let Some((key, earliest)) = got(event).and_then(|key| before.owed.get_key_value(&key))
         else {
             return Ok(());
@@ -82,7 +82,7 @@ fn backs_off(history: &History) -> Checked {
 }
 
 fn failed_is_tried_again(history: &History) -> Checked {
-    Ledger::at_every_event(history, |before, event| match before.owed.keys().next() {
+    PoolLedger::at_every_event(history, |before, event| match before.owed.keys().next() {
         Some(key) if matches!(event.what, What::Quiet) => {
             Err(format!("key {key} failed, and nobody will try it again"))
         }
@@ -91,7 +91,7 @@ fn failed_is_tried_again(history: &History) -> Checked {
 }
 
 fn failures_are_counted(history: &History) -> Checked {
-    Ledger::at_every_event(history, |before, event| match event.returned() {
+    PoolLedger::at_every_event(history, |before, event| match event.returned() {
         Some((Op::NumRequeues(asked), Ret::NumRequeues(count))) => {
             let expected = before.failures.get(&asked.key).copied().unwrap_or(0);
             if *count == expected {
@@ -111,7 +111,7 @@ pub(super) const ALLOWED: &str = "attempts allowed";
 fn given_up_is_given_up(history: &History) -> Checked {
     let allowed = history.notes(ALLOWED).next().unwrap_or(u64::MAX);
     let (mut attempts, mut terminal) = (0, false);
-    Ledger::at_every_event(history, |before, event| {
+    PoolLedger::at_every_event(history, |before, event| {
         let Some(key) = got(event) else { return Ok(()) };
         match before.given_up.contains(&key) {
             true => Err(format!("key {key} is tried again, and was given up")),
@@ -149,7 +149,7 @@ fn ends_as_it_says(history: &History) -> Checked {
     };
     let added = count(|event| matches!(event.returned(), Some((Op::Add(_), _))));
     let taken = count(|event| got(event).is_some());
-    Ledger::at_every_event(history, |before, event| {
+    PoolLedger::at_every_event(history, |before, event| {
         if event.noted("running").is_some() && event.at.as_nanos() > deadline {
             return Err(format!("the end comes at {:?} only", event.at));
         }

@@ -12,7 +12,7 @@ use crate::trial::{self, What};
 
 /// What is known before an event, by what the calls returned.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Ledger {
+pub(super) struct PoolLedger {
     /// Deliveries that have not ended.
     pub(super) deliveries: Vec<(Token, u8)>,
     /// Failures per key since its last success.
@@ -30,7 +30,7 @@ pub(super) struct Ledger {
     pub(super) shut_down: bool,
 }
 
-impl Ledger {
+impl PoolLedger {
     pub(super) fn is_reconciled(&self, key: u8) -> bool {
         self.deliveries.iter().any(|(_, delivered)| *delivered == key)
     }
@@ -63,7 +63,7 @@ impl Ledger {
     }
 }
 
-impl trial::Ledger<Pool> for Ledger {
+impl trial::Ledger<Pool> for PoolLedger {
     fn apply(&mut self, event: &Event) {
         let What::Step { op, outcome, .. } = &event.what else { return };
         match (op, outcome) {

@@ -7,7 +7,7 @@ use seatrial_core::priority_queue::Settle;
 use seatrial_core::queue::{Done, DoneKey, Finished};
 use seatrial_core::runtime::Instant;
 
-use super::ledger::{Ledger, numbers};
+use super::ledger::{PriorityLedger, numbers};
 use super::{Call, Event, PriorityQueue, Ret};
 use crate::trial::figures::{Books, Figures, unfinished};
 use crate::trial::{self, Told, What};
@@ -15,7 +15,7 @@ use crate::trial::{self, Told, What};
 /// When entries became ready and were handed out, and what follows from it.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Known {
-    ledger: Ledger,
+    ledger: PriorityLedger,
     /// When what is ready became so (`workqueue:PQ-40`).
     ready: BTreeMap<u8, Instant>,
     /// When what is held was handed out.
@@ -89,7 +89,7 @@ impl trial::Ledger<PriorityQueue> for Known {
     }
 
     fn parts(event: &Event) -> Cow<'_, [Event]> {
-        <Ledger as trial::Ledger<PriorityQueue>>::parts(event)
+        <PriorityLedger as trial::Ledger<PriorityQueue>>::parts(event)
     }
 }
 

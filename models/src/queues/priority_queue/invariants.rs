@@ -4,7 +4,7 @@ use seatrial_core::priority_queue::Settle;
 use seatrial_core::queue::{Done, DoneKey, Finished};
 
 use super::figures::Known;
-use super::ledger::{Ledger, before_time_passes, moment, numbers};
+use super::ledger::{PriorityLedger, before_time_passes, moment, numbers};
 use super::{Call, Event, History, PriorityQueue, Ret};
 use crate::trial::figures::{self, Books as _};
 use crate::trial::{Invariant, Ledger as _, Violation, What};
@@ -175,14 +175,14 @@ fn got(event: &Event) -> Option<(u8, i32)> {
 }
 
 /// Returns the item handed out where the rules have it ready, with its priority by the rules.
-fn got_ready(before: &Ledger, event: &Event) -> Option<(u8, i32)> {
+fn got_ready(before: &PriorityLedger, event: &Event) -> Option<(u8, i32)> {
     let (key, _) = got(event)?;
     let entry = before.spec.entry(&key)?;
     entry.until.is_none().then_some((key, entry.priority))
 }
 
 fn highest_first(history: &History) -> Checked {
-    Ledger::at_every_event(history, |before, event| {
+    PriorityLedger::at_every_event(history, |before, event| {
         match (got_ready(before, event), before.spec.first()) {
             (Some((key, priority)), Some(first)) if priority < first.priority => Err(format!(
                 "item {key} of priority {priority} is handed out, and item {} has {}",
@@ -194,7 +194,7 @@ fn highest_first(history: &History) -> Checked {
 }
 
 fn equals_in_order(history: &History) -> Checked {
-    Ledger::at_every_event(history, |before, event| {
+    PriorityLedger::at_every_event(history, |before, event| {
         match (got_ready(before, event), before.spec.first()) {
             (Some((key, priority)), Some(first))
                 if priority == first.priority && key != first.key =>
@@ -207,7 +207,7 @@ fn equals_in_order(history: &History) -> Checked {
 }
 
 fn keeps_the_highest_priority(history: &History) -> Checked {
-    Ledger::at_every_event(history, |before, event| {
+    PriorityLedger::at_every_event(history, |before, event| {
         let Some((key, says)) = got(event) else { return Ok(()) };
         match before.spec.entry(&key) {
             Some(entry) if entry.priority != says => {
@@ -219,7 +219,7 @@ fn keeps_the_highest_priority(history: &History) -> Checked {
 }
 
 fn never_early(history: &History) -> Checked {
-    Ledger::at_every_event(history, |before, event| {
+    PriorityLedger::at_every_event(history, |before, event| {
         let Some((key, _)) = got(event) else { return Ok(()) };
         match before.spec.entry(&key).and_then(|entry| entry.until) {
             Some(until) => {
@@ -251,7 +251,7 @@ fn nothing_late(history: &History) -> Checked {
 }
 
 fn never_concurrent(history: &History) -> Checked {
-    Ledger::at_every_event(history, |before, event| match got(event) {
+    PriorityLedger::at_every_event(history, |before, event| match got(event) {
         Some((key, _)) if before.is_held(key) => {
             Err(format!("item {key} is handed out while somebody holds it"))
         }
@@ -260,7 +260,7 @@ fn never_concurrent(history: &History) -> Checked {
 }
 
 fn nothing_lost(history: &History) -> Checked {
-    Ledger::at_every_event(history, |before, event| {
+    PriorityLedger::at_every_event(history, |before, event| {
         let sleeps =
             matches!(&event.what, What::Step { op: Call::Get(_), outcome: Step::Wait { .. }, .. });
         match before.spec.first() {
@@ -273,7 +273,7 @@ fn nothing_lost(history: &History) -> Checked {
 }
 
 fn stingy(history: &History) -> Checked {
-    Ledger::at_every_event(history, |before, event| match got(event) {
+    PriorityLedger::at_every_event(history, |before, event| match got(event) {
         Some((key, _)) if before.spec.entry(&key).is_none() => {
             Err(format!("item {key} is handed out, which nobody added again"))
         }
@@ -282,7 +282,7 @@ fn stingy(history: &History) -> Checked {
 }
 
 fn done_ends_its_own_delivery(history: &History) -> Checked {
-    Ledger::at_every_event(history, |before, event| {
+    PriorityLedger::at_every_event(history, |before, event| {
         let (named, finished) = match event.returned() {
             Some((Call::Done(Done(token)), Ret::Done(finished)))
             | Some((Call::Settle(Settle { token, .. }), Ret::Settle(finished))) => {
@@ -302,7 +302,7 @@ fn done_ends_its_own_delivery(history: &History) -> Checked {
 }
 
 fn len_counts_ready(history: &History) -> Checked {
-    Ledger::at_every_event(history, |before, event| match event.returned() {
+    PriorityLedger::at_every_event(history, |before, event| match event.returned() {
         Some((_, Ret::Len(says))) if *says != before.spec.len() => {
             Err(format!("len says {says}, and {} entries are ready", before.spec.len()))
         }
@@ -311,7 +311,7 @@ fn len_counts_ready(history: &History) -> Checked {
 }
 
 fn failures_are_counted(history: &History) -> Checked {
-    Ledger::at_every_event(history, |before, event| {
+    PriorityLedger::at_every_event(history, |before, event| {
         let Some((Call::NumRequeues(asked), Ret::NumRequeues(says))) = event.returned() else {
             return Ok(());
         };
@@ -324,7 +324,7 @@ fn failures_are_counted(history: &History) -> Checked {
 }
 
 fn retries_count_delays(history: &History) -> Checked {
-    Ledger::at_every_event(history, |before, event| match event.returned() {
+    PriorityLedger::at_every_event(history, |before, event| match event.returned() {
         Some((_, Ret::Retries(says))) if *says != before.spec.retries => {
             Err(format!("retries says {says}, and {} delays were given", before.spec.retries))
         }
@@ -333,7 +333,7 @@ fn retries_count_delays(history: &History) -> Checked {
 }
 
 fn shutdown_is_final(history: &History) -> Checked {
-    Ledger::at_every_event(history, |before, event| match event.returned() {
+    PriorityLedger::at_every_event(history, |before, event| match event.returned() {
         Some((_, Ret::Get(Some((_, key, _))))) if before.spec.shut_down => {
             Err(format!("item {key} is handed out after shutdown"))
         }
@@ -348,14 +348,14 @@ fn shutdown_is_final(history: &History) -> Checked {
 }
 
 fn no_lost_wakeup(history: &History) -> Checked {
-    Ledger::when_quiet(history, |now| match (now.getters.first(), now.spec.first()) {
+    PriorityLedger::when_quiet(history, |now| match (now.getters.first(), now.spec.first()) {
         (Some(_), Some(first)) => Err(format!("a consumer sleeps beside item {}", first.key)),
         _ => Ok(()),
     })
 }
 
 fn shutdown_wakes_consumers(history: &History) -> Checked {
-    Ledger::when_quiet(history, |now| {
+    PriorityLedger::when_quiet(history, |now| {
         if now.spec.shut_down && !now.getters.is_empty() {
             return Err("a consumer sleeps after shutdown".to_owned());
         }

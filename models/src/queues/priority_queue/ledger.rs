@@ -21,7 +21,7 @@ use crate::trial::{self, Ledger as _, Violation, What};
 /// Who holds an item is told by what the calls *returned*; what waits and what is ready is told by
 /// the sequential object, led through the same calls.
 #[derive(Clone, Debug)]
-pub(super) struct Ledger {
+pub(super) struct PriorityLedger {
     pub(super) spec: Spec<u8>,
     /// Deliveries that have not ended.
     pub(super) deliveries: BTreeMap<(u32, u32), u8>,
@@ -39,13 +39,13 @@ pub(super) fn numbers(token: Token) -> (u32, u32) {
     (token.slot(), token.delivery())
 }
 
-impl Default for Ledger {
+impl Default for PriorityLedger {
     fn default() -> Self {
         Self { spec: Spec::new(BASE, MAX), deliveries: BTreeMap::new(), getters: Vec::new() }
     }
 }
 
-impl Ledger {
+impl PriorityLedger {
     /// Tells whether somebody holds an item.
     pub(super) fn is_held(&self, key: u8) -> bool {
         self.deliveries.values().any(|held| *held == key)
@@ -60,7 +60,7 @@ impl Ledger {
     }
 }
 
-impl trial::Ledger<PriorityQueue> for Ledger {
+impl trial::Ledger<PriorityQueue> for PriorityLedger {
     fn reach(&mut self, event: &Event) {
         self.spec.advance_to(moment(event.at));
     }
@@ -123,9 +123,9 @@ impl trial::Ledger<PriorityQueue> for Ledger {
 /// Checks every event against what is known before time passes until it.
 pub(super) fn before_time_passes(
     history: &History,
-    check: impl Fn(&Ledger, &Event) -> Result<(), String>,
+    check: impl Fn(&PriorityLedger, &Event) -> Result<(), String>,
 ) -> Result<(), Violation> {
-    let mut ledger = Ledger::default();
+    let mut ledger = PriorityLedger::default();
     for (number, event) in history.events.iter().enumerate() {
         check(&ledger, event).map_err(|because| Violation::at(number, because))?;
         ledger.take_in(event);

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use seatrial_core::queue::{Done, DoneKey, Finished, Op, Ret};
 use seatrial_core::runtime::Instant;
 
-use super::ledger::{Ledger, token_number};
+use super::ledger::{QueueLedger, token_number};
 use super::{Event, Queue};
 use crate::trial::figures::{Books, Figures, unfinished};
 use crate::trial::{self, Told, What};
@@ -17,7 +17,7 @@ pub(in crate::queues) const AT_ONCE: usize = 64;
 /// When items were added and handed out, and what follows from it.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Known {
-    ledger: Ledger,
+    ledger: QueueLedger,
     /// When what is dirty became so (`workqueue:MX-5`, `MX-9`).
     added: BTreeMap<u8, Instant>,
     /// When what is in processing was handed out.
@@ -74,7 +74,7 @@ impl trial::Ledger<Queue> for Known {
     }
 
     fn parts(event: &Event) -> Cow<'_, [Event]> {
-        <Ledger as trial::Ledger<Queue>>::parts(event)
+        <QueueLedger as trial::Ledger<Queue>>::parts(event)
     }
 }
 

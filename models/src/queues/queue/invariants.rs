@@ -6,7 +6,7 @@ use seatrial_core::machine::Step;
 use seatrial_core::queue::{Done, DoneKey, Drain, Finished, Op, Ret};
 
 use super::figures::Known;
-use super::ledger::{Ledger, token_number};
+use super::ledger::{QueueLedger, token_number};
 use super::{Event, History, Queue};
 use crate::trial::figures::{self, Books as _};
 use crate::trial::{Invariant, Ledger as _, Violation, What};
@@ -139,7 +139,7 @@ fn got(event: &Event) -> Option<u8> {
 }
 
 fn never_concurrent(history: &History) -> Checked {
-    Ledger::at_every_event(history, |before, event| match got(event) {
+    QueueLedger::at_every_event(history, |before, event| match got(event) {
         Some(key) if before.in_processing(key) => {
             Err(format!("item {key} is handed out while it is processed"))
         }
@@ -157,7 +157,7 @@ fn found_nothing(event: &Event) -> bool {
 
 /// Looks only at items that were delivered before: what they need is a further delivery.
 fn dirty_is_requeued(history: &History) -> Checked {
-    Ledger::at_every_event(history, |before, event| {
+    QueueLedger::at_every_event(history, |before, event| {
         let forgotten =
             before.spec.waiting.iter().find(|key| before.gets.contains_key(key)).copied();
         match forgotten {
@@ -170,7 +170,7 @@ fn dirty_is_requeued(history: &History) -> Checked {
 }
 
 fn nothing_lost(history: &History) -> Checked {
-    Ledger::at_every_event(history, |before, event| match before.spec.waiting.front() {
+    QueueLedger::at_every_event(history, |before, event| match before.spec.waiting.front() {
         Some(key) if found_nothing(event) => {
             Err(format!("a consumer finds nothing although item {key} waits"))
         }
@@ -179,7 +179,7 @@ fn nothing_lost(history: &History) -> Checked {
 }
 
 fn stingy(history: &History) -> Checked {
-    Ledger::at_every_event(history, |before, event| {
+    QueueLedger::at_every_event(history, |before, event| {
         let Some(key) = got(event) else { return Ok(()) };
         let count = |of: &BTreeMap<u8, u32>| of.get(&key).copied().unwrap_or(0);
         let (gets, needs) = (count(&before.gets) + 1, count(&before.needs));
@@ -191,7 +191,7 @@ fn stingy(history: &History) -> Checked {
 }
 
 fn fair(history: &History) -> Checked {
-    Ledger::at_every_event(history, |before, event| {
+    QueueLedger::at_every_event(history, |before, event| {
         match (got(event), before.spec.waiting.front()) {
             (Some(key), Some(first)) if key != *first => Err(format!(
                 "item {key} is handed out before item {first}, which was queued earlier"
@@ -202,7 +202,7 @@ fn fair(history: &History) -> Checked {
 }
 
 fn len_counts_waiting(history: &History) -> Checked {
-    Ledger::at_every_event(history, |before, event| match event.returned() {
+    QueueLedger::at_every_event(history, |before, event| match event.returned() {
         Some((Op::Len(_), Ret::Len(len))) if *len != before.spec.waiting.len() => {
             Err(format!("len says {len}, and {} items wait", before.spec.waiting.len()))
         }
@@ -211,7 +211,7 @@ fn len_counts_waiting(history: &History) -> Checked {
 }
 
 fn shutdown_is_final(history: &History) -> Checked {
-    Ledger::at_every_event(history, |before, event| {
+    QueueLedger::at_every_event(history, |before, event| {
         if let Some((Op::ShuttingDown(_), Ret::ShuttingDown(says))) = event.returned() {
             let began = before.allowed_after_shutdown.is_some();
             if *says != began {
@@ -231,9 +231,9 @@ fn shutdown_is_final(history: &History) -> Checked {
         }
     })?;
     let mut left = None;
-    let mut ledger = Ledger::default();
+    let mut ledger = QueueLedger::default();
     for (number, event) in history.events.iter().enumerate() {
-        for event in Ledger::parts(event).iter() {
+        for event in QueueLedger::parts(event).iter() {
             if let (Some(key), Some(left)) = (got(event), left.as_mut()) {
                 owed(left, key).map_err(|because| Violation::at(number, because))?;
             }
@@ -256,7 +256,7 @@ fn owed(left: &mut BTreeMap<u8, u32>, key: u8) -> Result<(), String> {
 }
 
 fn done_ends_its_own_delivery(history: &History) -> Checked {
-    Ledger::at_every_event(history, |before, event| {
+    QueueLedger::at_every_event(history, |before, event| {
         let (named, ended) = match event.returned() {
             Some((Op::Done(Done(token)), Ret::Done(finished))) => {
                 let delivery = (event.object, token_number(*token));
@@ -278,7 +278,7 @@ fn done_ends_its_own_delivery(history: &History) -> Checked {
 }
 
 fn drain_waits(history: &History) -> Checked {
-    Ledger::at_every_event(history, |before, event| match event.returned() {
+    QueueLedger::at_every_event(history, |before, event| match event.returned() {
         Some((Op::Drain(Drain { until, .. }), _)) if !before.may_return(event.thread, *until) => {
             let in_flight: Vec<_> = before.deliveries.values().collect();
             Err(format!("a drain returns with items {in_flight:?} in flight, nobody released it"))
@@ -288,14 +288,14 @@ fn drain_waits(history: &History) -> Checked {
 }
 
 fn no_lost_wakeup(history: &History) -> Checked {
-    Ledger::when_quiet(history, |now| match (now.getters.first(), now.spec.waiting.front()) {
+    QueueLedger::when_quiet(history, |now| match (now.getters.first(), now.spec.waiting.front()) {
         (Some(_), Some(key)) => Err(format!("a consumer sleeps although item {key} waits")),
         _ => Ok(()),
     })
 }
 
 fn shutdown_wakes_consumers(history: &History) -> Checked {
-    Ledger::when_quiet(history, |now| {
+    QueueLedger::when_quiet(history, |now| {
         if now.allowed_after_shutdown.is_some() && !now.getters.is_empty() {
             return Err("a consumer sleeps although the queue is shut down".to_owned());
         }
@@ -304,7 +304,7 @@ fn shutdown_wakes_consumers(history: &History) -> Checked {
 }
 
 fn drains_return(history: &History) -> Checked {
-    Ledger::when_quiet(history, |now| {
+    QueueLedger::when_quiet(history, |now| {
         let stuck = now.drains.values().any(|drain| drain.was_satisfied && !drain.was_released);
         if stuck && now.deliveries.is_empty() {
             return Err("a drain sleeps although nothing is in flight".to_owned());
@@ -314,7 +314,7 @@ fn drains_return(history: &History) -> Checked {
 }
 
 fn shutdown_releases_drains(history: &History) -> Checked {
-    Ledger::when_quiet(history, |now| {
+    QueueLedger::when_quiet(history, |now| {
         if now.drains.values().any(|drain| drain.was_released) {
             return Err("a drain sleeps although shut_down was called after it began".to_owned());
         }

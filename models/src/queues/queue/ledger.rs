@@ -27,7 +27,7 @@ pub(super) struct Draining {
 /// It is told by what the calls *returned*: an item is in processing because a `get` returned it,
 /// not because some rule says that it should be. Only `spec` follows the rules.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Ledger {
+pub(super) struct QueueLedger {
     /// The sequential object, led through the same calls.
     pub(super) spec: Spec<u8>,
     /// Deliveries that have not ended, by token.
@@ -49,7 +49,7 @@ pub(super) fn token_number(token: Token) -> u64 {
     u64::from(token.slot()) << 32 | u64::from(token.delivery())
 }
 
-impl Ledger {
+impl QueueLedger {
     /// Tells whether an item is in processing, by what the calls returned.
     pub(super) fn in_processing(&self, key: u8) -> bool {
         self.deliveries.values().any(|delivered| *delivered == key)
@@ -93,7 +93,7 @@ impl Ledger {
     }
 }
 
-impl trial::Ledger<Queue> for Ledger {
+impl trial::Ledger<Queue> for QueueLedger {
     fn apply(&mut self, event: &Event) {
         if let What::Cancel { .. } = event.what {
             self.getters.retain(|thread| *thread != event.thread);

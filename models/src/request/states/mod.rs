@@ -12,7 +12,7 @@ use self::exchange::{Cancel, Do as Calls, Done, Exchange, Serve, Slip, Turn};
 use super::Request;
 use super::mistaken::Mistake;
 use super::rule::{After, Outcome, Way};
-use crate::engine::state::{Bytes, Moment, Place, Programs, Rules as May, World, Wrong};
+use crate::engine::state::{Bytes, Explored, Moment, Place, Programs, Rules as May, Wrong};
 use crate::single_step::hash;
 use crate::trial::{Simulation, States};
 
@@ -183,14 +183,14 @@ const MAY: May = May {
 
 /// Lists the models.
 pub(super) fn all() -> Vec<Box<dyn Simulation<Request>>> {
-    let model = |(name, says, world)| {
-        let model = States { name, says, judges: JUDGES, world, rules: RULES };
+    let model = |(name, says, subject)| {
+        let model = States { name, says, judges: JUDGES, subject, rules: RULES };
         Box::new(model) as Box<dyn Simulation<_>>
     };
     MODELS.into_iter().map(model).collect()
 }
 
-impl World for AtServers {
+impl Explored for AtServers {
     type Machine = Exchange;
     type Caller = Place;
 

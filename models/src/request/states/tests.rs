@@ -16,8 +16,8 @@ fn every_model_of_the_catalogue_comes_out_as_expected() {
 fn broken(mistake: Option<Mistake>, slip: Option<Slip>) -> Vec<&'static str> {
     let mut broken = Vec::new();
     for (.., make) in MODELS {
-        let world = AtServers { mistake, slip, ..make() };
-        let space = search(&Callers { world, rules: RULES }, Limits::default());
+        let subject = AtServers { mistake, slip, ..make() };
+        let space = search(&Callers { subject, rules: RULES }, Limits::default());
         broken.extend(space.wrong.iter().map(|found| found.wrong.invariant));
     }
     broken.sort_unstable();

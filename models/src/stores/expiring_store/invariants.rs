@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use seatrial_core::store::expiring::{Op, Ret};
 
-use super::ledger::{CALLS, Called, Ledger, read};
+use super::ledger::{CALLS, Called, ExpiringLedger, read};
 use super::{ExpiringStore, History};
 use crate::trial::{Invariant, Ledger as _, Violation, What};
 
@@ -53,7 +53,7 @@ pub(super) fn all() -> Vec<Invariant<ExpiringStore>> {
 }
 
 fn only_what_was_stored(history: &History) -> Checked {
-    Ledger::at_every_event(history, |before, event| {
+    ExpiringLedger::at_every_event(history, |before, event| {
         let Some((objects, _)) = read(event) else { return Ok(()) };
         match objects.iter().find(|object| !before.spec.items.contains_key(&object.0)) {
             Some(object) => Err(format!("{object:?} is read, which is not there")),
@@ -63,7 +63,7 @@ fn only_what_was_stored(history: &History) -> Checked {
 }
 
 fn newest_state(history: &History) -> Checked {
-    Ledger::at_every_event(history, |before, event| {
+    ExpiringLedger::at_every_event(history, |before, event| {
         for object in read(event).map(|(objects, _)| objects).unwrap_or_default() {
             match before.spec.items.get(&object.0) {
                 Some((newest, _)) if *newest != object => {
@@ -77,7 +77,7 @@ fn newest_state(history: &History) -> Checked {
 }
 
 fn nothing_expired_is_read(history: &History) -> Checked {
-    Ledger::at_every_event(history, |before, event| {
+    ExpiringLedger::at_every_event(history, |before, event| {
         let Some((objects, now)) = read(event) else { return Ok(()) };
         for object in objects {
             let stored = before.spec.items.get(&object.0);
@@ -90,7 +90,7 @@ fn nothing_expired_is_read(history: &History) -> Checked {
 }
 
 fn nothing_alive_is_missed(history: &History) -> Checked {
-    Ledger::at_every_event(history, |before, event| {
+    ExpiringLedger::at_every_event(history, |before, event| {
         let Some((objects, now)) = read(event) else { return Ok(()) };
         let wanted = match event.returned() {
             Some((Op::Get(get), _)) => vec![*get.0.key()],
@@ -122,7 +122,7 @@ fn one_step_a_call(history: &History) -> Checked {
 }
 
 fn keys_stay_until_seen(history: &History) -> Checked {
-    Ledger::at_every_event(history, |before, event| match event.returned() {
+    ExpiringLedger::at_every_event(history, |before, event| match event.returned() {
         Some((_, Ret::ListKeys(keys))) => {
             let mut keys = keys.clone();
             keys.sort_unstable();

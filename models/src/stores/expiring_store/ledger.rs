@@ -38,18 +38,18 @@ impl Called {
 
 /// What is known before an event.
 #[derive(Clone, Debug)]
-pub(super) struct Ledger {
+pub(super) struct ExpiringLedger {
     /// The sequential object, led through the same calls.
     pub(super) spec: Spec,
 }
 
-impl Default for Ledger {
+impl Default for ExpiringLedger {
     fn default() -> Self {
         Self { spec: Spec::lasting(TIME_TO_LIVE) }
     }
 }
 
-impl trial::Ledger<ExpiringStore> for Ledger {
+impl trial::Ledger<ExpiringStore> for ExpiringLedger {
     fn apply(&mut self, event: &Event) {
         let What::Step { op, outcome: Step::Done(ret) | Step::Held(ret), .. } = &event.what else {
             return;

@@ -9,7 +9,7 @@ use seatrial_core::runtime::Runtime;
 use seatrial_core::store::expiring::Op;
 use seatrial_core::store::{ExpiringStore as Shell, KeyHasher, LastState};
 
-use super::ledger::{CALLS, Called, Ledger};
+use super::ledger::{CALLS, Called, ExpiringLedger};
 use super::{Event, ExpiringStore, History, Machine, TIME_TO_LIVE};
 use crate::events::fixtures::{Object, key_of};
 use crate::queues::fixtures::{caller, sleep};
@@ -98,7 +98,7 @@ fn steps(event: &Event, call: impl Fn(&Op<u8, Object>) -> bool) -> bool {
 }
 
 /// Tells whether an object is there that has expired when an event happens.
-fn has_expired(before: &Ledger, event: &Event) -> bool {
+fn has_expired(before: &ExpiringLedger, event: &Event) -> bool {
     before.spec.keys().iter().any(|key| before.spec.alive(*key, event.at).is_none())
 }
 
@@ -129,7 +129,7 @@ impl Scenario<ExpiringStore> for ExpiredBesideAdd {
 
     /// It is looked at before its successor comes.
     fn reaches(history: &History) -> bool {
-        Ledger::some(history, |before, event| {
+        ExpiringLedger::some(history, |before, event| {
             steps(event, |op| matches!(op, Op::Get(_))) && has_expired(before, event)
         })
     }
@@ -160,10 +160,11 @@ impl Scenario<ExpiringStore> for AtTheVeryAge {
 
     fn reaches(history: &History) -> bool {
         let reads = |op: &Op<_, _>| matches!(op, Op::Get(_));
-        Ledger::some(history, |before, event| steps(event, reads) && !has_expired(before, event))
-            && Ledger::some(history, |before, event| {
-                steps(event, reads) && has_expired(before, event)
-            })
+        ExpiringLedger::some(history, |before, event| {
+            steps(event, reads) && !has_expired(before, event)
+        }) && ExpiringLedger::some(history, |before, event| {
+            steps(event, reads) && has_expired(before, event)
+        })
     }
 }
 
@@ -191,7 +192,7 @@ impl Scenario<ExpiringStore> for Refreshed {
 
     /// One is alive and the other is not.
     fn reaches(history: &History) -> bool {
-        Ledger::some(history, |before, event| {
+        ExpiringLedger::some(history, |before, event| {
             let alive = |key| before.spec.alive(key, event.at).is_some();
             steps(event, |op| matches!(op, Op::Get(_))) && alive(1) && !alive(2)
         })
@@ -219,7 +220,7 @@ impl Scenario<ExpiringStore> for ListBesideReaders {
 
     /// What was listed is alive after what was there before it would have expired.
     fn reaches(history: &History) -> bool {
-        Ledger::some(history, |before, event| {
+        ExpiringLedger::some(history, |before, event| {
             steps(event, |op| matches!(op, Op::List(_))) && before.spec.keys() == [1, 2]
         })
     }
@@ -247,7 +248,7 @@ impl Scenario<ExpiringStore> for DeletedBesideReaders {
 
     /// It is deleted last.
     fn reaches(history: &History) -> bool {
-        Ledger::some(history, |before, event| {
+        ExpiringLedger::some(history, |before, event| {
             steps(event, |op| matches!(op, Op::List(_))) && before.spec.items.is_empty()
         })
     }

@@ -4,7 +4,7 @@ use seatrial_core::machine::Step;
 use seatrial_core::store::HeapError;
 use seatrial_core::store::heap::{Op, Ret};
 
-use super::ledger::Ledger;
+use super::ledger::HeapLedger;
 use super::op::rank;
 use super::{Event, Heap, History};
 use crate::events::fixtures::Object;
@@ -115,7 +115,7 @@ fn popped(event: &Event) -> Option<Object> {
 }
 
 fn only_what_is_there(history: &History) -> Checked {
-    Ledger::at_every_event(history, |before, event| match popped(event) {
+    HeapLedger::at_every_event(history, |before, event| match popped(event) {
         Some(object) if !before.spec.items.contains_key(&object.0) => {
             Err(format!("object {} is handed out, which is not there", object.0))
         }
@@ -124,7 +124,7 @@ fn only_what_is_there(history: &History) -> Checked {
 }
 
 fn newest_state(history: &History) -> Checked {
-    Ledger::at_every_event(history, |before, event| {
+    HeapLedger::at_every_event(history, |before, event| {
         let read = match event.returned() {
             Some((_, Ret::Get(object))) => *object,
             _ => popped(event),
@@ -140,7 +140,7 @@ fn newest_state(history: &History) -> Checked {
 }
 
 fn least_first(history: &History) -> Checked {
-    Ledger::at_every_event(history, |before, event| {
+    HeapLedger::at_every_event(history, |before, event| {
         let Some(object) = popped(event) else { return Ok(()) };
         let least = before.spec.items.values().min_by_key(|object| rank(object));
         match least {
@@ -153,7 +153,7 @@ fn least_first(history: &History) -> Checked {
 }
 
 fn nothing_is_lost(history: &History) -> Checked {
-    Ledger::at_every_event(history, |before, event| {
+    HeapLedger::at_every_event(history, |before, event| {
         let sleeps =
             matches!(event.what, What::Step { op: Op::Pop(_), outcome: Step::Wait { .. }, .. });
         match before.spec.items.keys().next() {
@@ -164,7 +164,7 @@ fn nothing_is_lost(history: &History) -> Checked {
 }
 
 fn close_discards_nothing(history: &History) -> Checked {
-    Ledger::at_every_event(history, |before, event| {
+    HeapLedger::at_every_event(history, |before, event| {
         if !matches!(event.returned(), Some((_, Ret::Pop(None)))) {
             return Ok(());
         }
@@ -178,7 +178,7 @@ fn close_discards_nothing(history: &History) -> Checked {
 
 /// What was added is judged by what is handed out and read; this, by what adders are told.
 fn close_is_final(history: &History) -> Checked {
-    Ledger::at_every_event(history, |before, event| {
+    HeapLedger::at_every_event(history, |before, event| {
         let told = match event.returned() {
             Some((_, Ret::Put(told) | Ret::AddIfAbsent(told) | Ret::BulkAdd(told))) => told,
             _ => return Ok(()),
@@ -192,7 +192,7 @@ fn close_is_final(history: &History) -> Checked {
 }
 
 fn deletions_are_told(history: &History) -> Checked {
-    Ledger::at_every_event(history, |before, event| {
+    HeapLedger::at_every_event(history, |before, event| {
         let Some((Op::Delete(delete), Ret::Delete(told))) = event.returned() else {
             return Ok(());
         };
@@ -205,7 +205,7 @@ fn deletions_are_told(history: &History) -> Checked {
 }
 
 fn reads_agree(history: &History) -> Checked {
-    Ledger::at_every_event(history, |before, event| {
+    HeapLedger::at_every_event(history, |before, event| {
         let Some((op, ret)) = event.returned() else { return Ok(()) };
         let spec = &before.spec;
         let right = match (op, ret) {
@@ -226,7 +226,7 @@ fn reads_agree(history: &History) -> Checked {
 }
 
 fn the_bad_one_is_told(history: &History) -> Checked {
-    Ledger::at_every_event(history, |before, event| {
+    HeapLedger::at_every_event(history, |before, event| {
         let Some((Op::BulkAdd(bulk), Ret::BulkAdd(told))) = event.returned() else {
             return Ok(());
         };
@@ -239,7 +239,7 @@ fn the_bad_one_is_told(history: &History) -> Checked {
 }
 
 fn no_lost_wakeup(history: &History) -> Checked {
-    Ledger::when_quiet(history, |now| match now.spec.items.keys().next() {
+    HeapLedger::when_quiet(history, |now| match now.spec.items.keys().next() {
         Some(key) if now.sleepers() > 0 => {
             Err(format!("a consumer sleeps although object {key} is there"))
         }
@@ -248,7 +248,7 @@ fn no_lost_wakeup(history: &History) -> Checked {
 }
 
 fn close_wakes_everybody(history: &History) -> Checked {
-    Ledger::when_quiet(history, |now| {
+    HeapLedger::when_quiet(history, |now| {
         if now.spec.closed && now.sleepers() > 0 {
             return Err("a consumer sleeps although the heap is closed".to_owned());
         }

@@ -9,13 +9,13 @@ use crate::trial::{self, What};
 
 /// What is known before an event.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Ledger {
+pub(super) struct HeapLedger {
     /// The sequential object, led through the same calls.
     pub(super) spec: Spec<u8, Object>,
     asleep: Asleep,
 }
 
-impl Ledger {
+impl HeapLedger {
     /// Returns how many threads sleep.
     pub(super) fn sleepers(&self) -> usize {
         self.asleep.count(Bed::Pop)
@@ -28,7 +28,7 @@ impl Ledger {
     }
 }
 
-impl trial::Ledger<Heap> for Ledger {
+impl trial::Ledger<Heap> for HeapLedger {
     fn apply(&mut self, event: &Event) {
         self.asleep.wake::<Heap>(event);
         let What::Step { op, outcome, .. } = &event.what else { return };

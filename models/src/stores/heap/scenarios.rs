@@ -8,7 +8,7 @@ use seatrial_core::runtime::Runtime;
 use seatrial_core::store::heap::{Op, Ret};
 use seatrial_core::store::{KeyHasher, KeyedHeap};
 
-use super::ledger::Ledger;
+use super::ledger::HeapLedger;
 use super::{Event, Heap, History, Machine};
 use crate::events::fixtures::{Object, key_of};
 use crate::queues::fixtures::caller;
@@ -87,7 +87,7 @@ impl Scenario<Heap> for GapAmongMany {
     }
 
     fn reaches(history: &History) -> bool {
-        Ledger::some(history, |before, event| {
+        HeapLedger::some(history, |before, event| {
             steps(event, |op| matches!(op, Op::Delete(_))) && before.spec.items.len() == 7
         })
     }
@@ -111,9 +111,9 @@ impl Scenario<Heap> for TwoConsumers {
 
     /// One sleeps, and another has left, when two objects are there.
     fn reaches(history: &History) -> bool {
-        Ledger::some(history, |before, event| {
+        HeapLedger::some(history, |before, event| {
             steps(event, |op| matches!(op, Op::Pop(_))) && before.spec.items.len() == 2
-        }) && Ledger::some(history, |before, event| {
+        }) && HeapLedger::some(history, |before, event| {
             steps(event, |op| matches!(op, Op::Put(_))) && before.sleepers() == 2
         })
     }
@@ -138,7 +138,7 @@ impl Scenario<Heap> for ReplacedWhileWaiting {
 
     /// Both are there when the first is replaced.
     fn reaches(history: &History) -> bool {
-        Ledger::some(history, |before, event| {
+        HeapLedger::some(history, |before, event| {
             let again = |op: &Op<_, _>| matches!(op, Op::Put(put) if put.object == Some((1, 1)));
             steps(event, again) && before.spec.items.len() == 2
         })
@@ -163,7 +163,7 @@ impl Scenario<Heap> for DeletedWhileWaiting {
 
     /// The deletion finds it in one execution.
     fn reaches(history: &History) -> bool {
-        Ledger::some(history, |before, event| {
+        HeapLedger::some(history, |before, event| {
             steps(event, |op| matches!(op, Op::Delete(_))) && before.spec.items.len() == 2
         })
     }
@@ -189,8 +189,11 @@ impl Scenario<Heap> for AddedIfAbsent {
     /// One finds the other's, and the consumer sleeps when the first comes.
     fn reaches(history: &History) -> bool {
         let adds = |op: &Op<_, _>| matches!(op, Op::AddIfAbsent(_));
-        Ledger::some(history, |before, event| steps(event, adds) && !before.spec.items.is_empty())
-            && Ledger::some(history, |before, event| steps(event, adds) && before.sleepers() == 1)
+        HeapLedger::some(history, |before, event| {
+            steps(event, adds) && !before.spec.items.is_empty()
+        }) && HeapLedger::some(history, |before, event| {
+            steps(event, adds) && before.sleepers() == 1
+        })
     }
 }
 
@@ -209,7 +212,7 @@ impl Scenario<Heap> for ManyForTwo {
     }
 
     fn reaches(history: &History) -> bool {
-        Ledger::some(history, |before, event| {
+        HeapLedger::some(history, |before, event| {
             steps(event, |op| matches!(op, Op::BulkAdd(_))) && before.sleepers() == 2
         })
     }
@@ -233,7 +236,7 @@ impl Scenario<Heap> for ManyWithABadOne {
 
     /// The consumer waits for what is in front of the bad one.
     fn reaches(history: &History) -> bool {
-        Ledger::some(history, |before, event| {
+        HeapLedger::some(history, |before, event| {
             steps(event, |op| matches!(op, Op::BulkAdd(_))) && before.sleepers() == 1
         })
     }
@@ -264,7 +267,7 @@ impl Scenario<Heap> for ReadersBetween {
 
     /// It counts two.
     fn reaches(history: &History) -> bool {
-        Ledger::some(history, |before, event| {
+        HeapLedger::some(history, |before, event| {
             steps(event, |op| matches!(op, Op::Len(_))) && before.spec.items.len() == 2
         })
     }
@@ -290,7 +293,7 @@ impl Scenario<Heap> for CloseWhileTwoWait {
     }
 
     fn reaches(history: &History) -> bool {
-        Ledger::some(history, |before, event| {
+        HeapLedger::some(history, |before, event| {
             steps(event, |op| matches!(op, Op::Close(_))) && before.sleepers() == 2
         })
     }
@@ -322,7 +325,7 @@ impl Scenario<Heap> for CloseWithObjectsLeft {
     /// Something is deleted and something handed out after the end.
     fn reaches(history: &History) -> bool {
         let after = |wanted: fn(&Ret<u8, Object>) -> bool| {
-            Ledger::some(history, |before, event| {
+            HeapLedger::some(history, |before, event| {
                 before.spec.closed && event.returned().is_some_and(|(_, ret)| wanted(ret))
             })
         };
@@ -352,7 +355,7 @@ impl Scenario<Heap> for TaskAndThread {
 
     /// Both sleep when an object comes.
     fn reaches(history: &History) -> bool {
-        Ledger::some(history, |before, event| {
+        HeapLedger::some(history, |before, event| {
             steps(event, |op| matches!(op, Op::Put(_))) && before.sleepers() == 2
         })
     }
@@ -380,7 +383,7 @@ impl Scenario<Heap> for DroppedPopper {
 
     /// The pop is given up after an object came, and nobody has taken it.
     fn reaches(history: &History) -> bool {
-        Ledger::some(history, |before, event| {
+        HeapLedger::some(history, |before, event| {
             matches!(event.what, What::Cancel { .. }) && !before.spec.items.is_empty()
         })
     }

@@ -24,7 +24,7 @@ pub struct LoomAtomic {
 
 impl LoomAtomic {
     pub(super) fn new(session: &Arc<Session>, value: u64) -> Self {
-        let number = session.world().new_number(value);
+        let number = session.books().new_number(value);
         Self { number, atomic: AtomicU64::new(value), session: Arc::clone(session) }
     }
 
@@ -37,7 +37,7 @@ impl LoomAtomic {
     ) -> u64 {
         let read = self.session.read(self.number, || by_loom(&self.atomic));
         if let Some(value) = change(read) {
-            self.session.world().write(self.number, value);
+            self.session.books().write(self.number, value);
         }
         read
     }
@@ -84,9 +84,9 @@ impl Atomic for LoomAtomic {
 impl Session {
     /// Lets loom order what happened before and what comes after, if that can matter.
     pub(super) fn fence(&self) {
-        let world = self.world();
-        let matters = world.has_numbers() && world.abort.is_none() && !world.record.is_replay();
-        drop(world);
+        let books = self.books();
+        let matters = books.has_numbers() && books.abort.is_none() && !books.record.is_replay();
+        drop(books);
         if matters {
             fence(Ordering::SeqCst);
         }
@@ -95,26 +95,26 @@ impl Session {
     /// Reads an atomic number as loom does, or as a replay prescribes.
     fn read(&self, number: usize, by_loom: impl FnOnce() -> u64) -> u64 {
         let read = self.access(by_loom);
-        let mut world = self.world();
-        if world.abort.is_some() {
-            return world.newest(number); // only destructors are left to run
+        let mut books = self.books();
+        if books.abort.is_some() {
+            return books.newest(number); // only destructors are left to run
         }
-        let value = read.unwrap_or_else(|| world.prescribed_value(number));
-        world.has_read(number, value);
+        let value = read.unwrap_or_else(|| books.prescribed_value(number));
+        books.has_read(number, value);
         value
     }
 
     fn store(&self, number: usize, value: u64, by_loom: impl FnOnce()) {
         self.access(by_loom);
-        self.world().write(number, value);
+        self.books().write(number, value);
     }
 
     /// Performs an access where other threads may run before; `None` if loom was not asked.
     fn access<T>(&self, by_loom: impl FnOnce() -> T) -> Option<T> {
         let me = self.enter();
-        let world = self.world();
-        let (over, replay) = (world.abort.is_some(), world.record.is_replay());
-        drop(world);
+        let books = self.books();
+        let (over, replay) = (books.abort.is_some(), books.record.is_replay());
+        drop(books);
         if over {
             return None;
         }

@@ -219,8 +219,8 @@ impl Driver {
         };
         // The judge may ask the runtime for the names of threads, so nothing stays locked.
         let (record, cut) = {
-            let mut world = session.world();
-            (std::mem::take(&mut world.record), world.cut)
+            let mut books = session.books();
+            (std::mem::take(&mut books.record), books.cut)
         };
         let number = {
             let mut progress = lock(&self.progress);

@@ -17,13 +17,13 @@
 
 mod answers;
 mod atomic;
+mod books;
 mod explore;
 mod numbers;
 mod record;
 mod runtime;
 mod rw_lock;
 mod session;
-mod world;
 
 #[cfg(test)]
 mod tests;

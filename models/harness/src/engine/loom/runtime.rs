@@ -9,9 +9,9 @@ use std::task::Waker;
 use seatrial_core::runtime::{Ambient, Instant, Panic, Runtime, WallTime};
 
 use super::atomic::LoomAtomic;
+use super::books::Wanted;
 use super::rw_lock::{LoomReadGuard, LoomRwLock, LoomWriteGuard};
 use super::session::{Point, Session, lock, message};
-use super::world::Wanted;
 
 /// What the wall clock reads at the beginning of every execution: 2023-11-14T22:13:20Z.
 const WALL_EPOCH: WallTime = WallTime::from_nanos(1_700_000_000_000_000_000);
@@ -41,15 +41,15 @@ impl LoomRuntime {
     /// which it starts them, then their children. It does not depend on the schedule.
     #[must_use]
     pub fn current_thread(&self) -> u8 {
-        let world = self.session.world();
-        world.threads[world.running].number
+        let books = self.session.books();
+        books.threads[books.running].number
     }
 
     /// Returns the name that the thread was started with; empty if there is no such thread.
     #[must_use]
     pub fn thread_name(&self, number: u8) -> String {
-        let world = self.session.world();
-        let named = world.threads.iter().find(|thread| thread.number == number);
+        let books = self.session.books();
+        let named = books.threads.iter().find(|thread| thread.number == number);
         named.map(|thread| thread.name.clone()).unwrap_or_default()
     }
 }
@@ -196,7 +196,7 @@ impl Runtime for LoomRuntime {
 
     fn mutex<T: Send + 'static>(&self, value: T) -> LoomMutex<T> {
         LoomMutex {
-            lock: self.session.world().new_lock(),
+            lock: self.session.books().new_lock(),
             point: Point::new(()),
             data: Mutex::new(value),
             session: Arc::clone(&self.session),
@@ -204,7 +204,7 @@ impl Runtime for LoomRuntime {
     }
 
     fn condvar(&self) -> LoomCondvar {
-        LoomCondvar(self.session.world().new_condvar())
+        LoomCondvar(self.session.books().new_condvar())
     }
 
     fn lock<'a, T: Send + 'static>(&self, mutex: &'a LoomMutex<T>) -> Self::Guard<'a, T> {

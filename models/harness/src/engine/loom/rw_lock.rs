@@ -4,8 +4,8 @@ use std::fmt;
 use std::ops::{Deref, DerefMut};
 use std::sync::{Arc, RwLock, RwLockReadGuard, RwLockWriteGuard, TryLockError, TryLockResult};
 
+use super::books::Wanted;
 use super::session::{Point, Session};
-use super::world::Wanted;
 
 /// A lock whose acquisitions loom puts into every order, those of readers included.
 pub struct LoomRwLock<T> {
@@ -18,7 +18,7 @@ pub struct LoomRwLock<T> {
 impl<T> LoomRwLock<T> {
     pub(super) fn new(session: &Arc<Session>, value: T) -> Self {
         Self {
-            lock: session.world().new_lock(),
+            lock: session.books().new_lock(),
             point: Point::new(()),
             data: RwLock::new(value),
             session: Arc::clone(session),

@@ -1,4 +1,4 @@
-//! One execution: the bookkeeping of [`World`] and the calls into loom that follow from it.
+//! One execution: the bookkeeping of [`Books`] and the calls into loom that follow from it.
 //!
 //! A *point* is where loom may run another thread: before a lock is tried, and where a thread
 //! parks. The code between two points is one step. Every lock has a loom mutex of its own that is
@@ -13,8 +13,8 @@ use std::task::Waker;
 use seatrial_core::runtime::{Instant, Panic};
 
 use super::answers::Answers;
+use super::books::{Asleep, Books, Next, Unwinding, Wanted};
 use super::record::{Record, mix};
-use super::world::{Asleep, Next, Unwinding, Wanted, World};
 use crate::engine::{End, panic_text};
 
 /// The payload of the panic that brings a thread down with its execution.
@@ -29,7 +29,7 @@ const MAX_THROWN: u32 = 1_000;
 /// One execution.
 #[derive(Debug)]
 pub(super) struct Session {
-    world: Mutex<World>,
+    books: Mutex<Books>,
     answers: Arc<Mutex<Answers>>,
     /// Where timers that are dropped meet timers that fire.
     timers: OnceLock<Point>,
@@ -51,20 +51,20 @@ pub(super) fn message(payload: &(dyn Any + Send)) -> Option<String> {
 impl Session {
     pub(super) fn new(record: Record, answers: Arc<Mutex<Answers>>, clock_is_shared: bool) -> Self {
         let clock = clock_is_shared.then(|| Point::new(()));
-        Self { world: Mutex::new(World::new(record)), answers, timers: OnceLock::new(), clock }
+        Self { books: Mutex::new(Books::new(record)), answers, timers: OnceLock::new(), clock }
     }
 
-    pub(super) fn world(&self) -> MutexGuard<'_, World> {
-        lock(&self.world)
+    pub(super) fn books(&self) -> MutexGuard<'_, Books> {
+        lock(&self.books)
     }
 
     /// Begins a call of the running thread, which is returned.
     pub(super) fn enter(&self) -> usize {
-        let mut world = self.world();
-        let me = world.running;
-        world.note_unwinding(me);
-        if world.is_thrown(me) {
-            drop(world);
+        let mut books = self.books();
+        let me = books.running;
+        books.note_unwinding(me);
+        if books.is_thrown(me) {
+            drop(books);
             self.unwind(me);
         }
         me
@@ -72,26 +72,26 @@ impl Session {
 
     /// Leaves the running thread by unwinding.
     fn unwind(&self, me: usize) -> ! {
-        let mut world = self.world();
-        world.give_up(me);
-        world.threads[me].unwinding = Unwinding::Surely;
-        world.threads[me].thrown += 1;
-        if world.threads[me].thrown > MAX_THROWN {
-            eprintln!("{} catches every panic and goes on for ever", world.threads[me].name);
+        let mut books = self.books();
+        books.give_up(me);
+        books.threads[me].unwinding = Unwinding::Surely;
+        books.threads[me].thrown += 1;
+        if books.threads[me].thrown > MAX_THROWN {
+            eprintln!("{} catches every panic and goes on for ever", books.threads[me].name);
             std::process::abort();
         }
-        drop(world);
+        drop(books);
         panic::resume_unwind(Box::new(Down));
     }
 
     /// Lets loom run other threads, before a step that touches what `point` stands for.
     fn pass(&self, me: usize, point: &Point) {
-        let world = self.world();
-        if world.abort.is_some() {
+        let books = self.books();
+        if books.abort.is_some() {
             return; // only destructors are left to run, in any order
         }
-        let replay = world.record.is_replay();
-        drop(world);
+        let replay = books.record.is_replay();
+        drop(books);
         if replay {
             return self.await_turn(me);
         }
@@ -107,7 +107,7 @@ impl Session {
 
     /// Hands the turn to the thread that the replayed schedule names; true if it is this one.
     fn park_until_turn(&self, me: usize) -> bool {
-        let next = self.world().settle(me, true);
+        let next = self.books().settle(me, true);
         match next {
             Next::Go => return true,
             Next::Unwind => self.unwind(me),
@@ -118,10 +118,10 @@ impl Session {
     }
 
     pub(super) fn resumed(&self, me: usize) {
-        let mut world = self.world();
-        world.resume(me);
-        if world.is_thrown(me) {
-            drop(world);
+        let mut books = self.books();
+        books.resume(me);
+        if books.is_thrown(me) {
+            drop(books);
             self.unwind(me);
         }
     }
@@ -130,7 +130,7 @@ impl Session {
     fn pause(&self, me: usize) {
         let mut parked = false;
         loop {
-            let next = self.world().settle(me, parked);
+            let next = self.books().settle(me, parked);
             match next {
                 Next::Go => break,
                 Next::Park => {
@@ -149,7 +149,7 @@ impl Session {
     /// Runs the wakers that are due.
     fn serve(&self, me: usize) {
         let served = panic::catch_unwind(AssertUnwindSafe(|| self.wake_due(me)));
-        self.world().served(me);
+        self.books().served(me);
         if let Err(payload) = served {
             panic::resume_unwind(payload);
         }
@@ -159,7 +159,7 @@ impl Session {
         let point = self.timers.get().expect("a waker was armed");
         loop {
             self.pass(me, point);
-            let due = self.world().due();
+            let due = self.books().due();
             let Some(waker) = due else { break };
             waker.wake();
         }
@@ -167,7 +167,7 @@ impl Session {
 
     pub(super) fn acquire(&self, wanted: Wanted, point: &Point) {
         let me = self.enter();
-        let has_share = self.world().has_share(me, wanted.lock);
+        let has_share = self.books().has_share(me, wanted.lock);
         assert!(
             !(wanted.shared && has_share),
             "a thread reads under a lock a second time: it may wait for ever"
@@ -177,9 +177,9 @@ impl Session {
 
     fn take(&self, me: usize, wanted: Wanted, point: &Point) {
         loop {
-            self.world().threads[me].aim = Some(wanted);
+            self.books().threads[me].aim = Some(wanted);
             self.pass(me, point);
-            if self.world().try_take(me, wanted) {
+            if self.books().try_take(me, wanted) {
                 return self.fence();
             }
             self.pause(me);
@@ -188,13 +188,13 @@ impl Session {
 
     pub(super) fn release(&self, lock: usize) {
         self.fence();
-        self.world().release(lock);
+        self.books().release(lock);
     }
 
     /// Gives up the running thread's share of a lock.
     pub(super) fn release_share(&self, lock: usize) {
         self.fence();
-        self.world().release_share(lock);
+        self.books().release_share(lock);
     }
 
     /// Sleeps on a condition variable whose lock was just released, and takes the lock again; true
@@ -202,7 +202,7 @@ impl Session {
     pub(super) fn wait(&self, condvar: usize, lock: usize, point: &Point, until: Instant) -> bool {
         let me = self.enter_released(lock);
         self.sleep(me, Asleep::Notified { condvar, lock, until });
-        let timed_out = self.world().threads[me].timed_out;
+        let timed_out = self.books().threads[me].timed_out;
         self.take(me, Wanted::whole(lock), point);
         timed_out
     }
@@ -219,7 +219,7 @@ impl Session {
     pub(super) fn tick(&self) {
         let me = self.enter();
         self.meet_clock(me);
-        self.world().jump_early(me);
+        self.books().jump_early(me);
         self.pause(me); // if it is called to run wakers
     }
 
@@ -236,41 +236,41 @@ impl Session {
     }
 
     fn sleep(&self, me: usize, asleep: Asleep) {
-        let mut world = self.world();
-        assert!(!world.is_serving(me), "a waker that is woken by the clock may not sleep");
-        world.sleep(me, asleep);
-        drop(world);
+        let mut books = self.books();
+        assert!(!books.is_serving(me), "a waker that is woken by the clock may not sleep");
+        books.sleep(me, asleep);
+        drop(books);
         self.pause(me);
-        self.world().awake(me);
+        self.books().awake(me);
     }
 
     pub(super) fn notify(&self, condvar: usize, at_most: usize) {
         let me = self.enter();
-        if self.world().has_deadlines(condvar) {
+        if self.books().has_deadlines(condvar) {
             self.meet_clock(me);
         }
-        self.world().notify(me, condvar, at_most);
+        self.books().notify(me, condvar, at_most);
     }
 
     pub(super) fn arm(&self, deadline: Instant, waker: Waker) -> (Instant, u64) {
         let me = self.enter();
         self.meet_clock(me);
         self.timers.get_or_init(|| Point::new(()));
-        self.world().arm(deadline, waker)
+        self.books().arm(deadline, waker)
     }
 
     /// Disarms a waker. Called from destructors, so it throws nothing.
     pub(super) fn disarm(&self, key: (Instant, u64)) {
-        let mut world = self.world();
-        let (me, over) = (world.running, world.abort.is_some() || world.all_ended());
-        world.note_unwinding(me);
-        drop(world);
+        let mut books = self.books();
+        let (me, over) = (books.running, books.abort.is_some() || books.all_ended());
+        books.note_unwinding(me);
+        drop(books);
         if !over {
             let point = self.timers.get().expect("a waker was armed");
             self.pass(me, point);
             self.meet_clock(me);
         }
-        let waker = self.world().disarm(key);
+        let waker = self.books().disarm(key);
         drop(waker); // outside the bookkeeping: dropping a waker runs foreign code
     }
 
@@ -279,33 +279,33 @@ impl Session {
             let me = self.enter();
             self.meet_clock(me);
         }
-        let now = self.world().now();
+        let now = self.books().now();
         self.enter(); // unless it was read too often
         now
     }
 
     pub(super) fn choose(&self, options: u32) -> u32 {
         let me = self.enter();
-        let mut world = self.world();
-        let (thread, nth) = (world.threads[me].number, world.threads[me].questions);
-        world.threads[me].questions += 1;
-        let answer = match world.record.prescribed_answer(options) {
+        let mut books = self.books();
+        let (thread, nth) = (books.threads[me].number, books.threads[me].questions);
+        books.threads[me].questions += 1;
+        let answer = match books.record.prescribed_answer(options) {
             None => lock(&self.answers).answer(thread, nth, options),
             Some(Some(answer)) => answer,
             Some(None) => {
-                world.diverge();
+                books.diverge();
                 0
             }
         };
-        world.record.answered(thread, nth, answer);
+        books.record.answered(thread, nth, answer);
         answer
     }
 
     /// Returns the next random number of the running thread, the same in every execution.
     pub(super) fn entropy(&self) -> u64 {
-        let mut world = self.world();
-        let me = world.running;
-        let thread = &mut world.threads[me];
+        let mut books = self.books();
+        let me = books.running;
+        let thread = &mut books.threads[me];
         thread.draws += 1;
         mix(u64::from(thread.number) << 32 | u64::from(thread.draws))
     }
@@ -313,28 +313,28 @@ impl Session {
     /// Waits for a thread to end.
     pub(super) fn join(&self, other: usize) {
         let me = self.enter();
-        let ended = self.world().threads[other].ended;
+        let ended = self.books().threads[other].ended;
         if !ended {
             self.sleep(me, Asleep::Ended(other));
         }
-        self.world().threads[other].joined = true;
+        self.books().threads[other].joined = true;
         self.fence();
     }
 
     /// Registers a thread; it cannot run before its handle is [given](Self::spawned).
     pub(super) fn spawn(&self, name: &str) -> usize {
         let me = self.enter();
-        let mut world = self.world();
+        let mut books = self.books();
         assert!(
-            world.threads.len() < super::MAX_LOOM_THREADS,
+            books.threads.len() < super::MAX_LOOM_THREADS,
             "loom runs {} threads at most, main included",
             super::MAX_LOOM_THREADS
         );
-        world.spawn(me, name)
+        books.spawn(me, name)
     }
 
     pub(super) fn spawned(&self, at: usize, handle: ::loom::thread::Thread) {
-        self.world().threads[at].handle = Some(handle);
+        self.books().threads[at].handle = Some(handle);
     }
 
     /// Runs the body of a thread, from its first step to its last.
@@ -342,11 +342,11 @@ impl Session {
         panic::catch_unwind(AssertUnwindSafe(|| {
             if me == 0 {
                 // Whatever a replay says, the program begins; the next call sees if it fits.
-                let mut world = self.world();
-                world.check_turn();
-                world.resume(me);
+                let mut books = self.books();
+                books.check_turn();
+                books.resume(me);
             } else {
-                let replay = self.world().record.is_replay();
+                let replay = self.books().record.is_replay();
                 if replay {
                     self.await_turn(me);
                 } else {
@@ -360,35 +360,35 @@ impl Session {
     /// Ends a thread, and hands on to the others. `panicked` is what it said if it panicked.
     pub(super) fn end(&self, me: usize, panicked: Option<String>) {
         self.fence();
-        let mut world = self.world();
+        let mut books = self.books();
         if let Some(message) = panicked {
-            let message = format!("{}: {message}", world.threads[me].name);
+            let message = format!("{}: {message}", books.threads[me].name);
             if me == 0 {
-                world.cut_short(End::Panicked(message.clone()));
+                books.cut_short(End::Panicked(message.clone()));
             }
-            world.threads[me].panicked = Some(message);
+            books.threads[me].panicked = Some(message);
         }
-        world.end(me);
-        while world.settle_after_end(me) {
-            drop(world);
+        books.end(me);
+        while books.settle_after_end(me) {
+            drop(books);
             let served = panic::catch_unwind(AssertUnwindSafe(|| self.serve(me)));
-            world = self.world();
+            books = self.books();
             if let Some(message) = served.err().and_then(|payload| message(&*payload)) {
-                world.cut_short(End::Panicked(format!("a waker: {message}")));
+                books.cut_short(End::Panicked(format!("a waker: {message}")));
             }
         }
     }
 
     /// Tells how the execution ended, after all its threads have.
     pub(super) fn outcome(&self) -> End {
-        let world = self.world();
-        if let Some(end) = &world.abort {
+        let books = self.books();
+        if let Some(end) = &books.abort {
             return end.clone();
         }
-        if world.record.is_short() {
-            return End::Diverged(world.record.misfit());
+        if books.record.is_short() {
+            return End::Diverged(books.record.misfit());
         }
-        let panicked = world.threads.iter().find(|t| t.panicked.is_some() && !t.joined);
+        let panicked = books.threads.iter().find(|t| t.panicked.is_some() && !t.joined);
         match panicked.and_then(|thread| thread.panicked.clone()) {
             Some(message) => End::Panicked(message),
             None => End::Finished,

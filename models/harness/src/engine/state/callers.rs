@@ -5,7 +5,7 @@ use seatrial_core::runtime::{Ambient, Instant, WallTime};
 
 use super::seats::{Seat, State, Status};
 use super::woken::{MOST, Woken};
-use super::{Bytes, Model, Moment, Steps, World, Wrong};
+use super::{Bytes, Explored, Model, Moment, Steps, Wrong};
 use crate::engine::TERMINATES;
 pub use crate::engine::WakeUps;
 
@@ -57,11 +57,11 @@ pub enum Act {
     Jump,
 }
 
-/// The model of a [`World`].
+/// The model of an [`Explored`].
 #[derive(Clone, Debug)]
 pub struct Callers<W> {
     /// The machine and the programs.
-    pub world: W,
+    pub subject: W,
     /// What may happen.
     pub rules: Rules,
 }
@@ -84,7 +84,7 @@ impl Ambient for At {
     }
 }
 
-impl<W: World> Callers<W> {
+impl<W: Explored> Callers<W> {
     fn can_step(state: &State<W>, caller: usize) -> bool {
         matches!(state.seats[caller].status, Status::Awake | Status::Late(_))
             && state.holder.is_none_or(|holder| usize::from(holder) == caller)
@@ -97,7 +97,7 @@ impl<W: World> Callers<W> {
         at: usize,
     ) -> Option<<W::Machine as Machine>::Op> {
         let seat = &state.seats[at];
-        seat.under_way.clone().or_else(|| self.world.next(&seat.caller))
+        seat.under_way.clone().or_else(|| self.subject.next(&seat.caller))
     }
 
     /// Lets a caller run one critical section, shows what came of it, and returns whom that wakes.
@@ -108,7 +108,7 @@ impl<W: World> Callers<W> {
         show: impl FnOnce(&Step<<W::Machine as Machine>::Ret>),
     ) -> Wakes {
         let seat = &mut state.seats[at];
-        let next = seat.under_way.take().or_else(|| self.world.next(&seat.caller));
+        let next = seat.under_way.take().or_else(|| self.subject.next(&seat.caller));
         let mut op = next.expect("a caller that is awake has a call to make");
         let clock = At(state.now);
         let mut cx = Cx::new(&clock);
@@ -118,8 +118,8 @@ impl<W: World> Callers<W> {
         state.holder = matches!(step, Step::Held(_)).then_some(at as u8);
         match step {
             Step::Done(ret) | Step::Held(ret) => {
-                self.world.returned(&mut seat.caller, ret);
-                let has_more = self.world.next(&seat.caller).is_some();
+                self.subject.returned(&mut seat.caller, ret);
+                let has_more = self.subject.next(&seat.caller).is_some();
                 seat.status = if has_more { Status::Awake } else { Status::Gone };
             }
             Step::Wait { on, until } => {
@@ -131,7 +131,7 @@ impl<W: World> Callers<W> {
                 }
             }
         }
-        self.world.edit(&mut wakes);
+        self.subject.edit(&mut wakes);
         wakes
     }
 
@@ -230,23 +230,23 @@ impl<W: World> Callers<W> {
                 }
             }
         }
-        self.world.view_caller(&state.machine, &seat.caller, seat.under_way.as_ref(), into);
+        self.subject.view_caller(&state.machine, &seat.caller, seat.under_way.as_ref(), into);
     }
 }
 
-impl<W: World> Model for Callers<W> {
+impl<W: Explored> Model for Callers<W> {
     type State = State<W>;
     type Action = Act;
 
     fn initial(&self) -> State<W> {
         let seat = |caller: W::Caller| {
-            let has_calls = self.world.next(&caller).is_some();
+            let has_calls = self.subject.next(&caller).is_some();
             let status = if has_calls { Status::Awake } else { Status::Gone };
             Seat { caller, status, under_way: None, place: 0, spurious: self.rules.spurious }
         };
-        let seats: Vec<_> = self.world.callers().into_iter().map(seat).collect();
-        assert!(seats.len() <= MOST, "a world has at most {MOST} callers");
-        State { machine: self.world.machine(), seats, holder: None, now: Instant::ZERO }
+        let seats: Vec<_> = self.subject.callers().into_iter().map(seat).collect();
+        assert!(seats.len() <= MOST, "a subject has at most {MOST} callers");
+        State { machine: self.subject.machine(), seats, holder: None, now: Instant::ZERO }
     }
 
     fn steps(&self, state: &State<W>, into: &mut Steps<Self>) {
@@ -267,7 +267,7 @@ impl<W: World> Model for Callers<W> {
 
     fn view(&self, state: &State<W>, into: &mut Bytes) {
         into.number(state.now.as_nanos());
-        self.world.view(&state.machine, into);
+        self.subject.view(&state.machine, into);
         let seats = 0..state.seats.len();
         if self.rules.symmetric {
             into.unordered(seats, |into, at| self.view_seat(state, at, into));
@@ -279,11 +279,11 @@ impl<W: World> Model for Callers<W> {
     fn touch(&self, state: &State<W>) -> usize {
         let both_ends = |seat: &Seat<W>| seat.place + u8::from(seat.under_way.is_some());
         let seats: usize = state.seats.iter().map(|seat| usize::from(both_ends(seat))).sum();
-        seats + self.world.touch(&state.machine)
+        seats + self.subject.touch(&state.machine)
     }
 
     fn reaches(&self, state: &State<W>) -> bool {
-        self.world.reaches(&state.machine, state.callers())
+        self.subject.reaches(&state.machine, state.callers())
     }
 
     fn wrong(&self, state: &State<W>, is_end: bool) -> Option<Wrong> {
@@ -295,7 +295,7 @@ impl<W: World> Model for Callers<W> {
         };
         let stuck = !left.is_empty();
         let moment = Moment { machine: &state.machine, now: state.now, is_end: is_end && !stuck };
-        self.world.wrong(moment, state.callers()).or_else(|| {
+        self.subject.wrong(moment, state.callers()).or_else(|| {
             stuck.then(|| Wrong::new(TERMINATES, format!("callers {left:?} sleep for ever")))
         })
     }

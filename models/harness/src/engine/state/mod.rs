@@ -1,7 +1,7 @@
 //! Explicit states: every state that machines and their callers can reach, each once.
 //!
 //! The other engines run threads; this one has none. A caller is a *program in data form*
-//! ([`World::next`] says which call comes next), and a state is the machine, where each caller
+//! ([`Explored::next`] says which call comes next), and a state is the machine, where each caller
 //! stands, who sleeps, and what time it is. The search is breadth-first, so the first way to a bad
 //! state is a shortest one.
 //!
@@ -10,10 +10,10 @@
 //! | [`Model`] | a system as states and steps |
 //! | [`search`](search()) | visits every state: safety, deadlock, shortest counterexamples |
 //! | [`fair_cycle`] | liveness: finds a way to go on for ever, fairly, and never get there |
-//! | [`World`] | one machine and the programs of its callers |
-//! | [`Callers`] | the model of a world |
+//! | [`Explored`] | one machine and the programs of its callers |
+//! | [`Callers`] | the model of one that is explored |
 //!
-//! Two states are the same if nobody can tell them apart from now on: [`World`] says in which form
+//! Two states are the same if nobody can tell them apart from now on: [`Explored`] says in which form
 //! a machine is compared, so that numbers of slots and deliveries keep no equal states apart.
 //! Callers are told apart by what they still have to do and by what they hold, not by their place,
 //! if [`Rules::symmetric`] is set: then states that differ by a permutation of callers with equal
@@ -22,6 +22,7 @@
 mod bytes;
 mod callers;
 mod enumeration;
+mod explored;
 mod liveness;
 mod numbered;
 mod parts;
@@ -33,11 +34,11 @@ mod steps;
 #[cfg(test)]
 mod tests;
 mod woken;
-mod world;
 
 pub use bytes::Bytes;
 pub use callers::{Act, At, Callers, Jumps, Rules, WakeUps};
 pub use enumeration::agrees_with_the_enumeration;
+pub use explored::{Explored, Moment};
 pub use liveness::{Graph, fair_cycle};
 pub use programs::{Place, Programs};
 pub use route::Told;
@@ -45,7 +46,6 @@ pub use search::{Counterexample, Limits, Space, search, view, wrong_in};
 pub use seats::State;
 pub use steps::Steps;
 pub use woken::Woken;
-pub use world::{Moment, World};
 
 /// A system as states and the steps between them.
 pub trait Model {

@@ -7,7 +7,7 @@ use seatrial_core::machine::Step;
 use seatrial_core::runtime::Instant;
 
 use super::callers::{Act, Callers};
-use super::{Model, State, Steps, World, view};
+use super::{Explored, Model, State, Steps, view};
 use crate::engine::{Choice, Schedule};
 
 /// One step of a way.
@@ -25,7 +25,7 @@ pub struct Told {
     pub keeps_lock: bool,
 }
 
-impl<W: World> Callers<W> {
+impl<W: Explored> Callers<W> {
     /// Returns the decisions that lead along a path.
     #[must_use]
     pub fn route(&self, path: &[Act]) -> Schedule {
@@ -120,7 +120,7 @@ impl<W: World> Callers<W> {
                 let caller = usize::from(caller);
                 let op = self.pending(state, caller).expect("it has just made a call");
                 self.step(&mut state.clone(), caller, |outcome| {
-                    told.text = self.world.describe(&op, outcome);
+                    told.text = self.subject.describe(&op, outcome);
                     told.sleeps = matches!(outcome, Step::Wait { .. });
                     told.keeps_lock = matches!(outcome, Step::Held(_));
                 });

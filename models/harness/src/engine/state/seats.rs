@@ -3,7 +3,7 @@
 use seatrial_core::machine::{Channel, Machine};
 use seatrial_core::runtime::Instant;
 
-use super::World;
+use super::Explored;
 use super::woken::Woken;
 
 /// Where a caller is in its call.
@@ -20,7 +20,7 @@ pub(super) enum Status {
 
 /// A caller among the others.
 #[derive(Clone)]
-pub(super) struct Seat<W: World> {
+pub(super) struct Seat<W: Explored> {
     pub(super) caller: W::Caller,
     pub(super) status: Status,
     pub(super) under_way: Option<<W::Machine as Machine>::Op>,
@@ -31,7 +31,7 @@ pub(super) struct Seat<W: World> {
 }
 
 /// The state of a machine and its callers.
-pub struct State<W: World> {
+pub struct State<W: Explored> {
     pub(super) machine: W::Machine,
     pub(super) seats: Vec<Seat<W>>,
     /// Who holds the lock between two operations.
@@ -39,7 +39,7 @@ pub struct State<W: World> {
     pub(super) now: Instant,
 }
 
-impl<W: World> Clone for State<W> {
+impl<W: Explored> Clone for State<W> {
     fn clone(&self) -> Self {
         Self { machine: self.machine.clone(), seats: self.seats.clone(), ..*self }
     }
@@ -53,7 +53,7 @@ impl<W: World> Clone for State<W> {
     }
 }
 
-impl<W: World> State<W> {
+impl<W: Explored> State<W> {
     /// Returns the callers.
     pub fn callers(&self) -> impl Iterator<Item = &W::Caller> + Clone {
         self.seats.iter().map(|seat| &seat.caller)
@@ -102,7 +102,7 @@ impl<W: World> State<W> {
     }
 }
 
-impl<W: World> std::fmt::Debug for State<W> {
+impl<W: Explored> std::fmt::Debug for State<W> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("State").field("now", &self.now).finish_non_exhaustive()
     }

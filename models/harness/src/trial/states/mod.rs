@@ -9,7 +9,7 @@ use std::time::Instant;
 
 use crate::author::{Component, MachineOf, Simulation};
 use crate::engine::state::{
-    Act, Callers, Counterexample, Limits, Rules, Space, State, Told, World, Wrong, fair_cycle,
+    Act, Callers, Counterexample, Explored, Limits, Rules, Space, State, Told, Wrong, fair_cycle,
     search, view, wrong_in,
 };
 use crate::engine::{
@@ -28,20 +28,20 @@ pub struct States<W> {
     pub says: &'static str,
     /// The invariants that its states are judged by, of those that the component has.
     pub judges: &'static [&'static str],
-    /// Makes the world.
-    pub world: fn() -> W,
+    /// Makes the subject.
+    pub subject: fn() -> W,
     /// What may happen in it.
     pub rules: Rules,
 }
 
 /// The actors of a model that must be treated fairly: its callers, not the clock.
-fn actors<W: World>(model: &Callers<W>) -> usize {
-    model.world.callers().len()
+fn actors<W: Explored>(model: &Callers<W>) -> usize {
+    model.subject.callers().len()
 }
 
-impl<W: World> States<W> {
+impl<W: Explored> States<W> {
     fn model(&self) -> Callers<W> {
-        Callers { world: (self.world)(), rules: self.rules }
+        Callers { subject: (self.subject)(), rules: self.rules }
     }
 
     /// Searches as far as a plan says; returns the model that was searched at last.
@@ -60,7 +60,7 @@ impl<W: World> States<W> {
         }
         // Fairness needs to tell callers apart.
         let rules = Rules { symmetric: false, ..model.rules };
-        let whole = Callers { world: model.world, rules };
+        let whole = Callers { subject: model.subject, rules };
         let all = search(&whole, limits);
         (whole, all)
     }
@@ -100,7 +100,7 @@ fn goes_on() -> Wrong {
 }
 
 /// Says what is wrong at the end of a way.
-fn wrong_on<W: World>(model: &Callers<W>, states: &[State<W>]) -> Option<Wrong> {
+fn wrong_on<W: Explored>(model: &Callers<W>, states: &[State<W>]) -> Option<Wrong> {
     let (last, before) = states.split_last()?;
     let view = view(model, last);
     let comes_back = || before.iter().any(|state| self::view(model, state) == view);
@@ -115,7 +115,7 @@ fn end(wrong: &Wrong) -> End {
     }
 }
 
-fn lines<W: World>(model: &Callers<W>, told: &[Told]) -> Vec<Line> {
+fn lines<W: Explored>(model: &Callers<W>, told: &[Told]) -> Vec<Line> {
     let clock = actors(model) as u8;
     let line = |told: &Told| {
         let (thread, name, text) = match told.act {
@@ -149,7 +149,7 @@ fn named(caller: u8) -> String {
     format!("caller {}", ThreadLetter(caller))
 }
 
-impl<C: Component, W: World + Send + Sync + 'static> Simulation<C> for States<W> {
+impl<C: Component, W: Explored + Send + Sync + 'static> Simulation<C> for States<W> {
     fn name(&self) -> &'static str {
         self.name
     }

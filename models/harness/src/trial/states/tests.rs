@@ -55,7 +55,7 @@ struct AtFlag {
     goes_wrong: bool,
 }
 
-impl World for AtFlag {
+impl Explored for AtFlag {
     type Machine = Flag;
     /// What it does, and whether it has done that.
     type Caller = (bool, bool);
@@ -102,9 +102,9 @@ impl World for AtFlag {
     }
 }
 
-fn states(world: fn() -> AtFlag, symmetric: bool) -> States<AtFlag> {
+fn states(subject: fn() -> AtFlag, symmetric: bool) -> States<AtFlag> {
     let rules = Rules { symmetric, jumps: Jumps::AtStandstill, ..Rules::default() };
-    States { name: "flags", says: "callers look at a flag", judges: &[], world, rules }
+    States { name: "flags", says: "callers look at a flag", judges: &[], subject, rules }
 }
 
 fn plan() -> Plan {

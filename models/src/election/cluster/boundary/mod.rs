@@ -21,7 +21,7 @@ use seatrial_core::elector::{Bounds, Config, Election, Profile, Timing};
 use super::clock::NodeClock;
 use super::invariants::nanos;
 use super::run::Run;
-use super::world::{NodeSetup, Setup, World};
+use super::world::{NodeSetup, Setup, Simulated};
 use crate::random::Random;
 use steer::Steered;
 
@@ -218,7 +218,7 @@ impl Search {
             lenient: false,
             probe: false,
         };
-        World::new(setup, faults, Election::unchecked as fn(Config) -> Election).finish()
+        Simulated::new(setup, faults, Election::unchecked as fn(Config) -> Election).finish()
     }
 }
 

@@ -12,7 +12,7 @@ use seatrial_core::machine::Host;
 
 use super::invariants::{INVARIANTS, Terms, invariant};
 use super::run::{Run, What};
-use super::world::{Setup, World};
+use super::world::{Setup, Simulated};
 
 pub use list::SCHEDULES;
 pub use script::{Calls, Rule, Script};
@@ -86,7 +86,7 @@ impl Schedule {
         make: impl Fn(Config) -> H + Send + Sync + 'static,
     ) -> Run {
         let (setup, script) = (self.make)(list::config(strict));
-        World::new(setup, script, make).finish()
+        Simulated::new(setup, script, make).finish()
     }
 
     /// Simulates the schedule and compares its outcome with the expected one.

@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use seatrial_core::elector::{Next, StoreError};
 
-use super::ledger::{Elector as Known, Ledger, at_every_event, at_the_end};
+use super::ledger::{Elector as Known, ElectorLedger, at_every_event, at_the_end};
 use super::timeline::Asked;
 use super::{Elector, Event, History};
 use crate::trial::DynScenario;
@@ -60,8 +60,8 @@ const fn millis(millis: u64) -> Duration {
 }
 
 /// Tells whether some event meets a condition that knows what happened before it.
-fn some(history: &History, wanted: impl Fn(&Ledger, &Event) -> bool) -> bool {
-    let found = |before: &Ledger, event: &Event| {
+fn some(history: &History, wanted: impl Fn(&ElectorLedger, &Event) -> bool) -> bool {
+    let found = |before: &ElectorLedger, event: &Event| {
         if wanted(before, event) { Err(String::new()) } else { Ok(()) }
     };
     at_every_event(history, found).is_err()
@@ -93,7 +93,7 @@ fn orders_to_lead(asked: &Asked<'_>) -> bool {
 
 /// Tells how often the elector of that number was ordered to lead.
 fn terms(history: &History, number: u8) -> usize {
-    let mut ledger = Ledger::default();
+    let mut ledger = ElectorLedger::default();
     let mut count = 0;
     for event in &history.events {
         let asked = ledger.asked(event).map(|(_, asked)| asked);

@@ -160,7 +160,7 @@ fn needless_deletions_are_ignored(history: &History) -> Checked {
 
 /// A queue that does not know what its consumer has drops deletions of what it has handed out, by
 /// rule (`cache:DF-9`): it promises nothing here.
-fn what_is_on_its_way_is_the_view(now: &super::Ledger) -> Result<(), String> {
+fn what_is_on_its_way_is_the_view(now: &super::DeltaLedger) -> Result<(), String> {
     if now.config.known.is_none() {
         return Ok(());
     }

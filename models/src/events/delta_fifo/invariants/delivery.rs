@@ -3,7 +3,7 @@
 use seatrial_core::delta_fifo::{Op, Processed, Ret};
 
 use super::ledger::{after_every_call, at_every_call};
-use super::{Checked, DeltaFifo, Invariant, Ledger};
+use super::{Checked, DeltaFifo, DeltaLedger, Invariant};
 use crate::delta_fifo::History;
 use crate::delta_fifo::tried::State;
 
@@ -168,7 +168,7 @@ fn reads_agree(history: &History) -> Checked {
     })
 }
 
-fn same_as_the_sequential_object(now: &Ledger) -> Result<(), String> {
+fn same_as_the_sequential_object(now: &DeltaLedger) -> Result<(), String> {
     let (right, pending) = (&now.spec.pending, &now.state.pending);
     if right == pending {
         return Ok(());

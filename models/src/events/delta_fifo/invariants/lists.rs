@@ -4,7 +4,7 @@ use seatrial_core::delta_fifo::{Delta, DeltaKind, Op, Replace};
 use seatrial_core::store::LastState;
 
 use super::ledger::at_every_call;
-use super::{Checked, DeltaFifo, Invariant, Ledger, Over};
+use super::{Checked, DeltaFifo, DeltaLedger, Invariant, Over};
 use crate::delta_fifo::History;
 use crate::delta_fifo::tried::Change;
 
@@ -50,7 +50,7 @@ pub(super) fn all() -> Vec<Invariant<DeltaFifo>> {
 }
 
 /// Returns the changes that a call appended to those of an object.
-fn appended<'a>(before: &Ledger, over: &'a Over<'_>, key: u8) -> &'a [Change] {
+fn appended<'a>(before: &DeltaLedger, over: &'a Over<'_>, key: u8) -> &'a [Change] {
     let (old, new) = (before.state.deltas(key), over.state.deltas(key));
     new.get(old.len()..).unwrap_or_default()
 }

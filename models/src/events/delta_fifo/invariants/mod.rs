@@ -6,7 +6,7 @@ mod lists;
 mod sync;
 
 use super::DeltaFifo;
-use super::ledger::{self, Ledger, Over};
+use super::ledger::{self, DeltaLedger, Over};
 use crate::trial::{Invariant, Violation};
 
 type Checked = Result<(), Violation>;

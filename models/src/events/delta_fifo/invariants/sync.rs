@@ -2,7 +2,7 @@
 
 use seatrial_core::delta_fifo::Ret;
 
-use super::ledger::{Ledger, Over, at_every_call, when_quiet};
+use super::ledger::{DeltaLedger, Over, at_every_call, when_quiet};
 use super::{Checked, DeltaFifo, Invariant};
 use crate::delta_fifo::History;
 use crate::events::fixtures::{Bed, MISSED};
@@ -141,7 +141,7 @@ fn close_wakes_everybody(history: &History) -> Checked {
 }
 
 fn sync_wakes_everybody(history: &History) -> Checked {
-    when_quiet(history, |now: &Ledger| {
+    when_quiet(history, |now: &DeltaLedger| {
         if now.asleep.count(Bed::Sync) > 0 && now.has_synced() {
             return Err("somebody waits for the first list, which is processed".to_owned());
         }

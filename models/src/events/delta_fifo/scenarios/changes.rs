@@ -4,7 +4,7 @@ use seatrial_core::delta_fifo::{Delete, Delta, Op};
 use seatrial_core::runtime::Runtime;
 
 use super::{Stage, some, store};
-use crate::delta_fifo::ledger::{Ledger, Over};
+use crate::delta_fifo::ledger::{DeltaLedger, Over};
 use crate::delta_fifo::tried::Config;
 use crate::delta_fifo::{DeltaFifo, History};
 use crate::events::fixtures::Bed;
@@ -30,7 +30,7 @@ fn deletes(over: &Over<'_>, key: u8) -> bool {
 }
 
 /// Tells whether the last pending change of an object is its deletion.
-fn is_deleted(before: &Ledger, key: u8) -> bool {
+fn is_deleted(before: &DeltaLedger, key: u8) -> bool {
     before.state.deltas(key).last().is_some_and(Delta::is_deleted)
 }
 

@@ -9,7 +9,7 @@ mod tasks;
 
 use seatrial_core::runtime::Runtime;
 
-use super::ledger::{Ledger, Over, at_every_call};
+use super::ledger::{DeltaLedger, Over, at_every_call};
 use super::tried::{Config, Queue, Store, queue};
 use super::{DeltaFifo, History};
 use crate::events::fixtures::{self, Object};
@@ -46,8 +46,8 @@ fn store(objects: impl IntoIterator<Item = Object>) -> Store {
 }
 
 /// Tells whether some call meets a condition that knows what happened before it.
-fn some(history: &History, wanted: impl Fn(&Ledger, &Over<'_>) -> bool) -> bool {
-    let found = |before: &Ledger, over: &Over<'_>| {
+fn some(history: &History, wanted: impl Fn(&DeltaLedger, &Over<'_>) -> bool) -> bool {
+    let found = |before: &DeltaLedger, over: &Over<'_>| {
         if wanted(before, over) { Err(String::new()) } else { Ok(()) }
     };
     at_every_call(history, found).is_err()

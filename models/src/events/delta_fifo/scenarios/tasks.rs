@@ -3,7 +3,7 @@
 use seatrial_core::runtime::Runtime;
 
 use super::{Stage, some};
-use crate::delta_fifo::ledger::Ledger;
+use crate::delta_fifo::ledger::DeltaLedger;
 use crate::delta_fifo::{DeltaFifo, History};
 use crate::events::fixtures::Bed;
 use crate::trial::{DynScenario, Ledger as _, Scenario, What, World};
@@ -47,7 +47,7 @@ impl Scenario<DeltaFifo> for DroppedPopper {
 
     /// The pop is given up after an object came, and nobody has taken it.
     fn reaches(history: &History) -> bool {
-        Ledger::some(history, |before, event| {
+        DeltaLedger::some(history, |before, event| {
             matches!(event.what, What::Cancel { .. }) && !before.state.pending.is_empty()
         })
     }

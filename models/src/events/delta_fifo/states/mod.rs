@@ -14,7 +14,7 @@ use seatrial_core::store::{KeyHasher, LastState};
 
 use super::{DeltaFifo, describe};
 use crate::engine::state::{
-    Bytes, Jumps, Moment, Place, Programs, Rules as May, WakeUps, World, Wrong,
+    Bytes, Explored, Jumps, Moment, Place, Programs, Rules as May, WakeUps, Wrong,
 };
 use crate::events::fixtures::Object;
 use crate::trial::{Simulation, States};
@@ -99,7 +99,7 @@ pub(super) fn all() -> Vec<Box<dyn Simulation<DeltaFifo>>> {
             name: "states_of_changes",
             says: "two writers change, delete and close, two consumers process",
             judges: JUDGES,
-            world: || {
+            subject: || {
                 let first: &[Call] =
                     &[Put((0, 1)), Delete((0, 2)), Delete((0, 3)), Put((0, 4)), Close];
                 let second: &[Call] = &[Put((1, 1)), Put((1, 2)), Delete((1, 3))];
@@ -113,7 +113,7 @@ pub(super) fn all() -> Vec<Box<dyn Simulation<DeltaFifo>>> {
             name: "states_of_a_first_list",
             says: "a first list, changes behind it, two consumers, and two who wait for the list",
             judges: JUDGES,
-            world: || {
+            subject: || {
                 let lists: &[Call] = &[List(&[(0, 1), (1, 1)]), Put((0, 2)), Put((1, 2)), Close];
                 let waits: &[Call] = &[WaitForSync];
                 let consumes: &[Call] = &[Consume];
@@ -127,7 +127,7 @@ pub(super) fn all() -> Vec<Box<dyn Simulation<DeltaFifo>>> {
     models.into_iter().map(|model| Box::new(model) as Box<dyn Simulation<DeltaFifo>>).collect()
 }
 
-impl World for AtDeltaFifo {
+impl Explored for AtDeltaFifo {
     type Machine = Rules;
     type Caller = Caller;
 

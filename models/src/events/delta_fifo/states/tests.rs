@@ -17,15 +17,15 @@ fn every_model_of_the_catalogue_comes_out_as_expected() {
     }
 }
 
-/// Returns the invariants that a world breaks.
-fn broken(world: AtDeltaFifo) -> Vec<&'static str> {
-    let model = Callers { world, rules: May::default() };
+/// Returns the invariants that a subject breaks.
+fn broken(subject: AtDeltaFifo) -> Vec<&'static str> {
+    let model = Callers { subject, rules: May::default() };
     let space = search(&model, Limits { go_on: true, ..Limits::default() });
     assert!(space.exhausted);
     space.wrong.iter().map(|found| found.wrong.invariant).collect()
 }
 
-fn world() -> AtDeltaFifo {
+fn subject() -> AtDeltaFifo {
     use Call::{Close, Consume, List, Put, WaitForSync};
     let lists: &[Call] = &[List(&[(0, 1)]), Put((1, 1)), Close];
     AtDeltaFifo::new(&[lists, &[Consume], &[Consume], &[WaitForSync], &[WaitForSync]], |_| true)
@@ -33,14 +33,14 @@ fn world() -> AtDeltaFifo {
 
 #[test]
 fn wake_ups_that_are_forgotten_leave_somebody_asleep() {
-    assert_eq!(broken(world()), [""; 0]);
+    assert_eq!(broken(subject()), [""; 0]);
     let edits: [fn(&mut Wakes); 3] = [
         |wakes| wakes.set(POPPERS, 0),
         |wakes| wakes.set(SYNC, 0),
         |wakes| wakes.set(POPPERS, wakes.get(POPPERS).min(1)),
     ];
     for edit in edits {
-        assert_eq!(broken(AtDeltaFifo { edit, ..world() }), [TERMINATES]);
+        assert_eq!(broken(AtDeltaFifo { edit, ..subject() }), [TERMINATES]);
     }
 }
 

@@ -11,7 +11,7 @@ use seatrial_core::machine::Boxed;
 use seatrial_core::runtime::Runtime;
 use seatrial_core::store::KeyHasher;
 
-use super::ledger::{Ledger, at_every_event};
+use super::ledger::{FifoLedger, at_every_event};
 use super::{Event, Fifo, History, Machine};
 use crate::events::fixtures::{self, Object, Store, key_of};
 use crate::trial::{DynScenario, What, World};
@@ -39,8 +39,8 @@ impl<R: Runtime> Stage<R> {
 }
 
 /// Tells whether some event meets a condition that knows what happened before it.
-fn some(history: &History, wanted: impl Fn(&Ledger, &Event) -> bool) -> bool {
-    let found = |before: &Ledger, event: &Event| {
+fn some(history: &History, wanted: impl Fn(&FifoLedger, &Event) -> bool) -> bool {
+    let found = |before: &FifoLedger, event: &Event| {
         if wanted(before, event) { Err(String::new()) } else { Ok(()) }
     };
     at_every_event(history, found).is_err()
@@ -52,6 +52,6 @@ fn steps(event: &Event, call: impl Fn(&Op<u8, Object>) -> bool) -> bool {
 }
 
 /// Tells whether the place at the head of the queue is stale.
-fn head_is_stale(before: &Ledger) -> bool {
+fn head_is_stale(before: &FifoLedger) -> bool {
     before.spec.queue.front().is_some_and(|key| !before.spec.items.contains_key(key))
 }

@@ -4,7 +4,7 @@ use seatrial_core::ordered_fifo::Event;
 
 use super::{Checked, Invariant, OrderedFifo, at_every_call};
 use crate::ordered_fifo::History;
-use crate::ordered_fifo::ledger::{Ledger, Taken};
+use crate::ordered_fifo::ledger::{OrderedLedger, Taken};
 use crate::ordered_fifo::spec::key_of_change;
 
 pub(super) fn all() -> Vec<Invariant<OrderedFifo>> {
@@ -39,7 +39,7 @@ pub(super) fn all() -> Vec<Invariant<OrderedFifo>> {
 /// Checks whatever was handed out together, two events at least.
 fn at_every_batch(
     history: &History,
-    check: fn(&Ledger, &Taken<'_>) -> Result<(), String>,
+    check: fn(&OrderedLedger, &Taken<'_>) -> Result<(), String>,
 ) -> Checked {
     at_every_call(history, |before, over| match over.taken() {
         Some(taken) if taken.events.len() > 1 => check(before, &taken),
@@ -47,14 +47,14 @@ fn at_every_batch(
     })
 }
 
-fn of_changes(_: &Ledger, taken: &Taken<'_>) -> Result<(), String> {
+fn of_changes(_: &OrderedLedger, taken: &Taken<'_>) -> Result<(), String> {
     match taken.events.iter().find(|event| event.delta().is_none()) {
         Some(other) => Err(format!("{other:?} is in a batch")),
         None => Ok(()),
     }
 }
 
-fn of_different_objects(_: &Ledger, taken: &Taken<'_>) -> Result<(), String> {
+fn of_different_objects(_: &OrderedLedger, taken: &Taken<'_>) -> Result<(), String> {
     let changes = taken.events.iter().filter_map(Event::delta);
     let keys: Vec<_> = changes.filter_map(key_of_change).collect();
     for (at, key) in keys.iter().enumerate() {
@@ -65,7 +65,7 @@ fn of_different_objects(_: &Ledger, taken: &Taken<'_>) -> Result<(), String> {
     Ok(())
 }
 
-fn within_the_first_list(before: &Ledger, taken: &Taken<'_>) -> Result<(), String> {
+fn within_the_first_list(before: &OrderedLedger, taken: &Taken<'_>) -> Result<(), String> {
     let left = before.spec.initial_left;
     if left > 0 && taken.events.len() > left {
         return Err(format!("{} events, of which {left} are initial", taken.events.len()));
@@ -73,7 +73,7 @@ fn within_the_first_list(before: &Ledger, taken: &Taken<'_>) -> Result<(), Strin
     Ok(())
 }
 
-fn within_the_limit(before: &Ledger, taken: &Taken<'_>) -> Result<(), String> {
+fn within_the_limit(before: &OrderedLedger, taken: &Taken<'_>) -> Result<(), String> {
     let limit = before.config.setup.batch_size.get();
     if taken.events.len() > limit {
         return Err(format!("{} events in a batch of {limit}", taken.events.len()));

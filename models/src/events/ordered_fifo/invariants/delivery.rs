@@ -4,7 +4,7 @@ use seatrial_core::ordered_fifo::{Op, Ret};
 
 use super::{Checked, Invariant, OrderedFifo, at_every_call};
 use crate::ordered_fifo::History;
-use crate::ordered_fifo::ledger::Ledger;
+use crate::ordered_fifo::ledger::OrderedLedger;
 use crate::trial::Ledger as _;
 
 pub(super) fn all() -> Vec<Invariant<OrderedFifo>> {
@@ -59,7 +59,7 @@ pub(super) fn nothing_is_lost() -> Invariant<OrderedFifo> {
         "nothing_is_lost",
         "what the consumer was handed, with what waits, is what the writers saw, at every unlock",
         &["cache:INV-3", "cache:INV-4", "cache:RF-5", "cache:RF-7", "cache:QU-4"],
-        |history| Ledger::after_every_event(history, the_outcome_is_the_view),
+        |history| OrderedLedger::after_every_event(history, the_outcome_is_the_view),
     )
 }
 
@@ -165,7 +165,7 @@ fn reads_agree(history: &History) -> Checked {
     })
 }
 
-fn the_outcome_is_the_view(now: &Ledger) -> Result<(), String> {
+fn the_outcome_is_the_view(now: &OrderedLedger) -> Result<(), String> {
     let (outcome, view) = (now.outcome(), &now.view);
     if outcome == *view {
         return Ok(());

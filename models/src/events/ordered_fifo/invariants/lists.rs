@@ -9,7 +9,7 @@ use seatrial_core::store::{LastState, Tombstone};
 use super::{Checked, Invariant, OrderedFifo, at_every_call};
 use crate::events::fixtures::Object;
 use crate::ordered_fifo::History;
-use crate::ordered_fifo::ledger::Ledger;
+use crate::ordered_fifo::ledger::OrderedLedger;
 use crate::ordered_fifo::spec::key_of_change;
 use crate::ordered_fifo::tried::Happened;
 
@@ -61,7 +61,7 @@ pub(super) fn all() -> Vec<Invariant<OrderedFifo>> {
 }
 
 /// Returns the newest queued change of every object.
-fn newest(before: &Ledger) -> BTreeMap<u8, &Delta<u8, Object>> {
+fn newest(before: &OrderedLedger) -> BTreeMap<u8, &Delta<u8, Object>> {
     let changes = before.state.events.iter().filter_map(Event::delta);
     changes.filter_map(|change| Some((key_of_change(change)?, change))).collect()
 }

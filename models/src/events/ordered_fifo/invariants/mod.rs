@@ -5,7 +5,7 @@ mod delivery;
 mod lists;
 mod sync;
 
-use super::ledger::{Ledger, Over, over};
+use super::ledger::{OrderedLedger, Over, over};
 use super::{History, OrderedFifo};
 use crate::trial::{Invariant, Ledger as _, Violation};
 
@@ -25,9 +25,9 @@ pub(super) fn all() -> Vec<Invariant<OrderedFifo>> {
 /// Checks every call that is over against what is known before it.
 fn at_every_call(
     history: &History,
-    check: impl Fn(&Ledger, &Over<'_>) -> Result<(), String>,
+    check: impl Fn(&OrderedLedger, &Over<'_>) -> Result<(), String>,
 ) -> Checked {
-    Ledger::at_every_event(history, |before, event| {
+    OrderedLedger::at_every_event(history, |before, event| {
         over(event).map_or(Ok(()), |over| check(before, &over))
     })
 }

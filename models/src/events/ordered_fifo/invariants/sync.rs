@@ -2,7 +2,7 @@
 
 use seatrial_core::ordered_fifo::Ret;
 
-use super::{Checked, Invariant, Ledger, OrderedFifo, Over, at_every_call};
+use super::{Checked, Invariant, OrderedFifo, OrderedLedger, Over, at_every_call};
 use crate::events::fixtures::{Bed, MISSED};
 use crate::ordered_fifo::History;
 use crate::trial::{Ledger as _, Violation};
@@ -119,7 +119,7 @@ fn initial_until_synced(history: &History) -> Checked {
 }
 
 fn no_lost_wakeup(history: &History) -> Checked {
-    Ledger::when_quiet(history, |now| match now.state.events.first() {
+    OrderedLedger::when_quiet(history, |now| match now.state.events.first() {
         Some(event) if now.asleep.count(Bed::Pop) > 0 && now.in_process.is_empty() => {
             Err(format!("a consumer sleeps although {event:?} waits"))
         }
@@ -128,7 +128,7 @@ fn no_lost_wakeup(history: &History) -> Checked {
 }
 
 fn close_wakes_everybody(history: &History) -> Checked {
-    Ledger::when_quiet(history, |now| {
+    OrderedLedger::when_quiet(history, |now| {
         if now.is_drained() && now.asleep.count(Bed::Pop) > 0 {
             return Err("a consumer sleeps although the queue is closed".to_owned());
         }
@@ -137,7 +137,7 @@ fn close_wakes_everybody(history: &History) -> Checked {
 }
 
 fn sync_wakes_everybody(history: &History) -> Checked {
-    Ledger::when_quiet(history, |now| {
+    OrderedLedger::when_quiet(history, |now| {
         let waits = now.asleep.count(Bed::Sync) > 0;
         if waits && now.spec.has_synced() {
             return Err("somebody waits for the first list, which is processed".to_owned());

@@ -4,7 +4,7 @@ use seatrial_core::delta_fifo::Delta;
 use seatrial_core::ordered_fifo::{Event, Op};
 use seatrial_core::runtime::Runtime;
 
-use super::{Config, Ledger, Stage, lists, some};
+use super::{Config, OrderedLedger, Stage, lists, some};
 use crate::events::fixtures::Object;
 use crate::ordered_fifo::{History, OrderedFifo};
 use crate::trial::{DynScenario, Scenario, World};
@@ -22,7 +22,7 @@ pub(super) fn all() -> Vec<Box<dyn DynScenario<OrderedFifo>>> {
 }
 
 /// Tells whether a change that meets a condition is queued.
-fn is_queued(before: &Ledger, wanted: impl Fn(&Delta<u8, Object>) -> bool) -> bool {
+fn is_queued(before: &OrderedLedger, wanted: impl Fn(&Delta<u8, Object>) -> bool) -> bool {
     before.state.events.iter().filter_map(Event::delta).any(wanted)
 }
 

@@ -10,7 +10,7 @@ mod tasks;
 use seatrial_core::ordered_fifo::Op;
 use seatrial_core::runtime::Runtime;
 
-use super::ledger::{self, InProcess, Ledger, Over};
+use super::ledger::{self, InProcess, OrderedLedger, Over};
 use super::tried::{Config, Happened, Queue, Store, queue};
 use super::{History, MachineOp, OrderedFifo};
 use crate::events::fixtures::{self, Object};
@@ -65,8 +65,8 @@ fn consume(store: &Store, event: &Happened) {
 }
 
 /// Tells whether some call meets a condition that knows what happened before it.
-fn some(history: &History, wanted: impl Fn(&Ledger, &Over<'_>) -> bool) -> bool {
-    Ledger::some(history, |before, event| {
+fn some(history: &History, wanted: impl Fn(&OrderedLedger, &Over<'_>) -> bool) -> bool {
+    OrderedLedger::some(history, |before, event| {
         ledger::over(event).is_some_and(|over| wanted(before, &over))
     })
 }
@@ -77,6 +77,6 @@ fn lists(op: &MachineOp) -> bool {
 }
 
 /// Tells whether somebody processes with the lock released.
-fn is_unlocked(before: &Ledger) -> bool {
+fn is_unlocked(before: &OrderedLedger) -> bool {
     before.in_process.iter().any(|InProcess { locked, .. }| !locked)
 }

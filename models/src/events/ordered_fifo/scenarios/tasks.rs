@@ -4,7 +4,7 @@ use seatrial_core::runtime::Runtime;
 
 use super::{Stage, lists, some};
 use crate::events::fixtures::Bed;
-use crate::ordered_fifo::ledger::Ledger;
+use crate::ordered_fifo::ledger::OrderedLedger;
 use crate::ordered_fifo::{History, OrderedFifo};
 use crate::trial::{DynScenario, Ledger as _, Scenario, What, World};
 
@@ -47,7 +47,7 @@ impl Scenario<OrderedFifo> for DroppedPopper {
 
     /// The pop is given up after an object came, and nobody has taken it.
     fn reaches(history: &History) -> bool {
-        Ledger::some(history, |before, event| {
+        OrderedLedger::some(history, |before, event| {
             matches!(event.what, What::Cancel { .. }) && !before.state.events.is_empty()
         })
     }

@@ -14,9 +14,9 @@ fn every_model_of_the_catalogue_comes_out_as_expected() {
     }
 }
 
-/// Returns the invariants that a world breaks.
-fn broken(world: AtServer) -> Vec<&'static str> {
-    let model = Callers { world, rules: Default::default() };
+/// Returns the invariants that a subject breaks.
+fn broken(subject: AtServer) -> Vec<&'static str> {
+    let model = Callers { subject, rules: Default::default() };
     let space = search(&model, Limits { go_on: true, ..Limits::default() });
     space.wrong.iter().map(|found| found.wrong.invariant).collect()
 }

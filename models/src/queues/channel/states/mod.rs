@@ -11,7 +11,7 @@ use seatrial_core::runtime::Instant;
 
 use super::Channel;
 use crate::engine::state::{
-    Bytes, Jumps, Moment, Place, Programs, Rules as May, WakeUps, World, Wrong,
+    Bytes, Explored, Jumps, Moment, Place, Programs, Rules as May, WakeUps, Wrong,
 };
 use crate::single_step::HandClock;
 use crate::trial::{Component, Simulation, States};
@@ -103,28 +103,28 @@ pub(super) fn all() -> Vec<Box<dyn Simulation<Channel>>> {
             name: "states_of_a_place",
             says: "two send and two receive, and there is room for one message",
             judges: JUDGES,
-            world: || AtChannel::new(Some(1), ALL),
+            subject: || AtChannel::new(Some(1), ALL),
             rules: RULES,
         },
         States {
             name: "states_of_a_rendezvous",
             says: "two send and two receive from hand to hand",
             judges: JUDGES,
-            world: || AtChannel::new(Some(0), ALL),
+            subject: || AtChannel::new(Some(0), ALL),
             rules: RULES,
         },
         States {
             name: "states_of_receivers_that_go",
             says: "two send, and the receivers go before they have all",
             judges: JUDGES,
-            world: || AtChannel::new(Some(1), FEW),
+            subject: || AtChannel::new(Some(1), FEW),
             rules: May { spurious: 1, ..RULES },
         },
     ];
     models.into_iter().map(|model| Box::new(model) as Box<dyn Simulation<Channel>>).collect()
 }
 
-impl World for AtChannel {
+impl Explored for AtChannel {
     type Machine = Group<u8>;
     type Caller = Caller;
 

@@ -21,9 +21,9 @@ fn every_model_of_the_catalogue_comes_out_as_expected() {
 fn the_search_agrees_with_an_enumeration_of_all_paths() {
     let small: &[&[Call]] = &[&[Call::Send(0), SENDS], &[Call::Receive(9), RECEIVES]];
     for capacity in [0, 1] {
-        let world = AtChannel::new(Some(capacity), small);
+        let subject = AtChannel::new(Some(capacity), small);
         let rules = May { symmetric: false, ..May::default() };
-        assert!(agrees_with_the_enumeration(&Callers { world, rules }) > 5);
+        assert!(agrees_with_the_enumeration(&Callers { subject, rules }) > 5);
     }
 }
 
@@ -36,8 +36,8 @@ fn a_wake_up_that_is_forgotten_leaves_somebody_asleep() {
         (0, |wakes| wakes.set(MEETING, wakes.get(MEETING).min(1))),
     ];
     for (capacity, edit) in forgets {
-        let world = AtChannel { edit, ..AtChannel::new(Some(capacity), ALL) };
-        let space = search(&Callers { world, rules: May::default() }, Limits::default());
+        let subject = AtChannel { edit, ..AtChannel::new(Some(capacity), ALL) };
+        let space = search(&Callers { subject, rules: May::default() }, Limits::default());
         let found = space.wrong.first().expect("somebody sleeps on");
         assert_eq!(found.wrong.invariant, TERMINATES);
     }

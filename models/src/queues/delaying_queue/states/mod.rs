@@ -12,7 +12,7 @@ use seatrial_core::queue::{Add, Done, Get, Token};
 
 use super::DelayingQueue;
 use crate::engine::state::{
-    Bytes, Jumps, Moment, Place, Programs, Rules as May, WakeUps, World, Wrong,
+    Bytes, Explored, Jumps, Moment, Place, Programs, Rules as May, WakeUps, Wrong,
 };
 use crate::queue::states::{processed_twice, view_contents};
 use crate::single_step::hash;
@@ -69,21 +69,21 @@ pub(super) fn all() -> Vec<Box<dyn Simulation<DelayingQueue>>> {
             name: "states_of_times",
             says: "two producers give times, early and late, to items that two workers wait for",
             judges: JUDGES,
-            world: || AtDelayingQueue::new(EARLIER, true, |queue| queue.delayed() == 2),
+            subject: || AtDelayingQueue::new(EARLIER, true, |queue| queue.delayed() == 2),
             rules: STANDS,
         },
         States {
             name: "states_of_times_at_any_time",
             says: "the same, and times come in the middle of other work",
             judges: &["never_concurrent"],
-            world: || AtDelayingQueue::new(EARLIER, false, |queue| queue.delayed() == 2),
+            subject: || AtDelayingQueue::new(EARLIER, false, |queue| queue.delayed() == 2),
             rules: May { jumps: Jumps::AtAnyTime, ..STANDS },
         },
         States {
             name: "states_of_a_shutdown_before_the_time",
             says: "a shutdown while items wait for their time, beside two workers",
             judges: &["never_concurrent"],
-            world: || {
+            subject: || {
                 let adds: &[Call] = &[Call::After(0, 1), Call::Add(0), Call::After(1, 2)];
                 let works: &[Call] = &[Call::Work(9)];
                 let stops: &[Call] = &[Call::ShutDown];
@@ -104,7 +104,7 @@ const EARLIER: &[&[Call]] = &[
     &[Call::Work(1)],
 ];
 
-impl World for AtDelayingQueue {
+impl Explored for AtDelayingQueue {
     type Machine = Rules;
     type Caller = Caller;
 

@@ -20,17 +20,17 @@ fn every_model_of_the_catalogue_comes_out_as_expected() {
 fn the_search_agrees_with_an_enumeration_of_all_paths() {
     let small: &[&[Call]] = &[&[Call::After(0, 5), Call::After(1, 2)], &[Call::Work(2)]];
     for jumps in [Jumps::AtStandstill, Jumps::AtAnyTime] {
-        let world = AtDelayingQueue::new(small, jumps == Jumps::AtStandstill, |_| true);
+        let subject = AtDelayingQueue::new(small, jumps == Jumps::AtStandstill, |_| true);
         let rules = May { symmetric: false, jumps, ..May::default() };
-        assert!(agrees_with_the_enumeration(&Callers { world, rules }) > 10);
+        assert!(agrees_with_the_enumeration(&Callers { subject, rules }) > 10);
     }
 }
 
 #[test]
 fn an_earlier_time_that_wakes_one_alone_is_slept_through() {
-    let mut world = AtDelayingQueue::new(EARLIER, true, |_| true);
-    world.edit = |wakes| wakes.set(GETTERS, wakes.get(GETTERS).min(1));
-    let space = search(&Callers { world, rules: May::default() }, Limits::default());
+    let mut subject = AtDelayingQueue::new(EARLIER, true, |_| true);
+    subject.edit = |wakes| wakes.set(GETTERS, wakes.get(GETTERS).min(1));
+    let space = search(&Callers { subject, rules: May::default() }, Limits::default());
     let found = space.wrong.first().expect("it is off with another item");
     assert_eq!(found.wrong.invariant, "nothing_late");
 }

@@ -19,7 +19,7 @@ use seatrial_core::runtime::Runtime;
 
 use self::judged::{GivesUp, JudgedErrors, JudgingTask};
 use self::tasks::{AbortedAtTheDeadline, PanickingTask};
-use super::ledger::Ledger;
+use super::ledger::PoolLedger;
 use super::{Event, History, Pool, Rules};
 use crate::trial::{DynScenario, Ledger as _, Scenario, What, World};
 
@@ -79,8 +79,8 @@ fn stumbling<R: Runtime>(
 }
 
 /// Tells whether some event meets a condition that knows what happened before it.
-fn some(history: &History, wanted: impl Fn(&Ledger, &Event) -> bool) -> bool {
-    Ledger::some(history, wanted)
+fn some(history: &History, wanted: impl Fn(&PoolLedger, &Event) -> bool) -> bool {
+    PoolLedger::some(history, wanted)
 }
 
 /// Tells whether the key is handed out after two failures.

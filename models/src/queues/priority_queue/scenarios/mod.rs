@@ -14,7 +14,7 @@ use seatrial_core::machine::Boxed;
 use seatrial_core::priority_queue::{AddOptions, PriorityQueue as Queue, Told};
 use seatrial_core::runtime::Runtime;
 
-use super::ledger::Ledger;
+use super::ledger::PriorityLedger;
 use super::op::Ours;
 use super::{Call, Event, History, PriorityQueue};
 use crate::queues::fixtures::tasks::Awaited;
@@ -101,8 +101,8 @@ impl<R: Runtime> Awaited for Queued<R> {
 }
 
 /// Tells whether some event meets a condition that knows what happened before it.
-fn some(history: &History, wanted: impl Fn(&Ledger, &Event) -> bool) -> bool {
-    Ledger::some(history, wanted)
+fn some(history: &History, wanted: impl Fn(&PriorityLedger, &Event) -> bool) -> bool {
+    PriorityLedger::some(history, wanted)
 }
 
 fn calls(event: &Event) -> Option<&Call<u8>> {

@@ -13,7 +13,7 @@ use seatrial_core::machine::{Boxed, Step};
 use seatrial_core::queue::{Fifo, Op, Queue as Rules, WorkQueue};
 use seatrial_core::runtime::Runtime;
 
-use super::ledger::Ledger;
+use super::ledger::QueueLedger;
 use super::{Event, History, Queue};
 use crate::queues::fixtures::{self, FixedHasher, Worked, caller};
 use crate::trial::{DynScenario, Ledger as _, What, World};
@@ -69,8 +69,8 @@ fn worker<R: Runtime>(world: &World<R, Queue>, name: &str, queue: &Tried<R>) -> 
 }
 
 /// Tells whether some event meets a condition that knows what happened before it.
-fn some(history: &History, wanted: impl Fn(&Ledger, &Event) -> bool) -> bool {
-    Ledger::some(history, wanted)
+fn some(history: &History, wanted: impl Fn(&QueueLedger, &Event) -> bool) -> bool {
+    QueueLedger::some(history, wanted)
 }
 
 fn adds(event: &Event) -> Option<u8> {

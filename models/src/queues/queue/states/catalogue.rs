@@ -20,14 +20,14 @@ pub(in crate::queues::queue) fn all() -> Vec<Box<dyn Simulation<Queue>>> {
             name: "states_of_three_workers",
             says: "three producers add four items and shut down, three workers work",
             judges: SAFE,
-            world: || made_for(&[ONE, TWO, LAST, &[Work], &[Work], &[Work]], all_work),
+            subject: || made_for(&[ONE, TWO, LAST, &[Work], &[Work], &[Work]], all_work),
             rules: ANY,
         },
         States {
             name: "states_of_drains",
             says: "a drain, a strict drain and a shutdown beside two workers",
             judges: SAFE,
-            world: || {
+            subject: || {
                 let drains: [&[Call]; 2] = [&[Drain { strict: true }], &[Drain { strict: false }]];
                 made_for(&[TWO, drains[0], drains[1], LAST, &[Work], &[Work]], works)
             },
@@ -37,14 +37,14 @@ pub(in crate::queues::queue) fn all() -> Vec<Box<dyn Simulation<Queue>>> {
             name: "states_of_wakes_in_order",
             says: "three workers that are woken in the order in which they went to sleep",
             judges: SAFE,
-            world: || made_for(&[TWO, LAST, &[Work], &[Work], &[Work]], works),
+            subject: || made_for(&[TWO, LAST, &[Work], &[Work], &[Work]], works),
             rules: May { wake_ups: WakeUps::InOrder, ..ANY },
         },
         States {
             name: "states_of_spurious_wakes",
             says: "two workers that wake once each for no reason",
             judges: SAFE,
-            world: || made_for(&[TWO, LAST, &[Work], &[Work]], works),
+            subject: || made_for(&[TWO, LAST, &[Work], &[Work]], works),
             rules: May { spurious: 1, ..ANY },
         },
     ];

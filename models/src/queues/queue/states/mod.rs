@@ -10,7 +10,7 @@ use seatrial_core::queue::{
 };
 
 use super::Queue;
-use crate::engine::state::{Bytes, Moment, Place, Programs, World, Wrong};
+use crate::engine::state::{Bytes, Explored, Moment, Place, Programs, Wrong};
 use crate::single_step::hash;
 use crate::trial::Component;
 
@@ -107,7 +107,7 @@ pub(crate) fn processed_twice(held: impl Iterator<Item = u8>) -> Option<Wrong> {
     Some(Wrong::new("never_concurrent", format!("item {twice} is processed by two callers")))
 }
 
-impl World for AtQueue {
+impl Explored for AtQueue {
     type Machine = Rules<u8>;
     type Caller = Caller;
 

@@ -6,7 +6,8 @@ use super::Call::{self, Add, Done, Drain, Get, ShutDown, Work};
 use super::{AtQueue, Seen, large, sized};
 use crate::engine::Engine;
 use crate::engine::state::{
-    Callers, Limits, Rules, Space, WakeUps, World, agrees_with_the_enumeration, fair_cycle, search,
+    Callers, Explored, Limits, Rules, Space, WakeUps, agrees_with_the_enumeration, fair_cycle,
+    search,
 };
 use crate::queue::Queue;
 use crate::trial::TERMINATES;
@@ -38,7 +39,7 @@ const PLAIN: Rules = Rules {
 };
 
 fn callers(programs: &[&[Call]], rules: Rules) -> Callers<AtQueue> {
-    Callers { world: AtQueue::new(programs), rules }
+    Callers { subject: AtQueue::new(programs), rules }
 }
 
 /// Searches on where something is wrong.
@@ -77,11 +78,11 @@ fn verdicts_and_ends_do_not_depend_on_symmetry() {
 
 /// Returns the ends as nobody can tell them apart who does not know who is who.
 fn ends(programs: &[&[Call]], rules: Rules) -> std::collections::BTreeSet<Vec<(bool, Seen)>> {
-    let world = AtQueue { remembers: true, ..AtQueue::new(programs) };
-    let model = Callers { world, rules };
+    let subject = AtQueue { remembers: true, ..AtQueue::new(programs) };
+    let model = Callers { subject, rules };
     let space = search(&model, Limits { go_on: true, ..Limits::default() });
     let end = |end: &crate::engine::state::State<AtQueue>| {
-        let caller = |caller: &super::Caller| (model.world.next(caller).is_none(), caller.seen());
+        let caller = |caller: &super::Caller| (model.subject.next(caller).is_none(), caller.seen());
         let mut callers: Vec<_> = end.callers().map(caller).collect();
         callers.sort_unstable();
         callers
@@ -104,16 +105,16 @@ fn a_wake_up_that_is_forgotten_leaves_somebody_asleep() {
         wakes.set(GETTERS, wakes.get(GETTERS).min(1));
     };
     let mut model = callers(GOOD[1], rules);
-    model.world.edit = one_at_most;
+    model.subject.edit = one_at_most;
     assert_eq!(search(&model, Limits::default()).wrong, [], "one worker: one is enough");
     let mut model = callers(&[&[Add(0), ShutDown], &[Work], &[Work]], rules);
-    model.world.edit = one_at_most;
+    model.subject.edit = one_at_most;
     let found = search(&model, Limits::default()).wrong.remove(0);
     assert_eq!(found.wrong.invariant, TERMINATES);
     assert!(found.wrong.because.ends_with("sleep for ever"), "{found:?}");
     // Both go to sleep, the item wakes one, the shutdown the same or nobody, and so on.
     assert!(found.path.len() <= 8, "{found:?}");
-    model.world.edit = |wakes| wakes.set(GETTERS, 0);
+    model.subject.edit = |wakes| wakes.set(GETTERS, 0);
     assert!(!search(&model, Limits::default()).wrong.is_empty());
 }
 
@@ -141,7 +142,7 @@ fn every_model_of_the_catalogue_comes_out_as_expected() {
 fn a_model_has_its_known_number_of_states() {
     let count = |symmetric| {
         let rules = Rules { symmetric, ..PLAIN };
-        let model = Callers { world: sized(2, 4, 3, 2), rules };
+        let model = Callers { subject: sized(2, 4, 3, 2), rules };
         let space = search(&model, Limits::default());
         assert!(space.exhausted && space.wrong.is_empty() && space.reached);
         (space.states, space.steps)
@@ -151,7 +152,7 @@ fn a_model_has_its_known_number_of_states() {
 
 #[test]
 fn the_first_states_of_the_large_model_are_in_order() {
-    let model = Callers { world: large(), rules: Rules::default() };
+    let model = Callers { subject: large(), rules: Rules::default() };
     let space = search(&model, Limits { states: 20_000, ..Limits::default() });
     assert!(!space.exhausted && space.wrong.is_empty());
 }
@@ -169,7 +170,7 @@ mod agreement {
 
     use super::*;
     use crate::engine::shuttle::{Config, ShuttleRuntime, Strategy, explore};
-    use crate::engine::state::World;
+    use crate::engine::state::Explored;
     use crate::engine::{End, Execution};
 
     /// What callers saw, and whether all of them came to their end.
@@ -196,15 +197,15 @@ mod agreement {
         }
     }
 
-    fn run<R: Runtime>(runtime: &R, world: &AtQueue, seen: &Shown) {
-        let queue = Arc::new(Monitor::<Machine<u8>, R>::new(runtime, world.machine()));
-        let callers = world.callers();
+    fn run<R: Runtime>(runtime: &R, subject: &AtQueue, seen: &Shown) {
+        let queue = Arc::new(Monitor::<Machine<u8>, R>::new(runtime, subject.machine()));
+        let callers = subject.callers();
         *seen.lock().unwrap() = vec![Seen::default(); callers.len()];
         let start = |(at, mut caller): (usize, super::super::Caller)| {
-            let (world, queue, seen) = (world.clone(), Arc::clone(&queue), Arc::clone(seen));
+            let (subject, queue, seen) = (subject.clone(), Arc::clone(&queue), Arc::clone(seen));
             runtime.spawn("caller", move || {
-                while let Some(op) = world.next(&caller) {
-                    world.returned(&mut caller, call(&queue, op));
+                while let Some(op) = subject.next(&caller) {
+                    subject.returned(&mut caller, call(&queue, op));
                     seen.lock().unwrap()[at] = caller.seen();
                 }
             })
@@ -225,8 +226,8 @@ mod agreement {
         ControlFlow::Continue(())
     }
 
-    fn by_trace(world: &AtQueue, config: &Config) -> Outcomes {
-        let (mut met, seen, theirs) = (Outcomes::new(), Shown::default(), world.clone());
+    fn by_trace(subject: &AtQueue, config: &Config) -> Outcomes {
+        let (mut met, seen, theirs) = (Outcomes::new(), Shown::default(), subject.clone());
         let into = Arc::clone(&seen);
         let body = Arc::new(move |runtime: &ShuttleRuntime| run(runtime, &theirs, &into));
         let strategy = Strategy::Trace { executions: u64::MAX };
@@ -236,21 +237,21 @@ mod agreement {
         met
     }
 
-    fn by_state(world: &AtQueue, rules: Rules) -> Outcomes {
-        let model = Callers { world: world.clone(), rules };
+    fn by_state(subject: &AtQueue, rules: Rules) -> Outcomes {
+        let model = Callers { subject: subject.clone(), rules };
         let space = search(&model, Limits { go_on: true, ..Limits::default() });
         assert!(space.exhausted);
         let outcome = |end: &crate::engine::state::State<AtQueue>| {
-            let finished = end.callers().all(|caller| model.world.next(caller).is_none());
+            let finished = end.callers().all(|caller| model.subject.next(caller).is_none());
             (end.callers().map(|caller| caller.seen()).collect(), finished)
         };
         space.ends.iter().map(outcome).collect()
     }
 
     #[cfg(feature = "loom")]
-    fn by_loom(world: &AtQueue) -> Option<Outcomes> {
+    fn by_loom(subject: &AtQueue) -> Option<Outcomes> {
         use crate::engine::loom;
-        let (mut met, seen, theirs) = (Outcomes::new(), Shown::default(), world.clone());
+        let (mut met, seen, theirs) = (Outcomes::new(), Shown::default(), subject.clone());
         let into = Arc::clone(&seen);
         let body = Arc::new(move |runtime: &loom::LoomRuntime| run(runtime, &theirs, &into));
         let config = loom::Config {
@@ -271,15 +272,15 @@ mod agreement {
     #[test]
     fn states_and_traces_reach_the_same_outcomes() {
         for programs in GOOD.iter().chain(BAD) {
-            let world = remembering(programs);
+            let subject = remembering(programs);
             let config = Config::default();
-            assert_eq!(by_state(&world, PLAIN), by_trace(&world, &config), "{programs:?}");
+            assert_eq!(by_state(&subject, PLAIN), by_trace(&subject, &config), "{programs:?}");
             let in_order = Config { wake_ups: WakeUps::InOrder, ..config.clone() };
             let rules = Rules { wake_ups: WakeUps::InOrder, ..PLAIN };
-            assert_eq!(by_state(&world, rules), by_trace(&world, &in_order), "{programs:?}");
+            assert_eq!(by_state(&subject, rules), by_trace(&subject, &in_order), "{programs:?}");
             let spurious = Config { spurious_wake_ups: 1, ..config };
             let rules = Rules { spurious: 1, ..PLAIN };
-            assert_eq!(by_state(&world, rules), by_trace(&world, &spurious), "{programs:?}");
+            assert_eq!(by_state(&subject, rules), by_trace(&subject, &spurious), "{programs:?}");
         }
     }
 
@@ -288,10 +289,10 @@ mod agreement {
         let rules = Rules { wake_ups: WakeUps::InOrder, ..PLAIN };
         let mut finished_by_loom = 0;
         for programs in GOOD.iter().chain(BAD) {
-            let world = remembering(programs);
-            if let Some(loom) = by_loom(&world) {
+            let subject = remembering(programs);
+            if let Some(loom) = by_loom(&subject) {
                 finished_by_loom += 1;
-                assert_eq!(loom, by_state(&world, rules), "{programs:?}");
+                assert_eq!(loom, by_state(&subject, rules), "{programs:?}");
             }
         }
         assert!(finished_by_loom > 3 || cfg!(not(feature = "loom")), "{finished_by_loom}");

@@ -6,7 +6,7 @@ use seatrial_core::machine::{Cx, Operation, Step};
 use seatrial_core::runtime::Instant;
 
 use super::super::{
-    Bytes, Callers, Jumps, Limits, Moment, Rules, WakeUps, World, Wrong,
+    Bytes, Callers, Explored, Jumps, Limits, Moment, Rules, WakeUps, Wrong,
     agrees_with_the_enumeration, search,
 };
 
@@ -88,7 +88,7 @@ struct AtGate(&'static [&'static str]);
 /// What is left to do, and how the calls went.
 type Caller = (&'static str, Vec<bool>);
 
-impl World for AtGate {
+impl Explored for AtGate {
     type Machine = Gate;
     type Caller = Caller;
 
@@ -156,7 +156,7 @@ fn outcomes_where(
     programs: &'static [&'static str],
     rules: Rules,
 ) -> BTreeSet<Option<Vec<Vec<bool>>>> {
-    let model = Callers { world: AtGate(programs), rules };
+    let model = Callers { subject: AtGate(programs), rules };
     agrees_with_the_enumeration(&model);
     let space = search(&model, Limits { go_on: true, ..Limits::default() });
     let outcome = |end: &super::super::State<AtGate>| {

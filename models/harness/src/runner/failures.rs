@@ -30,7 +30,7 @@ pub struct Entry {
 
 /// The failures of before, newest first.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Ledger {
+pub struct Failures {
     /// The failures.
     pub entries: Vec<Entry>,
     /// How many lines were of another release line, or damaged: they are dropped.
@@ -60,7 +60,7 @@ impl FromStr for Entry {
     }
 }
 
-impl Ledger {
+impl Failures {
     /// Reads a ledger; unreadable lines are counted and left out.
     pub fn read(text: &str) -> Self {
         let lines = text.lines().map(str::trim);
@@ -152,9 +152,9 @@ mod tests {
     #[test]
     fn a_ledger_survives_its_text_and_what_is_damaged_is_counted() {
         let text = format!("# words\n{}\n\nnonsense\n{}x\n", entry("abc"), entry("def"));
-        let ledger = Ledger::read(&text);
+        let ledger = Failures::read(&text);
         assert_eq!((ledger.entries.len(), ledger.unreadable), (1, 2));
-        assert_eq!(Ledger::read(&ledger.text()).entries, ledger.entries);
+        assert_eq!(Failures::read(&ledger.text()).entries, ledger.entries);
     }
 
     /// A report of one violation, expected or not, that a witness leads back to.
@@ -173,7 +173,7 @@ mod tests {
 
     #[test]
     fn a_failure_comes_before_the_older_ones_of_which_the_oldest_goes() {
-        let mut ledger = Ledger::default();
+        let mut ledger = Failures::default();
         ledger.remember(&report("holds"));
         let [newest] = &ledger.entries[..] else { panic!("{ledger:?}") };
         assert_eq!((newest.commit.as_str(), newest.seed), ("new", 7));
@@ -191,14 +191,14 @@ mod tests {
 
     #[test]
     fn a_violation_that_is_expected_is_no_failure() {
-        let mut ledger = Ledger::default();
+        let mut ledger = Failures::default();
         ledger.remember(&report("violated"));
         assert_eq!(ledger.entries, []);
     }
 
     #[test]
     fn the_same_failure_is_kept_once_and_the_newest_comes_first() {
-        let mut ledger = Ledger::read(&format!("{}\n{}\n", entry("abc"), entry("def")));
+        let mut ledger = Failures::read(&format!("{}\n{}\n", entry("abc"), entry("def")));
         ledger.remember(&Report::new(0));
         assert_eq!(ledger.entries.len(), 1);
         assert_eq!(ledger.entries[0].commit, "abc");

@@ -30,7 +30,7 @@ pub(super) use turns::Next;
 
 /// The state of one execution.
 #[derive(Debug)]
-pub(super) struct World {
+pub(super) struct Books {
     pub(super) threads: Vec<Thread>,
     pub(super) running: usize,
     pub(super) record: Record,
@@ -58,7 +58,7 @@ struct Condvar {
     lock: Option<usize>,
 }
 
-impl World {
+impl Books {
     pub(super) fn new(record: Record) -> Self {
         let main = Thread { name: "main".to_owned(), ..Thread::default() };
         Self {

@@ -6,7 +6,7 @@ use std::time::Duration;
 use seatrial_core::runtime::Instant;
 
 use super::thread::Asleep;
-use super::{End, World};
+use super::{Books, End};
 
 /// A thread that sleeps that long asks to be woken when nobody can move any more.
 const FAR: Duration = Duration::from_secs(1_800);
@@ -15,7 +15,7 @@ const FAR: Duration = Duration::from_secs(1_800);
 /// long as somebody can move.
 const MAX_READS: u32 = 100_000;
 
-impl World {
+impl Books {
     /// Reads the clock.
     pub(in crate::engine::loom) fn now(&mut self) -> Instant {
         self.reads += 1;

@@ -1,6 +1,6 @@
 //! Who goes on: any thread that can, in the order that loom explores or a replay prescribes.
 
-use super::{End, World};
+use super::{Books, End};
 
 /// What a thread that came to a pause does next.
 #[derive(Debug)]
@@ -15,7 +15,7 @@ pub(in crate::engine::loom) enum Next {
     Unwind,
 }
 
-impl World {
+impl Books {
     /// Decides what a thread does that came to a pause. `parked` says whether it has been parked
     /// since: if so it has to be its turn, where a schedule is replayed.
     pub(in crate::engine::loom) fn settle(&mut self, me: usize, parked: bool) -> Next {

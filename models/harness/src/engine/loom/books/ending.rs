@@ -4,9 +4,9 @@
 use seatrial_core::runtime::Instant;
 
 use super::thread::{Asleep, Unwinding};
-use super::{End, World};
+use super::{Books, End};
 
-impl World {
+impl Books {
     /// Begins to bring the execution down although other threads may have more to do: loom hears of
     /// none of it, so it does not learn in which other orders that could have come.
     pub(in crate::engine::loom) fn cut_short(&mut self, end: End) {

@@ -3,7 +3,7 @@
 //! loom decides which of the values that were written an access reads. A replay does not ask it, so
 //! the decision is recorded: how many writes ago the value was the newest.
 
-use super::World;
+use super::Books;
 
 /// All values of an atomic number, in the order in which they were written.
 #[derive(Debug)]
@@ -13,7 +13,7 @@ pub(super) struct Number {
     object: usize,
 }
 
-impl World {
+impl Books {
     pub(in crate::engine::loom) fn new_number(&mut self, value: u64) -> usize {
         let object = self.new_lock();
         self.numbers.push(Number { values: vec![value], object });

@@ -17,7 +17,7 @@ pub struct Moment<'a, M> {
 }
 
 /// A machine, the programs of its callers, and what must hold.
-pub trait World: Clone {
+pub trait Explored: Clone {
     /// The machine.
     type Machine: Machine<Op: Clone> + Clone;
     /// The state of a caller: its remaining calls, and the tokens it holds.
