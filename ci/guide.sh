@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs the commands of the guide and of docs/checking as they are written: a block marked `sh` must
+# Runs the commands of both guides and of docs/checking as they are written: a block marked `sh` must
 # succeed, one marked `sh fails` must fail, and what a `text` block shows must have been said. Blocks of
 # Rust are doc tests. Proves: a newcomer who follows the guide comes to a convicted bug, its picture, and
 # a mended controller; and the chapters tell the truth about the crate that `cargo seatrial init` writes.
@@ -11,7 +11,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 ran=0
 run_page() { # a page: runs its blocks, the first of them in the folder of now
-  local page=$1 block kind code
+  local page=$1 block kind code before=$ran
   rm -f "$work"/block-*
   # One file per block: its number, and what it is.
   awk -v out="$work/block" '
@@ -41,7 +41,7 @@ run_page() { # a page: runs its blocks, the first of them in the folder of now
         fi
         ran=$((ran + 1))
         # The versions that everything here is tested with, not those of today.
-        if [ "$ran" -eq 1 ]; then cp "$SEATRIAL/Cargo.lock" .; fi
+        if [ "$ran" -eq "$((before + 1))" ] && [ -e Cargo.toml ]; then cp "$SEATRIAL/Cargo.lock" .; fi
         ;;
       text)
         while IFS= read -r line; do
@@ -68,6 +68,10 @@ mkdir "$work/here" "$work/there"
 cd "$work/here"
 run_page docs/check-your-own-controller.md
 grep -q '<table class="picture">' report.html || { echo "the page has no picture" >&2; exit 1; }
+
+mkdir "$work/kube"
+cd "$work/kube"
+run_page docs/a-bug-in-ten-minutes.md
 
 cd "$work/there"
 cargo new --quiet --lib mine

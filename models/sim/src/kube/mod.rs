@@ -295,6 +295,7 @@ impl Simulation {
     /// # Panics
     ///
     /// Something is wrong: the message has the plan, what is wrong, and a picture.
+    #[track_caller]
     pub fn check(self) -> Report {
         match self.try_check() {
             Ok(report) => {
