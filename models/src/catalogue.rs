@@ -27,6 +27,7 @@ use crate::pool::Pool;
 use crate::priority_queue::PriorityQueue;
 use crate::queue::Queue;
 use crate::reflector::Reflector;
+use crate::registry::Registry;
 use crate::replica_set::ReplicaSet;
 use crate::request::Request;
 use crate::shell::Shell;
@@ -63,6 +64,7 @@ pub const CATALOGUE: Catalogue = Catalogue {
         subject::<Feed>(),
         subject::<OwnWrites>(),
         subject::<Informer>(),
+        subject::<Registry>(),
         subject::<Delivery>(),
         subject::<ReplicaSet>(),
         subject::<Heap>(),

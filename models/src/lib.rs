@@ -20,7 +20,8 @@ pub mod wire;
 
 pub use election::{candidate, cluster, elector};
 pub use events::{
-    delivery, delta_fifo, feed, fifo, informer, ordered_fifo, own_writes, reflector, replica_set,
+    delivery, delta_fifo, feed, fifo, informer, ordered_fifo, own_writes, reflector, registry,
+    replica_set,
 };
 pub use limiters::{backoff, limiter, token_bucket};
 pub use queues::{channel, delaying_queue, limited_queue, pool, priority_queue, queue};

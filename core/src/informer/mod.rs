@@ -37,3 +37,7 @@ pub use predicate::{Predicate, selected};
 pub use readers::Wants;
 pub use registry::Registry;
 pub use shared::{AlreadyRun, Informer, ObjectChange, Refused};
+
+for_harness! {
+    use registry::{Members, Runs};
+}

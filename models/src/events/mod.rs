@@ -9,4 +9,5 @@ pub mod informer;
 pub mod ordered_fifo;
 pub mod own_writes;
 pub mod reflector;
+pub mod registry;
 pub mod replica_set;

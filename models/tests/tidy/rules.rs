@@ -37,7 +37,7 @@ const FILES: &[(&str, &[(&str, u32)])] = &[
     ),
     ("channel", &[("CH", 17)]),
     ("shell", &[("SH", 7)]),
-    ("informer", &[("OW", 14)]),
+    ("informer", &[("OW", 14), ("RG", 9)]),
     (
         "cache",
         &[

@@ -2,13 +2,23 @@
 
 use std::collections::BTreeMap;
 
+use super::state::View;
+
 /// What was written of one key.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(in crate::informer) struct Written {
     /// The version of the last write.
     pub(in crate::informer) version: u64,
-    /// The uid of the object that was deleted last.
-    pub(in crate::informer) deleted: Option<String>,
+    /// The object that was deleted last.
+    pub(in crate::informer) deleted: Option<Deleted>,
+}
+
+/// An object that was deleted.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(in crate::informer) struct Deleted {
+    pub(in crate::informer) uid: String,
+    /// The version of its last state, as far as that was known.
+    version: u64,
 }
 
 /// Writes, by the keys of their objects. Those that are visible are forgotten now and then, so a
@@ -30,12 +40,14 @@ impl Ledger {
         Self { written: BTreeMap::new(), seen: 0, full: few, few }
     }
 
-    /// Takes note of a write: versions of a key never go back.
+    /// Takes note of a write: versions of a key never go back, and of two objects of one name the
+    /// one with the older version was deleted first.
     pub(in crate::informer) fn note(&mut self, key: String, version: u64, deleted: Option<&str>) {
         let written = self.written.entry(key).or_default();
         written.version = written.version.max(version);
-        if let Some(uid) = deleted {
-            written.deleted = Some(uid.to_owned());
+        let is_last = written.deleted.as_ref().is_none_or(|it| it.version <= version);
+        if let Some(uid) = deleted.filter(|_| is_last) {
+            written.deleted = Some(Deleted { uid: uid.to_owned(), version });
         }
     }
 
@@ -51,16 +63,19 @@ impl Ledger {
     /// Returns the newest version that was written, and all deletions.
     pub(in crate::informer) fn all(&self) -> (u64, Vec<(String, String)>) {
         let newest = self.written.values().map(|it| it.version).max().unwrap_or_default();
-        let deleted = |(key, it): (&String, &Written)| Some((key.clone(), it.deleted.clone()?));
+        let deleted =
+            |(key, it): (&String, &Written)| Some((key.clone(), it.deleted.as_ref()?.uid.clone()));
         (newest, self.written.iter().filter_map(deleted).collect())
     }
 
-    /// Forgets what was written of a key, unless that was written anew. A store of version `at`
-    /// showed it.
-    pub(in crate::informer) fn forget(&mut self, key: &str, written: &Written, at: u64) {
-        if self.written.get(key) == Some(written) {
+    /// Forgets what was written of a key, unless that was written anew. A store showed it that is so
+    /// far now. One that is being changed may be without a deleted object although its version does not
+    /// say so, and be taken back behind that: the note stays until the next look.
+    pub(in crate::informer) fn forget(&mut self, key: &str, written: &Written, at: &View) {
+        let is_settled = written.deleted.is_none() || !at.changes;
+        if is_settled && self.written.get(key) == Some(written) {
             self.written.remove(key);
-            self.seen = self.seen.max(at);
+            self.seen = self.seen.max(at.version);
         }
     }
 

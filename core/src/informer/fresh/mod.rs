@@ -15,7 +15,7 @@ mod visible;
 pub use state::NotVisible;
 
 for_harness! {
-    use operations::{Advance, AtLeast, Look, Op, Over, Refuse, Relist, Ret, Stored, Synced};
+    use operations::{Advance, AtLeast, Look, Op, Over, Prepare, Refuse, Ret, Stored, Synced};
     use operations::{Turn, WaitForSync};
     use state::{Fresh, Part, View, NEWS, SYNC};
     use visible::{Readable, Visible};

@@ -23,10 +23,11 @@ pub enum Stored {
     Objects(Vec<(String, u64)>),
 }
 
-/// Says that a list of this version is about to become the content. An older one goes back. Wakes
-/// nobody, so it may be called under a lock.
+/// Says that the store is about to change, perhaps to a list of this version. An older one goes back.
+/// Until the store [advances](Advance) it may be ahead of its version. Wakes nobody, so it may be
+/// called under a lock.
 #[derive(Clone, Debug)]
-pub struct Relist(pub u64);
+pub struct Prepare(pub Option<u64>);
 
 /// Says that the first list is in the store.
 #[derive(Clone, Debug)]
@@ -73,7 +74,7 @@ crate::operations! {
         Advance(Advance) -> (),
         Refuse(Refuse) -> (),
         Stored(Stored) -> (),
-        Relist(Relist) -> (),
+        Prepare(Prepare) -> (),
         Synced(Synced) -> (),
         Over(Over) -> (),
         Look(Look) -> View,
@@ -88,6 +89,8 @@ impl Operation<Fresh> for Advance {
         let view = &mut fresh.view;
         view.version = view.version.max(self.0.unwrap_or_default());
         view.turns += 1;
+        view.changes = false;
+        view.returns += u64::from(std::mem::take(&mut fresh.goes_back));
         cx.wakes.all(NEWS);
         Step::Done(())
     }
@@ -124,11 +127,14 @@ impl Operation<Fresh> for Stored {
     }
 }
 
-impl Operation<Fresh> for Relist {
+impl Operation<Fresh> for Prepare {
     fn step(&mut self, fresh: &mut Fresh, _: &mut Cx<'_>) -> Step<()> {
-        if self.0 < fresh.view.version {
-            fresh.view.version = self.0;
-            fresh.view.returns += 1;
+        let view = &mut fresh.view;
+        view.changes = true;
+        if let Some(version) = self.0.filter(|version| *version < view.version) {
+            view.version = version;
+            view.returns += 1;
+            fresh.goes_back = true;
         }
         Step::Done(())
     }

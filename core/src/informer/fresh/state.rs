@@ -21,6 +21,8 @@ pub struct Fresh {
     pub(super) has_synced: bool,
     /// The store does not change any more.
     pub(super) is_over: bool,
+    /// A list is about to go back.
+    pub(super) goes_back: bool,
 }
 
 /// The versions of an object that were refused since it was stored last.
@@ -46,10 +48,12 @@ pub struct View {
     pub version: u64,
     /// How often something came.
     pub turns: u64,
-    /// How often a list went back to an older version.
+    /// How often a list was about to go back to an older version, or had gone back.
     pub returns: u64,
     /// Whether it lacks something that was refused.
     pub lacks: bool,
+    /// Whether it is being changed: what is read then may be older or newer than the version.
+    pub changes: bool,
 }
 
 /// Why a version, or what was written, cannot be read.

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::ledger::{Ledger, Written};
+use super::ledger::Ledger;
 use super::{
-    Advance, AtLeast, Fresh, Look, NotVisible, Over, Part, Refuse, Relist, Stored, Synced, Turn,
-    WaitForSync,
+    Advance, AtLeast, Fresh, Look, NotVisible, Over, Part, Prepare, Refuse, Stored, Synced, Turn,
+    View, WaitForSync,
 };
 use crate::monitor::Monitor;
 use crate::runtime::{Ambient, Instant, Manual, Runtime};
@@ -31,12 +31,19 @@ fn versions_of_changes_do_not_go_back_and_lists_may() {
         fresh.call(Advance(version));
         assert_eq!(fresh.call(Look).version, 7);
     }
-    fresh.call(Relist(9));
+    fresh.call(Prepare(Some(9)));
     assert_eq!(fresh.call(Look).version, 7, "the list is not in the store yet");
     assert_eq!(fresh.call(Look).returns, 0);
-    fresh.call(Relist(6));
+    fresh.call(Prepare(Some(6)));
     let view = fresh.call(Look);
-    assert_eq!((view.version, view.returns, view.turns), (6, 1, 3));
+    assert_eq!((view.version, view.returns, view.turns, view.changes), (6, 1, 3, true));
+    fresh.call(Advance(None));
+    fresh.call(Prepare(None));
+    let view = fresh.call(Look);
+    assert_eq!((view.version, view.returns, view.turns, view.changes), (6, 2, 4, true));
+    fresh.call(Advance(None));
+    let view = fresh.call(Look);
+    assert_eq!((view.returns, view.changes), (2, false));
 }
 
 #[test]
@@ -119,15 +126,43 @@ fn a_future_that_is_dropped_leaves_nothing_behind() {
     assert_eq!(runtime.waiters(), 0);
 }
 
+fn at(version: u64, changes: bool) -> View {
+    View { version, changes, ..View::default() }
+}
+
+#[test]
+fn a_deletion_is_forgotten_once_the_version_says_so() {
+    let mut ledger = Ledger::new(64);
+    ledger.note("a".to_owned(), 1, Some("u"));
+    ledger.note("b".to_owned(), 1, None);
+    for key in ["a", "b"] {
+        ledger.forget(key, &ledger.get(key).unwrap(), &at(1, true));
+    }
+    assert_eq!((ledger.len(), ledger.seen()), (1, 1), "a write is in what has its version");
+    ledger.forget("a", &ledger.get("a").unwrap(), &at(2, false));
+    assert_eq!((ledger.len(), ledger.seen()), (0, 2));
+}
+
+#[test]
+fn of_two_objects_of_one_name_the_newer_one_was_deleted_last() {
+    let mut ledger = Ledger::new(64);
+    let last = |ledger: &Ledger| ledger.get("a").unwrap().deleted.unwrap().uid;
+    ledger.note("a".to_owned(), 3, Some("second"));
+    ledger.note("a".to_owned(), 1, Some("first")); // its note comes late
+    assert_eq!(last(&ledger), "second");
+    ledger.note("a".to_owned(), 5, Some("third"));
+    assert_eq!((last(&ledger), ledger.get("a").unwrap().version), ("third".to_owned(), 5));
+}
+
 #[test]
 fn a_ledger_keeps_the_newest_and_forgets_what_is_visible() {
     let mut ledger = Ledger::new(64);
     ledger.note("a".to_owned(), 5, None);
     ledger.note("a".to_owned(), 3, Some("u"));
-    let seen = Written { version: 5, deleted: Some("u".to_owned()) };
-    assert_eq!(ledger.get("a"), Some(seen.clone()));
+    let seen = ledger.get("a").unwrap();
+    assert_eq!((seen.version, &*seen.deleted.as_ref().unwrap().uid), (5, "u"));
     ledger.note("a".to_owned(), 6, None);
-    ledger.forget("a", &seen, 9);
+    ledger.forget("a", &seen, &at(9, false));
     assert_eq!(ledger.seen(), 0, "nothing is forgotten");
     assert_eq!(ledger.all(), (6, vec![("a".to_owned(), "u".to_owned())]));
     for number in 0..10_000 {
@@ -135,7 +170,7 @@ fn a_ledger_keeps_the_newest_and_forgets_what_is_visible() {
         let known = ledger.look();
         for (key, written) in &known {
             if written.version + 100 < number {
-                ledger.forget(key, written, 7);
+                ledger.forget(key, written, &at(7, false));
             }
         }
         if !known.is_empty() {

@@ -12,7 +12,7 @@ use crate::runtime::{Instant, Runtime};
 use crate::store::{Described, Metadata, join};
 
 use super::ledger::{Ledger, Written};
-use super::operations::{Advance, AtLeast, Look, Over, Refuse, Relist, Stored, Synced};
+use super::operations::{Advance, AtLeast, Look, Over, Prepare, Refuse, Stored, Synced};
 use super::operations::{Turn, WaitForSync};
 use super::state::{Fresh, NotVisible, Part, View};
 
@@ -57,9 +57,7 @@ impl<R: Runtime, H: Host<Fresh>> Visible<R, H> {
     /// called under the lock of the store.
     pub fn prepare<O>(&self, events: &[Event<String, O>]) -> bool {
         let version = of_list(events);
-        if let Some(version) = version {
-            self.fresh.call(Relist(version));
-        }
+        self.fresh.call(Prepare(version));
         version.is_some()
     }
 
@@ -123,13 +121,13 @@ impl<R: Runtime, H: Host<Fresh>> Visible<R, H> {
             let version = written.version;
             let part = Some(Part { key: Some(key.clone()), version });
             let is_there = AtLeast { version, part, until: Instant::ZERO };
-            let deleted = written.deleted.as_deref();
-            self.fresh.call(is_there).is_ok() && deleted.is_none_or(|uid| !store.has(key, uid))
+            let deleted = written.deleted.as_ref();
+            self.fresh.call(is_there).is_ok() && deleted.is_none_or(|it| !store.has(key, &it.uid))
         });
         let now = self.fresh.call(Look);
         let mut ledger = self.runtime().lock(&self.ledger);
         if now.returns == before {
-            known.iter().for_each(|(key, written)| ledger.forget(key, written, now.version));
+            known.iter().for_each(|(key, written)| ledger.forget(key, written, &now));
         }
         ledger.looked();
     }
@@ -176,12 +174,12 @@ impl<R: Runtime, H: Host<Fresh>> Visible<R, H> {
             .as_ref()
             .map(|written| Part { key: Some(key.to_owned()), version: written.version });
         let version = part.as_ref().map_or(seen, |part| part.version.max(seen));
-        let deleted = written.as_ref().and_then(|written| written.deleted.clone());
-        let gone = deleted.map(|uid| (key.to_owned(), uid));
+        let deleted = written.as_ref().and_then(|written| written.deleted.as_ref());
+        let gone = deleted.map(|it| (key.to_owned(), it.uid.clone()));
         let wanted = AtLeast { version, part, until };
         let (object, at) = self.read(store, wanted, gone.as_slice(), || store.one(key)).await?;
         if let Some(written) = written {
-            self.runtime().lock(&self.ledger).forget(key, &written, at);
+            self.runtime().lock(&self.ledger).forget(key, &written, &at);
         }
         Ok(object)
     }
@@ -214,16 +212,18 @@ impl<R: Runtime, H: Host<Fresh>> Visible<R, H> {
         wanted: AtLeast,
         gone: &[(String, String)],
         read: impl Fn() -> T,
-    ) -> Result<(T, u64), NotVisible> {
+    ) -> Result<(T, View), NotVisible> {
         loop {
             let View { returns, .. } = self.fresh.call_async(wanted.clone()).await?;
             for (key, uid) in gone {
                 self.is_gone(store, key, uid, wanted.until).await?;
             }
             let value = read();
+            // An older list may be stored just now, and have them again.
+            let are_back = gone.iter().any(|(key, uid)| store.has(key, uid));
             let now = self.fresh.call(Look);
-            if now.returns == returns {
-                return Ok((value, now.version));
+            if now.returns == returns && !are_back {
+                return Ok((value, now));
             }
         }
     }

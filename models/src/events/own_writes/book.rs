@@ -147,7 +147,7 @@ impl Book {
                 self.version = self.version.max(to.0.unwrap_or_default());
                 self.turns += 1;
             }
-            fresh::Op::Relist(to) => self.version = self.version.min(to.0),
+            fresh::Op::Prepare(to) => self.version = self.version.min(to.0.unwrap_or(u64::MAX)),
             fresh::Op::Refuse(states) => {
                 for (key, version) in &states.0 {
                     let known = self.refused.entry(key.clone()).or_insert((*version, *version));

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use seatrial_core::informer::fresh::{self, AtLeast, NEWS, SYNC, WaitForSync};
+use seatrial_core::informer::fresh::{self, AtLeast, NEWS, Prepare, SYNC, View, WaitForSync};
 use seatrial_core::machine::{Cx, Machine, Passed, Step};
 use seatrial_core::ordered_fifo::Event;
 use seatrial_core::runtime::Instant;
@@ -96,7 +96,7 @@ fn of_waking() -> Vec<Mutant<OwnWrites>> {
             (|bent, op, cx| {
                 let step = bent.ships(op, cx);
                 match op {
-                    Op::Fresh(fresh::Op::Relist(_)) => bent.marked = true,
+                    Op::Fresh(fresh::Op::Prepare(it)) if it.0.is_some() => bent.marked = true,
                     Op::Fresh(fresh::Op::Advance(_)) if std::mem::take(&mut bent.marked) => {
                         keep_at_most(&mut cx.wakes, NEWS, 0);
                     }
@@ -160,21 +160,14 @@ fn of_marked() -> Vec<Mutant<OwnWrites>> {
     mutants! { bent:
         Seeded "a_list_that_goes_back_is_no_news" from "own: versions never go back":
             (|bent, op, cx| match op {
-                Op::Fresh(fresh::Op::Relist(_)) => Step::Done(Ret::Fresh(fresh::Ret::Relist(()))),
+                Op::Fresh(fresh::Op::Prepare(_)) => {
+                    bent.ships(&mut Op::Fresh(fresh::Op::Prepare(Prepare(None))), cx)
+                }
                 op => bent.ships(op, cx),
             }) breaks ["reads_are_new_enough"];
         Seeded "who_reads_does_not_look_back" from "own: the store goes back between the look and the read":
-            (|bent, op, cx| match bent.ships(op, cx) {
-                Step::Done(Ret::Fresh(fresh::Ret::Look(mut view))) => {
-                    view.returns = 0;
-                    Step::Done(Ret::Fresh(fresh::Ret::Look(view)))
-                }
-                Step::Done(Ret::Fresh(fresh::Ret::AtLeast(Ok(mut view)))) => {
-                    view.returns = 0;
-                    Step::Done(Ret::Fresh(fresh::Ret::AtLeast(Ok(view))))
-                }
-                step => step,
-            }) breaks ["reads_are_new_enough"];
+            (|bent, op, cx| looking(bent.ships(op, cx), |view| view.returns = 0))
+            breaks ["reads_are_new_enough"];
         Seeded "notes_are_forgotten_although_a_list_goes_back" from "own: the store goes back between the look and the forgetting":
             (|bent, op, cx| match bent.ships(op, cx) {
                 Step::Done(Ret::Fresh(fresh::Ret::AtLeast(Ok(view)))) if looks_for_notes(op) => {
@@ -187,6 +180,21 @@ fn of_marked() -> Vec<Mutant<OwnWrites>> {
                 }
                 step => step,
             }) breaks ["reads_are_new_enough"];
+    }
+}
+
+/// Changes what those see who look how far the store is.
+fn looking(step: Step<Ret>, edit: impl FnOnce(&mut View)) -> Step<Ret> {
+    match step {
+        Step::Done(Ret::Fresh(fresh::Ret::Look(mut view))) => {
+            edit(&mut view);
+            Step::Done(Ret::Fresh(fresh::Ret::Look(view)))
+        }
+        Step::Done(Ret::Fresh(fresh::Ret::AtLeast(Ok(mut view)))) => {
+            edit(&mut view);
+            Step::Done(Ret::Fresh(fresh::Ret::AtLeast(Ok(view))))
+        }
+        step => step,
     }
 }
 
@@ -206,6 +214,30 @@ fn of_deletions() -> Vec<Mutant<OwnWrites>> {
             (|bent, op, cx| match op {
                 Op::Has(..) => Step::Done(Ret::Has(false)),
                 op => bent.ships(op, cx),
+            }) breaks ["deleted_is_gone"];
+        Seeded "a_deletion_is_forgotten_before_its_version_is_told" from "own: the store is ahead of its version":
+            (|bent, op, cx| looking(bent.ships(op, cx), |view| view.changes = false))
+            breaks ["deleted_is_gone"];
+        Seeded "a_deletion_is_forgotten_before_an_older_list_is_stored" from "own: the version is ahead of the store":
+            (|bent, op, cx| {
+                match op {
+                    Op::Fresh(fresh::Op::Prepare(it)) => bent.marked = it.0.is_some(),
+                    Op::Fresh(fresh::Op::Advance(_)) => bent.marked = false,
+                    _ => {}
+                }
+                let step = bent.ships(op, cx);
+                looking(step, |view| view.changes &= !bent.marked)
+            }) breaks ["deleted_is_gone"];
+        Seeded "who_reads_beside_an_older_list_looks_back_too_early" from "own: the list is stored behind its word":
+            (|bent, op, cx| looking(bent.ships(op, cx), |it| it.returns = it.returns.div_ceil(2)))
+            breaks ["deleted_is_gone"];
+        Seeded "who_reads_beside_an_older_list_looks_once" from "own: the store goes back between the look and the read":
+            (|bent, op, cx| match op {
+                Op::Has(..) if std::mem::take(&mut bent.marked) => Step::Done(Ret::Has(false)),
+                op => {
+                    bent.marked = matches!(op, Op::One(_) | Op::All);
+                    bent.ships(op, cx)
+                }
             }) breaks ["deleted_is_gone"];
         Seeded "who_waits_for_a_deletion_misses_the_next_news" from "own: the look behind the change":
             (|bent, op, cx| match bent.ships(op, cx) {

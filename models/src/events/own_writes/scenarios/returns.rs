@@ -1,13 +1,14 @@
 //! What takes the store back, and what was deleted.
 
-use seatrial_core::informer::fresh;
+use seatrial_core::informer::fresh::{self, Prepare};
 use seatrial_core::runtime::Instant;
 
 use super::super::OwnWrites;
-use super::super::shelf::{Thing, Wish};
+use super::super::book::Book;
+use super::super::shelf::{Note, Op, Thing, Wish};
 use super::super::stage::{Stage, gone, list, put};
-use super::{ANEW, DELETED, MANY, WRITTEN, one, own, scenario, some};
-use crate::trial::DynScenario;
+use super::{ANEW, DELETED, MANY, WRITTEN, has_many_traces, one, own, scenario, some, soon};
+use crate::trial::{DynScenario, Ledger as _, What};
 
 pub(super) fn all() -> Vec<Box<dyn DynScenario<OwnWrites>>> {
     vec![
@@ -15,6 +16,8 @@ pub(super) fn all() -> Vec<Box<dyn DynScenario<OwnWrites>>> {
         Box::new(SeenAndGoneBack),
         Box::new(DeletedAndMadeAnew),
         Box::new(DeletionIsInAList),
+        Box::new(DeletionIsUndone),
+        Box::new(OlderListIsOnItsWay),
     ]
 }
 
@@ -32,7 +35,9 @@ scenario!(
         world.join(client);
     },
     |history| some(history, |book, call, _| {
-        matches!(call, fresh::Op::Relist(_)) && !book.asks.is_empty() && book.asleep.is_empty()
+        matches!(call, fresh::Op::Prepare(Prepare(Some(_))))
+            && !book.asks.is_empty()
+            && book.asleep.is_empty()
     })
 );
 
@@ -53,7 +58,9 @@ scenario!(
         world.join(client);
     },
     |history| some(history, |book, call, _| {
-        matches!(call, fresh::Op::Relist(_)) && book.has_written() && book.asks.is_empty()
+        matches!(call, fresh::Op::Prepare(Prepare(Some(_))))
+            && book.has_written()
+            && book.asks.is_empty()
     })
 );
 
@@ -94,6 +101,52 @@ scenario!(
         world.join(client);
     },
     |history| some(history, |book, call, _| {
-        matches!(call, fresh::Op::Relist(_)) && book.asleep.len() == 1
+        matches!(call, fresh::Op::Prepare(Prepare(Some(_)))) && book.asleep.len() == 1
+    })
+);
+
+scenario!(
+    DeletionIsUndone,
+    "deletion_is_undone",
+    "a client reads beside a deletion and a list from before it, and once more behind both",
+    0,
+    has_many_traces,
+    |world| {
+        let stage = Stage::new(world, MANY, DELETED);
+        stage.tell(put("a", "1", 1));
+        stage.deleted(&Thing::object("a", "1", 1));
+        let told = stage.spawn("told", |told| {
+            told.tell(gone("a", "1", 2));
+            told.tell(list(1, &[Thing::object("a", "1", 1)]));
+        });
+        stage.read(own(), soon(&stage));
+        world.join(told);
+        stage.read(own(), soon(&stage));
+    },
+    |history| Book::some(history, |book, event| {
+        let is_told = matches!(event.what, What::Step { op: Op::Note(Note::Told(_, Ok(_))), .. });
+        is_told && book.version < book.stored
+    })
+);
+
+scenario!(
+    OlderListIsOnItsWay,
+    "older_list_is_on_its_way",
+    "a client reads behind a deletion, while a list from before it is stored and it is told anew",
+    |world| {
+        let stage = Stage::new(world, MANY, DELETED);
+        stage.tell(put("a", "1", 1));
+        stage.deleted(&Thing::object("a", "1", 1));
+        stage.tell(gone("a", "1", 2));
+        let told = stage.spawn("told", |told| {
+            told.tell(list(1, &[Thing::object("a", "1", 1)]));
+            told.tell(gone("a", "1", 2));
+        });
+        stage.read(own(), soon(&stage));
+        world.join(told);
+        stage.read(own(), soon(&stage));
+    },
+    |history| some(history, |book, call, _| {
+        matches!(call, fresh::Op::AtLeast(_)) && book.version < book.stored
     })
 );

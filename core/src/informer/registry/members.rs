@@ -1,0 +1,254 @@
+//! What a registry runs, by types and names: no informers yet, so that it can be tried with less.
+
+use std::any::{Any, TypeId};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::cancel::CancelToken;
+use crate::caught::{each, pass_on};
+use crate::informer::feed::Over;
+use crate::informer::list_watch::Awaited;
+use crate::runtime::{Instant, Runtime};
+
+/// Something that runs until it is stopped: an informer of any type.
+pub trait Runs<R: Runtime>: Send + Sync + 'static {
+    /// Runs until the token ends.
+    fn run(&self, token: &CancelToken<R>);
+    /// The same for tasks.
+    fn run_async<'a>(&'a self, token: &'a CancelToken<R>) -> Awaited<'a, ()>;
+    /// Waits for its first list; false if it is not there by then, or never will be.
+    fn wait_for_sync_async(&self, until: Instant) -> Awaited<'_, bool>;
+    /// Returns it as what it is.
+    fn any(self: Arc<Self>) -> Arc<dyn Any + Send + Sync>;
+}
+
+/// Members by their types and names, each with a thread or a task.
+pub struct Members<R: Runtime> {
+    runtime: R,
+    /// Ends when they are shut down.
+    life: CancelToken<R>,
+    inside: R::Mutex<Inside<R>>,
+}
+
+struct Inside<R: Runtime> {
+    /// What is there, by type and name.
+    entries: BTreeMap<(TypeId, String), Entry<R>>,
+    /// The ends of runs that somebody stops.
+    leaving: Vec<CancelToken<R>>,
+    is_over: bool,
+}
+
+struct Entry<R: Runtime> {
+    name: String,
+    member: Arc<dyn Runs<R>>,
+    /// Ends when the member is to stop.
+    life: CancelToken<R>,
+    running: Option<Running<R>>,
+}
+
+/// A run of a member.
+struct Running<R: Runtime> {
+    /// Ends with the run.
+    ended: CancelToken<R>,
+    /// `None` for a task.
+    thread: Option<R::Join<()>>,
+}
+
+impl<R: Runtime> Members<R> {
+    /// There are none.
+    pub fn new(runtime: &R) -> Self {
+        let inside =
+            runtime.mutex(Inside { entries: BTreeMap::new(), leaving: Vec::new(), is_over: false });
+        Self { runtime: runtime.clone(), life: CancelToken::new(runtime), inside }
+    }
+
+    /// Returns the member of this type and name; `make` makes it if there is none yet, and `kind`
+    /// names the type.
+    ///
+    /// # Errors
+    /// They are shut down.
+    pub fn get_or_make<T: Runs<R>>(
+        &self,
+        name: &str,
+        kind: &str,
+        make: impl FnOnce() -> T,
+    ) -> Result<Arc<T>, Over> {
+        if let Some(member) = self.get(name) {
+            return Ok(member);
+        }
+        let made = Arc::new(make()); // foreign code, so without the lock
+        let key = (TypeId::of::<T>(), name.to_owned());
+        let mut inside = self.runtime.lock(&self.inside);
+        if inside.is_over {
+            return Err(Over::Stopped);
+        }
+        if let Some(entry) = inside.entries.get(&key) {
+            let there = entry.typed();
+            drop(inside); // before what was made
+            return Ok(there);
+        }
+        let (member, life) = (Arc::<T>::clone(&made), self.life.child());
+        let name = format!("{name} ({kind})");
+        inside.entries.insert(key, Entry { name, member, life, running: None });
+        Ok(made)
+    }
+
+    /// Returns the member of this type and name, if there is one.
+    pub fn get<T: Runs<R>>(&self, name: &str) -> Option<Arc<T>> {
+        let key = (TypeId::of::<T>(), name.to_owned());
+        self.runtime.lock(&self.inside).entries.get(&key).map(Entry::typed)
+    }
+
+    /// Starts a thread for every member that does not run yet.
+    pub fn start(&self) {
+        self.start_each(|run| {
+            let Run { member, life, ended, name } = run;
+            let body = move || {
+                let _ended = ended;
+                let member = member; // nobody has it any more when the end is told
+                member.run(&life);
+            };
+            Some(self.runtime.spawn(&name, body))
+        });
+    }
+
+    /// As [`start`](Self::start), with tasks: `spawn` has each run by an executor.
+    pub fn start_with(&self, mut spawn: impl FnMut(Awaited<'static, ()>)) {
+        let mut tasks: Vec<Awaited<'static, ()>> = Vec::new();
+        self.start_each(|run| {
+            let Run { member, life, ended, .. } = run;
+            tasks.push(Box::pin(async move {
+                let _ended = ended;
+                let member = member;
+                member.run_async(&life).await;
+            }));
+            None
+        });
+        tasks.into_iter().for_each(&mut spawn); // foreign code, so without the lock
+    }
+
+    fn start_each(&self, mut run: impl FnMut(Run<R>) -> Option<R::Join<()>>) {
+        let mut inside = self.runtime.lock(&self.inside);
+        if inside.is_over {
+            return;
+        }
+        for entry in inside.entries.values_mut().filter(|entry| entry.running.is_none()) {
+            let ended = CancelToken::new(&self.runtime);
+            let thread = run(Run {
+                member: Arc::clone(&entry.member),
+                life: entry.life.clone(),
+                ended: Ended(ended.clone()),
+                name: entry.name.clone(),
+            });
+            entry.running = Some(Running { ended, thread });
+        }
+    }
+
+    /// Waits until every member has its first list.
+    ///
+    /// # Errors
+    /// Some have not by then, or never will: their names.
+    pub async fn wait_for_sync(&self, until: Instant) -> Result<(), Vec<String>> {
+        let all: Vec<_> = {
+            let inside = self.runtime.lock(&self.inside);
+            inside.entries.values().map(|it| (it.name.clone(), Arc::clone(&it.member))).collect()
+        };
+        let mut late = Vec::new();
+        for (name, member) in all {
+            if !member.wait_for_sync_async(until).await {
+                late.push(name);
+            }
+        }
+        if late.is_empty() { Ok(()) } else { Err(late) }
+    }
+
+    /// Stops the member of this type and name, forgets it, and waits until it has ended. Tells
+    /// whether there was one.
+    pub async fn remove<T: Runs<R>>(&self, name: &str) -> bool {
+        let key = (TypeId::of::<T>(), name.to_owned());
+        let entry = {
+            let mut inside = self.runtime.lock(&self.inside);
+            let entry = inside.entries.remove(&key);
+            inside.take_leave(entry.iter());
+            entry
+        };
+        let found = entry.is_some();
+        self.stop(entry.into_iter().collect()).await;
+        found
+    }
+
+    /// Stops all, and waits until they have ended. There are none after it. If some panicked, it
+    /// panics with what the first of them did, once all have ended.
+    pub async fn shut_down(&self) {
+        let (entries, leaving) = {
+            let mut inside = self.runtime.lock(&self.inside);
+            inside.is_over = true;
+            let (entries, leaving) = (std::mem::take(&mut inside.entries), inside.leaving.clone());
+            inside.take_leave(entries.values());
+            (entries, leaving)
+        };
+        self.life.cancel();
+        for ended in leaving {
+            ended.wait_async().await;
+        }
+        self.stop(entries.into_values().collect()).await;
+    }
+
+    async fn stop(&self, entries: Vec<Entry<R>>) {
+        entries.iter().for_each(|entry| entry.life.cancel());
+        for running in entries.iter().filter_map(|entry| entry.running.as_ref()) {
+            running.ended.wait_async().await;
+        }
+        pass_on(each(entries, |entry| {
+            let thread = entry.running.and_then(|running| running.thread);
+            if let Some(Err(panic)) = thread.map(|thread| self.runtime.join(thread)) {
+                std::panic::resume_unwind(panic);
+            }
+        }));
+    }
+}
+
+impl<R: Runtime> Inside<R> {
+    /// Takes note of runs that end, so that others can wait for that.
+    fn take_leave<'a>(&mut self, entries: impl Iterator<Item = &'a Entry<R>>) {
+        self.leaving.retain(|ended| !ended.is_cancelled());
+        let running = entries.filter_map(|entry| entry.running.as_ref());
+        self.leaving.extend(running.map(|running| running.ended.clone()));
+    }
+}
+
+/// What is started.
+struct Run<R: Runtime> {
+    member: Arc<dyn Runs<R>>,
+    life: CancelToken<R>,
+    ended: Ended<R>,
+    name: String,
+}
+
+/// Says that a run has ended, whatever ends it.
+struct Ended<R: Runtime>(CancelToken<R>);
+
+impl<R: Runtime> Drop for Ended<R> {
+    fn drop(&mut self) {
+        self.0.cancel();
+    }
+}
+
+impl<R: Runtime> Entry<R> {
+    fn typed<T: Runs<R>>(&self) -> Arc<T> {
+        let member = Arc::clone(&self.member).any().downcast();
+        member.expect("a member is kept under its own type")
+    }
+}
+
+impl<R: Runtime> Drop for Members<R> {
+    fn drop(&mut self) {
+        self.life.cancel();
+    }
+}
+
+impl<R: Runtime> std::fmt::Debug for Members<R> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Members")
+    }
+}

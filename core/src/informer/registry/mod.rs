@@ -1,0 +1,150 @@
+//! The informers of a program: one of a kind (client-go `SharedInformerFactory`).
+
+mod members;
+
+use std::any::{Any, type_name};
+use std::fmt;
+use std::sync::Arc;
+
+use crate::cancel::CancelToken;
+use crate::runtime::{Instant, Runtime, System};
+use crate::store::{Described, Handle};
+
+use super::feed::Over;
+use super::list_watch::Awaited;
+use super::shared::Informer;
+
+pub use members::{Members, Runs};
+
+/// Informers by the types of their objects and by names: the same type and name give the same
+/// informer.
+///
+/// ```
+/// # use std::sync::Arc;
+/// # use std::time::Duration;
+/// # use seatrial_core::informer::{Informer, ListWatch, Over, Registry};
+/// # use seatrial_core::runtime::{Ambient, System};
+/// # use seatrial_core::store::{Described, Handle};
+/// # fn run<Pod: Handle + Described>(source: Arc<dyn ListWatch<Pod>>) -> Result<(), Over> {
+/// let system = System::new();
+/// let registry = Registry::new(&system);
+/// let pods = registry.informer("pods", || Informer::new(&system, source))?;
+/// registry.start();
+/// let until = system.now() + Duration::from_secs(60);
+/// if let Err(late) = registry.wait_for_sync(until) {
+///     println!("no first list yet: {late:?}");
+/// }
+/// println!("{} pods", pods.store().len());
+/// registry.shut_down(); // every thread has ended
+/// # Ok(())
+/// # }
+/// ```
+///
+/// To drop it is to stop all informers that it started, without waiting for them.
+pub struct Registry<R: Runtime = System> {
+    runtime: R,
+    members: Members<R>,
+}
+
+impl<O: Handle + Described, R: Runtime> Runs<R> for Informer<O, R> {
+    fn run(&self, token: &CancelToken<R>) {
+        let _ran_already = Self::run(self, token); // by its user: it is watched all the same
+    }
+
+    fn run_async<'a>(&'a self, token: &'a CancelToken<R>) -> Awaited<'a, ()> {
+        Box::pin(async move {
+            let _ran_already = Self::run_async(self, token).await;
+        })
+    }
+
+    fn wait_for_sync_async(&self, until: Instant) -> Awaited<'_, bool> {
+        Box::pin(Self::wait_for_sync_async(self, until))
+    }
+
+    fn any(self: Arc<Self>) -> Arc<dyn Any + Send + Sync> {
+        self
+    }
+}
+
+impl<R: Runtime> Registry<R> {
+    /// A registry without informers.
+    pub fn new(runtime: &R) -> Self {
+        Self { runtime: runtime.clone(), members: Members::new(runtime) }
+    }
+
+    /// Returns the informer of this type and name; `make` makes it if there is none yet. It runs
+    /// from the next [`start`](Self::start).
+    ///
+    /// # Errors
+    /// The registry is shut down.
+    pub fn informer<O: Handle + Described>(
+        &self,
+        name: &str,
+        make: impl FnOnce() -> Informer<O, R>,
+    ) -> Result<Arc<Informer<O, R>>, Over> {
+        self.members.get_or_make(name, type_name::<O>(), make)
+    }
+
+    /// Returns the informer of this type and name, if there is one.
+    pub fn get<O: Handle + Described>(&self, name: &str) -> Option<Arc<Informer<O, R>>> {
+        self.members.get(name)
+    }
+
+    /// Starts a thread for every informer that does not run yet.
+    pub fn start(&self) {
+        self.members.start();
+    }
+
+    /// As [`start`](Self::start), with tasks: `spawn` has each run by an executor. Where that has
+    /// one thread only, its tasks wait with [`wait_for_sync_async`](Self::wait_for_sync_async),
+    /// [`remove_async`](Self::remove_async) and [`shut_down_async`](Self::shut_down_async): the
+    /// blocking forms would keep the informers from running.
+    pub fn start_with(&self, spawn: impl FnMut(Awaited<'static, ()>)) {
+        self.members.start_with(spawn);
+    }
+
+    /// Sleeps until every informer has its first list.
+    ///
+    /// # Errors
+    /// Some have not by then, or never will: their names.
+    pub fn wait_for_sync(&self, until: Instant) -> Result<(), Vec<String>> {
+        self.runtime.block_on(self.wait_for_sync_async(until))
+    }
+
+    /// As [`wait_for_sync`](Self::wait_for_sync), for tasks.
+    ///
+    /// # Errors
+    /// As [`wait_for_sync`](Self::wait_for_sync).
+    pub async fn wait_for_sync_async(&self, until: Instant) -> Result<(), Vec<String>> {
+        self.members.wait_for_sync(until).await
+    }
+
+    /// Stops the informer of this type and name, forgets it, and sleeps until it has ended with all
+    /// its handlers; so it is not to be called by one of these. Tells whether there was one.
+    pub fn remove<O: Handle + Described>(&self, name: &str) -> bool {
+        self.runtime.block_on(self.remove_async::<O>(name))
+    }
+
+    /// As [`remove`](Self::remove), for tasks: to drop the future is to wait no longer.
+    pub async fn remove_async<O: Handle + Described>(&self, name: &str) -> bool {
+        self.members.remove::<Informer<O, R>>(name).await
+    }
+
+    /// Stops all informers, and sleeps until they have ended with all their handlers; so it is not
+    /// to be called by one of these. There are none after it. If some panicked, it panics with what
+    /// the first of them did, once all have ended.
+    pub fn shut_down(&self) {
+        self.runtime.block_on(self.shut_down_async());
+    }
+
+    /// As [`shut_down`](Self::shut_down), for tasks: to drop the future is to wait no longer.
+    pub async fn shut_down_async(&self) {
+        self.members.shut_down().await;
+    }
+}
+
+impl<R: Runtime> fmt::Debug for Registry<R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Registry")
+    }
+}

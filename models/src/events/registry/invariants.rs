@@ -1,0 +1,196 @@
+//! What a registry promises, as checks of a history.
+
+use super::book::Entry;
+use super::ledger::{Seen, entry};
+use super::{Event, History, Registry};
+use crate::trial::{Invariant, Ledger as _, Violation};
+
+type Checked = Result<(), Violation>;
+
+pub(super) fn all() -> Vec<Invariant<Registry>> {
+    vec![
+        Invariant::always(
+            "one_of_a_kind",
+            "all who ask for a name get the same informer, until that is removed",
+            &["informer:RG-1"],
+            one_of_a_kind,
+        ),
+        Invariant::always(
+            "runs_once",
+            "an informer runs once, and not behind the end of all",
+            &["informer:RG-2", "informer:RG-5"],
+            runs_once,
+        ),
+        Invariant::eventually(
+            "all_run",
+            "what is there when something is started, runs",
+            &["informer:RG-2"],
+            all_run,
+        ),
+        Invariant::always(
+            "synced_not_early",
+            "who waits for the first lists is told yes once all are there, and no when the time is \
+             over or something ends, with the names of those that are late",
+            &["informer:RG-3"],
+            synced_not_early,
+        ),
+        Invariant::eventually(
+            "synced_not_stuck",
+            "nobody waits for first lists that are all there, or of informers that have ended",
+            &["informer:RG-3"],
+            synced_not_stuck,
+        ),
+        Invariant::always(
+            "nothing_runs_on",
+            "behind a removal, and behind the end of all, what was started has ended",
+            &["informer:RG-4", "informer:RG-6", "informer:RG-7"],
+            nothing_runs_on,
+        ),
+        Invariant::eventually(
+            "nothing_is_left",
+            "behind the end of all, and of a registry that is dropped, nothing runs and nobody has \
+             an informer any more",
+            &["informer:RG-4", "informer:RG-8"],
+            nothing_is_left,
+        ),
+        Invariant::always(
+            "nothing_behind_the_end",
+            "behind the end nobody gets an informer, and before it everybody",
+            &["informer:RG-5"],
+            nothing_behind_the_end,
+        ),
+        Invariant::always(
+            "panics_come_out",
+            "who stops all is told of a panic, if there was one",
+            &["informer:RG-7"],
+            panics_come_out,
+        ),
+    ]
+}
+
+fn at_every_entry(
+    history: &History,
+    check: impl Fn(&Seen, &Entry, &Event) -> Result<(), String>,
+) -> Checked {
+    Seen::at_every_event(history, |seen, event| match entry(event) {
+        Some(entry) => check(seen, entry, event),
+        None => Ok(()),
+    })
+}
+
+fn one_of_a_kind(history: &History) -> Checked {
+    at_every_entry(history, |seen, entry, _| match entry {
+        Entry::Got(name, Some(number)) => match seen.named.get(name) {
+            Some(known) if known != number => {
+                Err(format!("{name} is informer {known}, and somebody gets {number}"))
+            }
+            _ => Ok(()),
+        },
+        _ => Ok(()),
+    })
+}
+
+fn runs_once(history: &History) -> Checked {
+    at_every_entry(history, |seen, entry, _| match entry {
+        Entry::Runs(number) if seen.is_over => Err(format!("informer {number} begins to run")),
+        Entry::Runs(number) if seen.members.get(number).is_some_and(|it| it.runs) => {
+            Err(format!("informer {number} runs again"))
+        }
+        _ => Ok(()),
+    })
+}
+
+fn all_run(history: &History) -> Checked {
+    Seen::when_quiet(history, |seen| {
+        let idle = |it: &super::ledger::Known| it.is_started && !it.leaves && !it.runs;
+        match seen.members.iter().find(|(_, it)| idle(it)) {
+            Some((number, _)) if seen.ends == 0 && !seen.is_dropped => {
+                Err(format!("informer {number} does not run"))
+            }
+            _ => Ok(()),
+        }
+    })
+}
+
+fn synced_not_early(history: &History) -> Checked {
+    at_every_entry(history, |seen, entry, event| {
+        let Entry::Synced(synced) = entry else { return Ok(()) };
+        let awaits = &seen.awaits[&event.thread];
+        let is_late = |number: &&u8| seen.members.get(number).is_none_or(|it| !it.lists);
+        let had = |late: &&String| awaits.had.iter().any(|it| late.starts_with(&format!("{it} (")));
+        match synced {
+            Ok(()) => match awaits.all.iter().find(is_late) {
+                Some(number) => Err(format!("informer {number} has no first list")),
+                None => Ok(()),
+            },
+            Err(late) => match late.iter().find(had) {
+                Some(late) => Err(format!("{late} had its list, and is called late")),
+                None if seen.ends == 0 && !seen.has_removed && event.at < awaits.until => {
+                    Err("it had time, and is given up".to_owned())
+                }
+                None => Ok(()),
+            },
+        }
+    })
+}
+
+fn synced_not_stuck(history: &History) -> Checked {
+    Seen::when_quiet(history, |seen| {
+        let is_done = |number: &u8| seen.members.get(number).is_some_and(|it| it.lists || it.ended);
+        match seen.awaits.values().find(|awaits| awaits.all.iter().all(is_done)) {
+            Some(_) => Err("somebody waits for what is there".to_owned()),
+            None => Ok(()),
+        }
+    })
+}
+
+fn nothing_runs_on(history: &History) -> Checked {
+    at_every_entry(history, |seen, entry, event| {
+        let running = match entry {
+            Entry::ShutDown { .. } => seen.running(),
+            // Nobody makes another one of that name beside a removal, so it is this one.
+            Entry::Removed(_, true) => seen.removes[&event.thread].filter(|number| {
+                seen.members.get(number).is_some_and(|it| it.is_started && !it.ended)
+            }),
+            _ => None,
+        };
+        match running {
+            Some(number) => Err(format!("informer {number} has not ended")),
+            None => Ok(()),
+        }
+    })
+}
+
+fn nothing_is_left(history: &History) -> Checked {
+    Seen::when_quiet(history, |seen| {
+        let is_over = seen.is_over && seen.stops.is_empty() && seen.removes.is_empty();
+        match seen.running().or(seen.held()) {
+            Some(number) if is_over || seen.is_dropped => {
+                Err(format!("informer {number} is still there"))
+            }
+            _ => Ok(()),
+        }
+    })
+}
+
+fn nothing_behind_the_end(history: &History) -> Checked {
+    at_every_entry(history, |seen, entry, event| {
+        let Entry::Got(name, got) = entry else { return Ok(()) };
+        let was_over = seen.gets[&event.thread].last().is_some_and(|was_over| *was_over);
+        match got {
+            Some(_) if was_over => Err(format!("somebody gets {name} behind the end")),
+            None if seen.ends == 0 => Err(format!("nobody gets {name}, before the end")),
+            _ => Ok(()),
+        }
+    })
+}
+
+/// If several stop all at once, or remove, one of them is told.
+fn panics_come_out(history: &History) -> Checked {
+    at_every_entry(history, |seen, entry, _| match entry {
+        Entry::ShutDown { panicked } if seen.ends == 1 && *panicked != seen.has_panicked => {
+            Err(format!("panicked: {}, and told: {panicked}", seen.has_panicked))
+        }
+        _ => Ok(()),
+    })
+}

@@ -1,0 +1,104 @@
+//! What stands in the place of informers: as little as a registry can tell from one.
+
+use std::any::Any;
+use std::sync::{Arc, Weak};
+
+use seatrial_core::cancel::CancelToken;
+use seatrial_core::informer::Awaited;
+use seatrial_core::informer::Runs;
+use seatrial_core::informer::fresh::{Fresh, Visible};
+use seatrial_core::runtime::{Instant, Runtime};
+
+use super::book::{Entry, Name, Number};
+use super::stage::{Pen, Tried};
+
+/// How a member is.
+#[derive(Clone, Copy, Default, Debug)]
+pub(super) struct Manners {
+    /// It asks for another one while it is made.
+    pub(super) first: Option<Name>,
+    /// It asks for another one when it runs.
+    pub(super) asks: Option<Name>,
+    /// Its first list never comes.
+    pub(super) never_lists: bool,
+    /// It panics when it has its first list.
+    pub(super) panics: bool,
+}
+
+/// A member: it runs until it is stopped, and has its first list at once.
+pub(super) struct Member<R: Runtime> {
+    pub(super) number: Number,
+    pen: Pen<R>,
+    tried: Weak<Tried<R>>,
+    manners: Manners,
+    /// What those look at who wait for its first list.
+    visible: Visible<R>,
+}
+
+impl<R: Runtime> Member<R> {
+    pub(super) fn new(
+        number: Number,
+        pen: Pen<R>,
+        tried: &Arc<Tried<R>>,
+        manners: Manners,
+    ) -> Self {
+        let visible = Visible::new(pen.runtime(), Fresh::default(), 1);
+        Self { number, pen, tried: Arc::downgrade(tried), manners, visible }
+    }
+
+    /// Begins a run.
+    fn begin(&self) -> Run<'_, R> {
+        self.pen.write(Entry::Runs(self.number));
+        let run = Run(self);
+        if let (Some(asks), Some(tried)) = (self.manners.asks, self.tried.upgrade()) {
+            drop(tried.get(asks));
+        }
+        if !self.manners.never_lists {
+            self.pen.write(Entry::Lists(self.number));
+            self.visible.synced();
+        }
+        if self.manners.panics {
+            self.pen.write(Entry::Panics(self.number));
+            panic!("a member panics");
+        }
+        run
+    }
+}
+
+/// A run: its end is written down, whatever ends it.
+struct Run<'a, R: Runtime>(&'a Member<R>);
+
+impl<R: Runtime> Drop for Run<'_, R> {
+    fn drop(&mut self) {
+        self.0.visible.over();
+        self.0.pen.write(Entry::Ends(self.0.number));
+    }
+}
+
+impl<R: Runtime> Runs<R> for Member<R> {
+    fn run(&self, token: &CancelToken<R>) {
+        let _run = self.begin();
+        token.wait();
+    }
+
+    fn run_async<'a>(&'a self, token: &'a CancelToken<R>) -> Awaited<'a, ()> {
+        Box::pin(async {
+            let _run = self.begin();
+            token.wait_async().await;
+        })
+    }
+
+    fn wait_for_sync_async(&self, until: Instant) -> Awaited<'_, bool> {
+        Box::pin(self.visible.wait_for_sync(until))
+    }
+
+    fn any(self: Arc<Self>) -> Arc<dyn Any + Send + Sync> {
+        self
+    }
+}
+
+impl<R: Runtime> Drop for Member<R> {
+    fn drop(&mut self) {
+        self.pen.write(Entry::Gone(self.number));
+    }
+}

@@ -1,0 +1,225 @@
+//! A registry as one writes it first: a table of members and their threads under one lock. With the
+//! mistakes that one may make in it.
+
+use std::collections::BTreeMap;
+use std::panic::resume_unwind;
+use std::sync::Arc;
+
+use seatrial_core::cancel::CancelToken;
+use seatrial_core::informer::Runs as _;
+use seatrial_core::runtime::{Instant, Runtime};
+
+use super::member::Member;
+use super::mutants::Mistake::{self, *};
+
+type Shared<R> = Arc<Member<R>>;
+
+/// The plain registry.
+pub(super) struct Plain<R: Runtime> {
+    runtime: R,
+    mistake: Option<Mistake>,
+    life: CancelToken<R>,
+    inside: R::Mutex<Inside<R>>,
+}
+
+struct Inside<R: Runtime> {
+    entries: BTreeMap<String, Entry<R>>,
+    /// The ends of runs that somebody stops.
+    leaving: Vec<CancelToken<R>>,
+    has_started: bool,
+    is_over: bool,
+}
+
+struct Entry<R: Runtime> {
+    member: Shared<R>,
+    life: CancelToken<R>,
+    running: Option<(CancelToken<R>, R::Join<()>)>,
+}
+
+/// Tells of an end, whatever brings it.
+struct Ended<R: Runtime>(CancelToken<R>);
+
+impl<R: Runtime> Drop for Ended<R> {
+    fn drop(&mut self) {
+        self.0.cancel();
+    }
+}
+
+impl<R: Runtime> Plain<R> {
+    pub(super) fn new(runtime: &R, mistake: Option<Mistake>) -> Self {
+        let (entries, leaving) = (BTreeMap::new(), Vec::new());
+        let inside = Inside { entries, leaving, has_started: false, is_over: false };
+        let (life, inside) = (CancelToken::new(runtime), runtime.mutex(inside));
+        Self { runtime: runtime.clone(), mistake, life, inside }
+    }
+
+    fn makes(&self, mistake: Mistake) -> bool {
+        self.mistake == Some(mistake)
+    }
+
+    fn lock(&self) -> R::Guard<'_, Inside<R>> {
+        self.runtime.lock(&self.inside)
+    }
+
+    pub(super) fn get(&self, name: &str) -> Option<Shared<R>> {
+        self.lock().entries.get(name).map(|entry| Arc::clone(&entry.member))
+    }
+
+    /// Returns the member of a name, unless all is over.
+    pub(super) fn get_or_make(
+        &self,
+        name: &str,
+        make: impl FnOnce() -> Member<R>,
+    ) -> Option<Shared<R>> {
+        if let Some(member) = self.get(name) {
+            return Some(member);
+        }
+        let (made, mut inside) = if self.makes(MakesUnderTheLock) {
+            let inside = self.lock();
+            (Arc::new(make()), inside)
+        } else {
+            (Arc::new(make()), self.lock())
+        };
+        if inside.is_over && !self.makes(TakesMoreBehindTheEnd) {
+            return None;
+        }
+        if let Some(entry) = inside.entries.get(name).filter(|_| !self.makes(TwoOfAKind)) {
+            return Some(Arc::clone(&entry.member));
+        }
+        let (member, life) = (Arc::clone(&made), self.life.child());
+        inside.entries.insert(name.to_owned(), Entry { member, life, running: None });
+        Some(made)
+    }
+
+    pub(super) fn start(&self) {
+        let mut inside = self.lock();
+        let late = std::mem::replace(&mut inside.has_started, true) && self.makes(StartsOnce);
+        if late || inside.is_over && !self.makes(TakesMoreBehindTheEnd) {
+            return;
+        }
+        let again = self.makes(StartsAllAgain);
+        for entry in inside.entries.values_mut().filter(|it| again || it.running.is_none()) {
+            entry.running = Some(self.run(entry));
+            if self.makes(StartsOne) {
+                return;
+            }
+        }
+    }
+
+    fn run(&self, entry: &Entry<R>) -> (CancelToken<R>, R::Join<()>) {
+        let (member, life) = (Arc::clone(&entry.member), entry.life.clone());
+        let ended = CancelToken::new(&self.runtime);
+        let (end, by_last_line) = (ended.clone(), self.makes(EndIsNotToldByAPanic));
+        let thread = self.runtime.spawn("member", move || {
+            if by_last_line {
+                member.run(&life);
+                end.cancel();
+                return;
+            }
+            let _ended = Ended(end);
+            let member = member;
+            member.run(&life);
+        });
+        (ended, thread)
+    }
+
+    pub(super) async fn wait_for_sync(&self, until: Instant) -> Result<(), Vec<String>> {
+        let mut all: Vec<_> = {
+            let inside = self.lock();
+            let of = |(name, it): (&String, &Entry<R>)| (name.clone(), Arc::clone(&it.member));
+            inside.entries.iter().map(of).collect()
+        };
+        if self.makes(SyncedWhenOneIs) {
+            all.truncate(1);
+        }
+        let mut late = Vec::new();
+        for (name, member) in all {
+            let until = if self.makes(SyncIsNotAwaited) { Instant::ZERO } else { until };
+            let synced = member.wait_for_sync_async(until).await;
+            if self.makes(SyncWakesNobody) && !synced {
+                self.life.wait_async().await;
+            }
+            if !synced || self.makes(AllAreLate) && !late.is_empty() {
+                late.push(format!("{name} (member)"));
+            }
+        }
+        if late.is_empty() { Ok(()) } else { Err(late) }
+    }
+
+    pub(super) async fn remove(&self, name: &str) -> bool {
+        let entry = {
+            let mut inside = self.lock();
+            let entry = inside.entries.remove(name);
+            if !self.makes(RemovalIsNobodysAffair) {
+                inside.take_leave(entry.iter());
+            }
+            entry
+        };
+        let found = entry.is_some();
+        self.stop(entry.into_iter().collect(), !self.makes(RemovalIsNotAwaited)).await;
+        found
+    }
+
+    pub(super) async fn shut_down(&self) {
+        if self.makes(JoinsUnderTheLock) {
+            let mut inside = self.lock();
+            inside.is_over = true;
+            self.life.cancel();
+            for entry in std::mem::take(&mut inside.entries).into_values() {
+                self.join(entry);
+            }
+            return;
+        }
+        let (entries, leaving) = {
+            let mut inside = self.lock();
+            inside.is_over = true;
+            let (entries, leaving) = (std::mem::take(&mut inside.entries), inside.leaving.clone());
+            if !self.makes(OneShutDownWaits) {
+                inside.take_leave(entries.values());
+            }
+            (entries, leaving)
+        };
+        self.life.cancel();
+        for ended in leaving {
+            ended.wait_async().await;
+        }
+        self.stop(entries.into_values().collect(), !self.makes(ShutDownIsNotAwaited)).await;
+    }
+
+    async fn stop(&self, entries: Vec<Entry<R>>, waits: bool) {
+        entries.iter().for_each(|entry| entry.life.cancel());
+        if !waits {
+            return;
+        }
+        for (ended, _) in entries.iter().filter_map(|entry| entry.running.as_ref()) {
+            if !self.makes(PanicsGoOnAtOnce) {
+                ended.wait_async().await;
+            }
+        }
+        entries.into_iter().for_each(|entry| self.join(entry));
+    }
+
+    fn join(&self, entry: Entry<R>) {
+        let thread = entry.running.map(|(_, thread)| thread);
+        if let Some(Err(panic)) = thread.map(|thread| self.runtime.join(thread))
+            && !self.makes(PanicsAreLost)
+        {
+            resume_unwind(panic);
+        }
+    }
+}
+
+impl<R: Runtime> Inside<R> {
+    fn take_leave<'a>(&mut self, entries: impl Iterator<Item = &'a Entry<R>>) {
+        let running = entries.filter_map(|entry| entry.running.as_ref());
+        self.leaving.extend(running.map(|(ended, _)| ended.clone()));
+    }
+}
+
+impl<R: Runtime> Drop for Plain<R> {
+    fn drop(&mut self) {
+        if !self.makes(DroppedGoesOn) {
+            self.life.cancel();
+        }
+    }
+}

@@ -1,0 +1,134 @@
+//! Members end: by a removal, with all others, by a panic, with the registry.
+
+use super::super::Registry;
+use super::super::book::Entry;
+use super::super::member::Manners;
+use super::super::stage::Stage;
+use super::{has_many_traces, scenario, some};
+use crate::trial::DynScenario;
+
+pub(super) fn all() -> Vec<Box<dyn DynScenario<Registry>>> {
+    vec![
+        Box::new(ShutDownTwice),
+        Box::new(AskedBehindTheEnd),
+        Box::new(RemovedBesideTheEnd),
+        Box::new(RemovedAndMadeAnew),
+        Box::new(MemberAsks),
+        Box::new(OnePanics),
+        Box::new(DroppedAnywhere),
+    ]
+}
+
+scenario!(
+    ShutDownTwice,
+    "shut_down_twice",
+    "two stop all at once",
+    has_many_traces,
+    |world| {
+        let stage = Stage::new(world);
+        stage.get("a");
+        stage.start();
+        let other = stage.spawn("other", |other| other.shut_down());
+        stage.shut_down();
+        world.join(other);
+        world.quiesce();
+    },
+    |history| some(history, |seen, entry| *entry == Entry::ShutsDown && seen.stops.len() == 1)
+);
+
+scenario!(
+    AskedBehindTheEnd,
+    "asked_behind_the_end",
+    "somebody asks for more when all are stopped",
+    |world| {
+        let stage = Stage::new(world);
+        stage.get("a");
+        stage.start();
+        stage.shut_down();
+        stage.get("b");
+        stage.start();
+        world.quiesce();
+    },
+    |history| some(history, |seen, entry| matches!(entry, Entry::Got(_, None)) && seen.is_over)
+);
+
+scenario!(
+    RemovedBesideTheEnd,
+    "removed_beside_the_end",
+    "one is removed while all are stopped",
+    |world| {
+        let stage = Stage::new(world);
+        stage.get("a");
+        stage.start();
+        let other = stage.spawn("other", |other| other.remove("a"));
+        stage.shut_down();
+        world.join(other);
+        world.quiesce();
+    },
+    |history| some(history, |seen, entry| {
+        matches!(entry, Entry::Removed(_, true)) && !seen.stops.is_empty()
+    })
+);
+
+scenario!(
+    RemovedAndMadeAnew,
+    "removed_and_made_anew",
+    "one is removed; another one takes its name",
+    |world| {
+        let stage = Stage::new(world);
+        stage.get("a");
+        stage.start();
+        stage.remove("a");
+        stage.get("a");
+        stage.start();
+        world.quiesce();
+        stage.shut_down();
+        world.quiesce();
+    },
+    |history| some(history, |_, entry| matches!(entry, Entry::Got("a", Some(1))))
+);
+
+scenario!(
+    MemberAsks,
+    "member_asks",
+    "one asks the registry for another one, while all are stopped",
+    |world| {
+        let stage = Stage::new(world);
+        stage.get_made("a", Manners { asks: Some("b"), ..Manners::default() });
+        stage.start();
+        stage.shut_down();
+    },
+    |history| some(history, |seen, entry| matches!(entry, Entry::Lists(_)) && seen.ends == 1)
+);
+
+scenario!(
+    OnePanics,
+    "one_panics",
+    "one panics while another one runs; all are stopped",
+    |world| {
+        let stage = Stage::new(world);
+        stage.get_made("a", Manners { panics: true, ..Manners::default() });
+        stage.get("b");
+        stage.start();
+        stage.shut_down();
+        world.quiesce();
+    },
+    |history| some(history, |seen, entry| {
+        matches!(entry, Entry::ShutDown { panicked: true })
+            && seen.members.values().all(|it| it.runs)
+    })
+);
+
+scenario!(
+    DroppedAnywhere,
+    "dropped_anywhere",
+    "a registry is dropped, wherever its member is",
+    |world| {
+        let stage = Stage::new(world);
+        stage.get("a");
+        stage.start();
+        stage.drop_registry();
+        world.quiesce();
+    },
+    |history| some(history, |seen, entry| matches!(entry, Entry::Runs(_)) && seen.is_dropped)
+);

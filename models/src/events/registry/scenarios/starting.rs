@@ -1,0 +1,143 @@
+//! Members are asked for, started and waited for.
+
+use seatrial_core::runtime::Instant;
+
+use super::super::Registry;
+use super::super::book::Entry;
+use super::super::member::Manners;
+use super::super::stage::Stage;
+use super::{scenario, some, soon};
+use crate::trial::DynScenario;
+
+pub(super) fn all() -> Vec<Box<dyn DynScenario<Registry>>> {
+    vec![
+        Box::new(AskedTwice),
+        Box::new(MakingAsks),
+        Box::new(AllStart),
+        Box::new(OneComesLate),
+        Box::new(FirstListsAreAwaited),
+        Box::new(OneNeverLists),
+        Box::new(OneEndsFirst),
+    ]
+}
+
+scenario!(
+    AskedTwice,
+    "asked_twice",
+    "two ask for one name at once",
+    |world| {
+        let stage = Stage::new(world);
+        let other = stage.spawn("other", |other| other.get("a"));
+        stage.get("a");
+        world.join(other);
+        stage.get("a");
+    },
+    |history| some(history, |seen, entry| {
+        matches!(entry, Entry::Gets(_)) && seen.gets.values().flatten().count() == 1
+    })
+);
+
+scenario!(
+    MakingAsks,
+    "making_asks",
+    "one is made that asks for another one meanwhile",
+    |world| {
+        let stage = Stage::new(world);
+        stage.get_made("a", Manners { first: Some("b"), ..Manners::default() });
+        stage.get("b");
+    },
+    |history| some(history, |seen, entry| {
+        matches!(entry, Entry::Got("b", Some(0))) && seen.gets.values().any(|it| it.len() == 2)
+    })
+);
+
+scenario!(
+    AllStart,
+    "all_start",
+    "two are started at once, and once more",
+    |world| {
+        let stage = Stage::new(world);
+        stage.get("a");
+        stage.get("b");
+        stage.start();
+        world.quiesce();
+        stage.start();
+        stage.shut_down();
+        world.quiesce();
+    },
+    |history| some(history, |seen, entry| {
+        *entry == Entry::Starts && seen.members.values().filter(|it| it.runs).count() == 2
+    })
+);
+
+scenario!(
+    OneComesLate,
+    "one_comes_late",
+    "one comes when another one runs already",
+    |world| {
+        let stage = Stage::new(world);
+        stage.get("a");
+        stage.start();
+        stage.get("b");
+        stage.start();
+        world.quiesce();
+        stage.shut_down();
+    },
+    |history| some(history, |seen, entry| {
+        *entry == Entry::Starts && seen.members.values().filter(|it| it.is_started).count() == 1
+    })
+);
+
+scenario!(
+    FirstListsAreAwaited,
+    "first_lists_are_awaited",
+    "somebody waits for the first lists of two",
+    |world| {
+        let stage = Stage::new(world);
+        stage.get("a");
+        stage.get("b");
+        let waits = stage.spawn("waits", |waits| waits.wait_for_sync(Instant::NEVER));
+        stage.start();
+        world.quiesce();
+        world.join(waits);
+        stage.shut_down();
+    },
+    |history| some(history, |seen, entry| *entry == Entry::Started && !seen.awaits.is_empty())
+);
+
+scenario!(
+    OneNeverLists,
+    "one_never_lists",
+    "somebody waits a while for the first lists of two, of which one never comes",
+    |world| {
+        let stage = Stage::new(world);
+        stage.get_made("a", Manners { never_lists: true, ..Manners::default() });
+        stage.get("b");
+        stage.start();
+        world.quiesce();
+        stage.wait_for_sync(soon(world));
+        stage.shut_down();
+    },
+    |history| some(history, |_, entry| {
+        matches!(entry, Entry::Synced(Err(late)) if late == &["a (member)"])
+    })
+);
+
+scenario!(
+    OneEndsFirst,
+    "one_ends_first",
+    "somebody waits for the first list of one that is removed before it has any",
+    |world| {
+        let stage = Stage::new(world);
+        stage.get_made("a", Manners { never_lists: true, ..Manners::default() });
+        stage.start();
+        let waits = stage.spawn("waits", |waits| waits.wait_for_sync(Instant::NEVER));
+        stage.remove("a");
+        world.quiesce();
+        stage.shut_down();
+        world.join(waits);
+    },
+    |history| some(history, |seen, entry| {
+        matches!(entry, Entry::Ends(_)) && !seen.awaits.is_empty()
+    })
+);

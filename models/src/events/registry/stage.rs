@@ -1,0 +1,172 @@
+//! The registry that is tried, with those who use it and write down what goes on.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use seatrial_core::informer::Members;
+use seatrial_core::machine::{Boxed, Cx, Step};
+use seatrial_core::runtime::{Instant, Runtime};
+
+use super::Registry;
+use super::book::{Book, Entry, Name, Said, Which};
+use super::member::{Manners, Member};
+use super::plain::Plain;
+use crate::trial::World;
+
+/// The registry that is tried.
+pub(super) enum Tried<R: Runtime> {
+    Ships(Members<R>),
+    Plain(Plain<R>),
+}
+
+impl<R: Runtime> Tried<R> {
+    pub(super) fn get(&self, name: Name) -> Option<Arc<Member<R>>> {
+        match self {
+            Self::Ships(members) => members.get(name),
+            Self::Plain(plain) => plain.get(name),
+        }
+    }
+
+    fn get_or_make(&self, name: Name, make: impl FnOnce() -> Member<R>) -> Option<Arc<Member<R>>> {
+        match self {
+            Self::Ships(members) => members.get_or_make(name, "member", make).ok(),
+            Self::Plain(plain) => plain.get_or_make(name, make),
+        }
+    }
+
+    fn start(&self) {
+        match self {
+            Self::Ships(members) => members.start(),
+            Self::Plain(plain) => plain.start(),
+        }
+    }
+
+    async fn wait_for_sync(&self, until: Instant) -> Result<(), Vec<String>> {
+        match self {
+            Self::Ships(members) => members.wait_for_sync(until).await,
+            Self::Plain(plain) => plain.wait_for_sync(until).await,
+        }
+    }
+
+    async fn remove(&self, name: Name) -> bool {
+        match self {
+            Self::Ships(members) => members.remove::<Member<R>>(name).await,
+            Self::Plain(plain) => plain.remove(name).await,
+        }
+    }
+
+    async fn shut_down(&self) {
+        match self {
+            Self::Ships(members) => members.shut_down().await,
+            Self::Plain(plain) => plain.shut_down().await,
+        }
+    }
+}
+
+/// Writes things down. The lock is no part of the execution: nobody ever waits for it.
+pub(super) struct Pen<R: Runtime> {
+    world: World<R, Registry>,
+    book: Mutex<Boxed<Book>>,
+}
+
+impl<R: Runtime> Pen<R> {
+    fn new(world: &World<R, Registry>) -> Self {
+        Self { world: world.clone(), book: Mutex::new(world.machine()) }
+    }
+
+    pub(super) fn runtime(&self) -> &R {
+        self.world.runtime()
+    }
+
+    fn ask(&self, mut entry: Entry) -> Said {
+        let mut book = self.book.lock().unwrap_or_else(PoisonError::into_inner);
+        match book.0.step(&mut entry, &mut Cx::new(self.runtime())) {
+            Step::Done(said) => said,
+            _ => unreachable!("a book waits for nobody"),
+        }
+    }
+
+    pub(super) fn write(&self, entry: Entry) {
+        let noted = self.ask(entry);
+        assert!(matches!(noted, Said::Noted), "it is written down");
+    }
+}
+
+/// What every scenario needs.
+pub(super) struct Stage<R: Runtime> {
+    world: World<R, Registry>,
+    pen: Pen<R>,
+    tried: Arc<Tried<R>>,
+    /// How many members were made.
+    made: Arc<AtomicU8>,
+}
+
+impl<R: Runtime> Clone for Stage<R> {
+    fn clone(&self) -> Self {
+        let (tried, made) = (Arc::clone(&self.tried), Arc::clone(&self.made));
+        Self { world: self.world.clone(), pen: Pen::new(&self.world), tried, made }
+    }
+}
+
+impl<R: Runtime> Stage<R> {
+    pub(super) fn new(world: &World<R, Registry>) -> Self {
+        let pen = Pen::new(world);
+        let tried = match pen.ask(Entry::Which) {
+            Said::Which(Which::Plain(mistake)) => Tried::Plain(Plain::new(pen.runtime(), mistake)),
+            _ => Tried::Ships(Members::new(pen.runtime())),
+        };
+        Self { world: world.clone(), pen, tried: Arc::new(tried), made: Arc::default() }
+    }
+
+    pub(super) fn spawn(&self, name: &str, run: impl FnOnce(Self) + Send + 'static) -> R::Join<()> {
+        let own = self.clone();
+        self.world.spawn(name, move || run(own))
+    }
+
+    pub(super) fn get(&self, name: Name) {
+        self.get_made(name, Manners::default());
+    }
+
+    pub(super) fn get_made(&self, name: Name, manners: Manners) {
+        self.pen.write(Entry::Gets(name));
+        let got = self.tried.get_or_make(name, || {
+            if let Some(first) = manners.first {
+                self.get(first);
+            }
+            let number = self.made.fetch_add(1, Ordering::Relaxed);
+            Member::new(number, Pen::new(&self.world), &self.tried, manners)
+        });
+        self.pen.write(Entry::Got(name, got.map(|member| member.number)));
+    }
+
+    pub(super) fn start(&self) {
+        self.pen.write(Entry::Starts);
+        self.tried.start();
+        self.pen.write(Entry::Started);
+    }
+
+    pub(super) fn wait_for_sync(&self, until: Instant) {
+        self.pen.write(Entry::AwaitsSync(until));
+        let synced = self.pen.runtime().block_on(self.tried.wait_for_sync(until));
+        self.pen.write(Entry::Synced(synced));
+    }
+
+    pub(super) fn remove(&self, name: Name) {
+        self.pen.write(Entry::Removes(name));
+        let found = self.pen.runtime().block_on(self.tried.remove(name));
+        self.pen.write(Entry::Removed(name, found));
+    }
+
+    pub(super) fn shut_down(&self) {
+        self.pen.write(Entry::ShutsDown);
+        let down = || self.pen.runtime().block_on(self.tried.shut_down());
+        let panicked = catch_unwind(AssertUnwindSafe(down)).is_err();
+        self.pen.write(Entry::ShutDown { panicked });
+    }
+
+    /// Drops the registry, if nobody else has it.
+    pub(super) fn drop_registry(self) {
+        self.pen.write(Entry::Dropped);
+    }
+}
