@@ -6,6 +6,7 @@ use crate::canary::Canary;
 use crate::cancel::Cancel;
 use crate::candidate::Candidate;
 use crate::channel::Channel;
+use crate::client::Client;
 use crate::cluster::boundary;
 use crate::delaying_queue::DelayingQueue;
 use crate::delivery::Delivery;
@@ -51,6 +52,7 @@ pub const CATALOGUE: Catalogue = Catalogue {
         subject::<Channel>(),
         subject::<Cancel>(),
         subject::<Request>(),
+        subject::<Client>(),
         subject::<Address>(),
         subject::<Watch>(),
         subject::<Leases>(),

@@ -26,7 +26,7 @@ pub use events::{
 pub use limiters::{backoff, limiter, token_bucket};
 pub use queues::{channel, delaying_queue, limited_queue, pool, priority_queue, queue};
 pub use stores::{expiring_store, heap, indexed_store, mutation_cache};
-pub use wire::{address, leases, watch};
+pub use wire::{address, client, leases, watch};
 
 pub use seatrial::{
     canary, check, cli, engine, picture, random, report, runner, seam, single_step, texts, toy,

@@ -54,8 +54,8 @@ type Event = EventOf<Request>;
 type History = HistoryOf<Request>;
 
 /// Why an invariant convicts nothing of its own.
-const OF_THE_CLIENT: &str = "it is of the client, which has no mutants: the rules know no attempt, \
-                             no answer and no token";
+const OF_THE_CLIENT: &str = "it is of the client, whose bugs are on the page `client`: the rules \
+                             know no attempt, no answer and no token";
 
 impl Component for Request {
     type Machine = Execution;

@@ -1,6 +1,7 @@
 //! What requests are on the wire.
 
 pub mod address;
+pub mod client;
 pub mod leases;
 pub mod watch;
 

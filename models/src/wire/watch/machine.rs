@@ -2,7 +2,8 @@
 
 use std::collections::VecDeque;
 use std::fmt;
-use std::pin::Pin;
+use std::future::poll_fn;
+use std::pin::{Pin, pin};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
@@ -11,7 +12,7 @@ use seatrial_core::cancel::CancelToken;
 use seatrial_core::machine::{Cx, Machine, Step};
 use seatrial_core::request::{
     Answer, Attempt, Awaited, Base, Chunks, Client, Headers, Limits, Status, Transport,
-    TransportError, TransportKind, Verb, WatchEvent,
+    TransportError, TransportKind, Verb, Watch, WatchEvent,
 };
 use seatrial_core::runtime::Manual;
 use serde_json::Value;
@@ -32,6 +33,8 @@ pub enum Call {
     Bytes(Vec<u8>),
     /// Nothing comes for this many seconds.
     Silence(u8),
+    /// The caller gives up waiting for an event, and waits anew.
+    Again,
     /// The body ends: as it should, or because its connection does.
     Ends(Option<TransportKind>),
     /// Bytes come, and before anybody looks the token ends.
@@ -68,6 +71,8 @@ struct Line {
     coming: VecDeque<Option<Result<Vec<u8>, TransportError>>>,
     told: Vec<Told>,
     open: bool,
+    /// The caller is to give up waiting.
+    gives_up: bool,
 }
 
 /// Both ends of a connection.
@@ -92,7 +97,7 @@ struct Body(Pipe);
 
 impl Chunks for Body {
     fn next(&mut self) -> Awaited<'_, Option<Result<Vec<u8>, TransportError>>> {
-        Box::pin(std::future::poll_fn(|_| match self.0.line().coming.pop_front() {
+        Box::pin(poll_fn(|_| match self.0.line().coming.pop_front() {
             Some(next) => Poll::Ready(next),
             None => Poll::Pending,
         }))
@@ -150,6 +155,7 @@ impl Ships {
             Call::Begin => *self = Self::new(),
             Call::Bytes(bytes) => self.comes(bytes),
             Call::Silence(seconds) => self.clock.advance(Duration::from_secs((*seconds).into())),
+            Call::Again => self.pipe.line().gives_up = true,
             Call::Ends(how) => {
                 let end = how.map(|kind| Err(TransportError::new(kind, "it broke")));
                 self.pipe.line().coming.push_back(end);
@@ -161,6 +167,7 @@ impl Ships {
         }
         self.poll();
         let mut line = self.pipe.line();
+        line.gives_up = false; // nobody waits any more who could
         Said { told: std::mem::take(&mut line.told), open: line.open }
     }
 }
@@ -175,16 +182,30 @@ fn read(clock: &Manual, token: &CancelToken<Manual>, pipe: &Pipe) -> Reading {
         let client = Client::new(&clock, base, pipe.clone()).with_limits(limits);
         let request = client.request(Verb::Get, "api/v1").resource("pods");
         let mut watch = client.watch(&request, &token).await.expect("it begins");
-        while let Some(event) = watch.next::<Value>().await {
+        while let Some(event) = next(&mut watch, &pipe).await {
             let told = told(event);
             pipe.line().told.push(told);
         }
         pipe.line().told.push(Told::End);
-        while let Some(event) = watch.next::<Value>().await {
+        while let Some(event) = next(&mut watch, &pipe).await {
             let told = told(event);
             pipe.line().told.push(told);
         }
     })
+}
+
+/// Waits for an event, however often that is given up and begun anew.
+async fn next(watch: &mut Watch<Manual>, pipe: &Pipe) -> Option<WatchEvent<Value>> {
+    loop {
+        let mut next = pin!(watch.next());
+        let told = poll_fn(|context| match std::mem::take(&mut pipe.line().gives_up) {
+            true => Poll::Ready(None),
+            false => next.as_mut().poll(context).map(Some),
+        });
+        if let Some(told) = told.await {
+            return told;
+        }
+    }
 }
 
 fn told(event: WatchEvent<Value>) -> Told {

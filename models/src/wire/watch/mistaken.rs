@@ -67,6 +67,8 @@ mistakes! {
         NeverIdle,
         /// The silence counts from the beginning.
         IdleFromTheStart,
+        /// The silence counts from when the caller has begun to wait.
+        IdleFromTheWait,
         /// Only events end a silence.
         OnlyEventsAreHeard,
         /// What has come is told although the token has ended.
@@ -247,6 +249,8 @@ impl Machine for Mistaken {
             _ if self.ended => {}
             Call::Bytes(_) => {}
             Call::Silence(seconds) => self.silence(*seconds, &mut told),
+            Call::Again if self.makes(IdleFromTheWait) => self.silent = 0,
+            Call::Again => {}
             Call::Ends(None) => self.closes(&mut told),
             Call::Ends(Some(kind)) => self.breaks(*kind, &mut told),
             Call::Cancel(bytes) => {

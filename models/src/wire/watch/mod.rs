@@ -10,7 +10,7 @@
 //! | nothing is dropped in silence | `nonsense_is_told` | `servers_say_nonsense` | `nonsense_is_dropped` |
 //! | an error is the last | `errors_are_told_and_the_last` | `servers_say_nonsense` | `goes_on_after_errors` |
 //! | memory is bounded | `lines_are_bounded` | `lines_at_the_limit` | `only_whole_lines` |
-//! | it ends, and not before | `ends_when_it_should` | `a_server_is_silent` | `idle_from_the_start` |
+//! | it ends, and not before | `ends_when_it_should` | `a_server_is_silent` | `idle_from_the_start`, `idle_from_the_wait` |
 //! | then it is silent | `nothing_after_the_end` | `cancelled_while_events_come` | `tells_after_cancel` |
 //! | and lets its connection go | `open_until_the_end` | `connections_end` | `closes_too_early`, `stays_open` |
 

@@ -71,6 +71,8 @@ fn of_ends() -> Vec<Mutant<Watch>> {
             (NeverIdle) breaks ["ends_when_it_should"];
         Seeded "idle_from_the_start" from "own: the silence is of the whole watch":
             (IdleFromTheStart) breaks ["ends_when_it_should"];
+        Seeded "idle_from_the_wait" from "own: who looks again and again waits for ever":
+            (IdleFromTheWait) breaks ["ends_when_it_should"];
         Seeded "only_events_are_heard" from "own: a sign of life is no event":
             (OnlyEventsAreHeard) breaks ["ends_when_it_should"];
         Seeded "tells_after_cancel" from "election:RINV-14":

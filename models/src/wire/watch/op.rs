@@ -56,6 +56,7 @@ fn decode_call(bytes: &mut impl Iterator<Item = u8>, pieces: &[Vec<u8>]) -> Opti
         10 | 11 => Call::Silence((code >> 4) % (IDLE + 2)),
         12 => Call::Ends(ENDS[usize::from(code >> 4) % ENDS.len()]),
         13 => Call::Cancel(some(1)),
+        14 => Call::Again,
         _ => Call::Begin,
     })
 }

@@ -144,7 +144,8 @@ struct AServerIsSilent;
 
 impl Scenario<Watch> for AServerIsSilent {
     const NAME: &'static str = "a_server_is_silent";
-    const SAYS: &'static str = "a server says nothing for almost as long as it may, and for longer";
+    const SAYS: &'static str =
+        "a server says nothing for almost as long as it may, and for longer, its caller waits anew";
 
     fn run<R: Runtime>(&self, world: &World<R, Watch>) {
         let watch = Shared::new(world);
@@ -156,6 +157,7 @@ impl Scenario<Watch> for AServerIsSilent {
         almost();
         watch.comes(HALVES[0]);
         almost();
+        watch.happens(Call::Again);
         watch.happens(Call::Silence(1));
         watch.comes(HALVES[1]);
     }

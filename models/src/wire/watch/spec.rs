@@ -30,6 +30,7 @@ impl Spec {
                 self.bytes.extend_from_slice(bytes);
                 told = self.news(false);
             }
+            Call::Again => {}
             Call::Silence(seconds) => {
                 self.silent += u32::from(*seconds);
                 self.ended = self.silent >= IDLE.into();

@@ -1,0 +1,160 @@
+//! What a client promises around the rules of its calls, as checks of a history.
+
+use super::machine::{Call, Said, Told};
+use super::server::Seen;
+use super::spec::Carries;
+use super::{Client, Event, History, Spec};
+use crate::trial::{self, Invariant, Ledger as _, Violation};
+
+type Checked = Result<(), Violation>;
+
+pub(super) fn all() -> Vec<Invariant<Client>> {
+    vec![
+        Invariant::always(
+            "bodies_go_whole",
+            "every attempt of a call carries the whole body, or is not made",
+            &["election:RINV-2", "election:RQ-28"],
+            bodies_go_whole,
+        ),
+        Invariant::always(
+            "bodies_are_made_in_time",
+            "a body is made once for each attempt, right before it, when no answer is open",
+            &["election:RQ-28", "election:RQ-60"],
+            bodies_are_made_in_time,
+        ),
+        Invariant::always(
+            "calls_begin_anew",
+            "a call makes as many attempts as if its request had never been sent before",
+            &["election:RINV-11", "election:RQ-61"],
+            |history| {
+                each(history, |_, said, right| {
+                    sent(said).len() <= sent(right).len()
+                        && (is_cancelled(right) || sent(said).len() == sent(right).len())
+                })
+            },
+        ),
+        Invariant::always(
+            "attempts_come_when_due",
+            "an attempt comes once its pause is over and its turn has come, whichever requests \
+             were sent before",
+            &["election:RINV-6", "election:RINV-8", "election:RQ-62", "election:RQ-72"],
+            |history| {
+                each(history, |_, said, right| {
+                    sent(said).iter().zip(sent(right)).all(|(said, right)| *said == right)
+                })
+            },
+        ),
+        Invariant::always(
+            "ends_at_once",
+            "a call whose token ends returns in that second, says so, and sends nothing more",
+            &["election:RINV-5", "election:RQ-52", "election:RQ-71"],
+            |history| {
+                each(history, |_, said, right| {
+                    let is_over = said.told == right.told && said.at == right.at;
+                    !is_cancelled(right) || is_over && sent(said).len() == sent(right).len()
+                })
+            },
+        ),
+        Invariant::always(
+            "causes_are_kept",
+            "a call that has no answer says why, as something that its caller can test for",
+            &["election:RQ-52", "election:RQ-68", "election:RQ-80"],
+            |history| {
+                each(history, |_, said, right| is_cancelled(right) || said.told == right.told)
+            },
+        ),
+        Invariant::always(
+            "answers_are_closed",
+            "an answer is closed before the next attempt, and at the end",
+            &["election:RINV-3", "election:RQ-60"],
+            answers_are_closed,
+        ),
+    ]
+}
+
+/// What all that has happened comes to.
+#[derive(Clone, Debug, Default)]
+struct Come(Spec);
+
+impl trial::Ledger<Client> for Come {
+    fn apply(&mut self, event: &Event) {
+        if let Some((call, _)) = event.returned() {
+            self.0.call(call);
+        }
+    }
+}
+
+/// Looks at every call, and at what should come of it.
+fn each(history: &History, check: impl Fn(&Spec, &Said, &Said) -> bool) -> Checked {
+    Come::at_every_event(history, |before, event| {
+        let Some((call, said)): Option<(&Call, &Said)> = event.returned() else { return Ok(()) };
+        let right = before.0.clone().call(call);
+        if check(&before.0, said, &right) {
+            return Ok(());
+        }
+        Err(format!("{call:?}: it says {said:?}, and {right:?} is right"))
+    })
+}
+
+fn is_cancelled(said: &Said) -> bool {
+    said.told == Some(Told::Cancelled)
+}
+
+/// When attempts came.
+fn sent(said: &Said) -> Vec<u64> {
+    let at = |seen: &Seen| match seen {
+        Seen::Sent(at, _) => Some(*at),
+        _ => None,
+    };
+    said.seen.iter().filter_map(at).collect()
+}
+
+fn bodies_go_whole(history: &History) -> Checked {
+    let bodies = |said: &Said| -> Vec<_> {
+        let body = |seen: &Seen| match seen {
+            Seen::Sent(_, body) => Some(body.clone()),
+            _ => None,
+        };
+        said.seen.iter().filter_map(body).collect()
+    };
+    each(history, |_, said, right| {
+        let (said_bodies, right_bodies) = (bodies(said), bodies(right));
+        let is_extra = right.told.as_ref().is_some_and(|told| matches!(told, Told::NoBody(_)));
+        let extra = is_extra && said_bodies.len() > right_bodies.len();
+        !extra && said_bodies.iter().zip(&right_bodies).all(|(said, right)| said == right)
+    })
+}
+
+fn bodies_are_made_in_time(history: &History) -> Checked {
+    each(history, |before, said, _| {
+        let is_made = matches!(before.carries(), Carries::Made | Carries::Reader);
+        let (mut made, mut open) = (0, 0);
+        for seen in &said.seen {
+            match seen {
+                Seen::Made if open > 0 => return false,
+                Seen::Made => made += 1,
+                Seen::Sent(..) if made != u32::from(is_made) => return false,
+                Seen::Sent(..) => made = 0,
+                Seen::Answered(_) => open += 1,
+                Seen::Closed => open -= 1,
+            }
+        }
+        // One that cannot be made was asked for.
+        made == 0 || matches!(said.told, Some(Told::NoBody(_) | Told::Words))
+    })
+}
+
+fn answers_are_closed(history: &History) -> Checked {
+    each(history, |_, said, _| {
+        let mut open = 0;
+        for seen in &said.seen {
+            match seen {
+                Seen::Answered(_) => open += 1,
+                Seen::Closed => open -= 1,
+                Seen::Sent(..) if open > 0 => return false,
+                Seen::Sent(..) | Seen::Made => {}
+            }
+        }
+        open == 0
+    })
+}

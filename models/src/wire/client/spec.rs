@@ -1,0 +1,291 @@
+//! A client and its calls as a sequential object; with a mistake, perhaps.
+
+use std::io;
+
+use seatrial_core::cancel::Reason;
+use seatrial_core::limiter::WaitError;
+use seatrial_core::request::{Mode, TransportKind};
+
+use super::machine::{BACKOFF, Call, IDLE, Pace, REPEATS, Said, Sending, TURN, Told};
+use super::mistake::Mistake::{self, *};
+use super::server::{Act, OK, Seen};
+use crate::request::{After, Failed, Outcome, Verdict, Way, verdict};
+
+/// What a request carries.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Carries {
+    /// Nothing.
+    Nothing,
+    /// Bytes.
+    Bytes,
+    /// What is made anew each time.
+    Made,
+    /// What is read from something that can be read once.
+    Reader,
+}
+
+/// A client, what it knows of its host, and its request.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Spec {
+    mistake: Mistake,
+    now: u64,
+    pace: Pace,
+    /// When the next turn is free.
+    free_at: u64,
+    /// For how long the host is left alone, and since when that is known.
+    backoff: Option<(u64, u64)>,
+    carries: Carries,
+    is_used_up: bool,
+    /// Attempts of a call that have ended.
+    attempts: u32,
+    open: u32,
+    seen: Vec<Seen>,
+}
+
+impl Default for Spec {
+    fn default() -> Self {
+        Self::with(Nothing)
+    }
+}
+
+/// A call that is over: what its caller is told.
+type Over = Told;
+
+impl Spec {
+    pub(super) const fn with(mistake: Mistake) -> Self {
+        Self {
+            mistake,
+            now: 0,
+            pace: Pace::Free,
+            free_at: 0,
+            backoff: None,
+            carries: Carries::Bytes,
+            is_used_up: false,
+            attempts: 0,
+            open: 0,
+            seen: Vec::new(),
+        }
+    }
+
+    /// What the request carries.
+    pub(super) const fn carries(&self) -> Carries {
+        self.carries
+    }
+
+    fn makes(&self, mistake: Mistake) -> bool {
+        self.mistake == mistake
+    }
+
+    /// Lets something happen, and says what comes of it.
+    pub fn call(&mut self, call: &Call) -> Said {
+        let mut told = None;
+        match call {
+            Call::Begin(pace) => *self = Self { pace: *pace, ..Self::with(self.mistake) },
+            Call::Make(carries) => {
+                (self.carries, self.is_used_up, self.attempts) = (*carries, false, 0);
+                if self.makes(MemoryIsOfARequest) {
+                    self.backoff = None;
+                }
+            }
+            Call::Rest(count) => self.now += u64::from(*count),
+            Call::Send(sending) => {
+                told = Some(self.send(sending).unwrap_or_else(|over| over));
+                (0..std::mem::take(&mut self.open)).for_each(|_| self.seen.push(Seen::Closed));
+            }
+        }
+        Said { seen: std::mem::take(&mut self.seen), told, at: self.now }
+    }
+
+    fn send(&mut self, sending: &Sending) -> Result<Told, Over> {
+        let end = sending.cancelled.map(|after| self.now + u64::from(after));
+        let way = Way { mode: sending.mode, reads: true, max: REPEATS };
+        if !self.makes(AttemptsPileUp) {
+            self.attempts = 0;
+        }
+        if self.makes(MadeBeforeItsTurn) && self.carries == Carries::Made {
+            self.seen.push(Seen::Made);
+        }
+        if way.mode != Mode::Watch {
+            self.turn(end)?;
+        }
+        self.pause(0, end)?;
+        let mut failed = Failed::default();
+        let rest = std::iter::repeat(OK);
+        for (number, act) in sending.acts.iter().copied().chain(rest).enumerate() {
+            let outcome = self.attempt(number == 0, way.mode, act, end)?;
+            failed.take(outcome);
+            match verdict(way, self.attempts, outcome) {
+                Verdict::Again(after) => self.again(after.as_secs(), end)?,
+                Verdict::Answer => return Ok(self.answer(way.mode, outcome, act)),
+                Verdict::EndedWatch => return Ok(Told::EndedWatch),
+                Verdict::Failure => {
+                    let last = failed.last.expect("it has failed");
+                    return Ok(Told::Failed(last, failed.previous()));
+                }
+            }
+        }
+        unreachable!("there are acts without end")
+    }
+
+    /// Waits until another attempt may be made.
+    fn again(&mut self, after: u64, end: Option<u64>) -> Result<(), Over> {
+        if self.makes(MadeWhileItIsRead) && self.carries == Carries::Made {
+            self.seen.push(Seen::Made);
+        }
+        if !self.makes(AnswersStayOpen) {
+            self.close();
+        }
+        self.pause(after, end)?;
+        self.turn(end)
+    }
+
+    fn close(&mut self) {
+        if self.open > 0 {
+            self.open -= 1;
+            self.seen.push(Seen::Closed);
+        }
+    }
+
+    /// Waits until a time, or until the token has ended.
+    fn until(&mut self, due: u64, end: Option<u64>, is_deaf: bool) -> Result<(), Over> {
+        match end.filter(|end| *end < due) {
+            Some(end) => {
+                self.now = if is_deaf { due } else { end };
+                Err(Told::Cancelled)
+            }
+            None => {
+                self.now = due;
+                Ok(())
+            }
+        }
+    }
+
+    fn pause(&mut self, after: u64, end: Option<u64>) -> Result<(), Over> {
+        let backoff = self.backoff.map_or(0, |(delay, _)| delay);
+        let deaf = if backoff > after { BackOffCannotBeEnded } else { PauseCannotBeEnded };
+        let paused = self.until(self.now + after.max(backoff), end, self.makes(deaf));
+        if self.makes(GoesOnAfterTheEnd) { Ok(()) } else { paused }
+    }
+
+    /// Waits for a turn at the limiter; who is cancelled gives it back.
+    fn turn(&mut self, end: Option<u64>) -> Result<(), Over> {
+        match self.pace {
+            Pace::Free => return Ok(()),
+            Pace::Never if self.makes(TurnIsWords) => return Err(Told::Words),
+            Pace::Never => return Err(Told::Refused(WaitError::ExceedsBurst)),
+            Pace::Slow => {}
+        }
+        let (before, due) = (self.free_at, self.free_at.max(self.now));
+        self.free_at = due + u64::from(TURN);
+        let waited = self.until(due, end, self.makes(TurnCannotBeEnded));
+        if waited.is_err() && !self.makes(KeepsATurn) {
+            self.free_at = before;
+        }
+        waited.map_err(|told| match self.mistake {
+            EndIsARefusal => Told::Refused(WaitError::Ended(Reason::Cancelled)),
+            _ => told,
+        })
+    }
+
+    fn attempt(
+        &mut self,
+        is_first: bool,
+        mode: Mode,
+        act: Act,
+        end: Option<u64>,
+    ) -> Result<Outcome, Over> {
+        let body = self.body(is_first, mode)?;
+        self.seen.push(Seen::Sent(self.now, body));
+        let outcome = match act {
+            Act::Ends(outcome) => outcome,
+            Act::Half(_) => Outcome::Status(200, After::Silent),
+            Act::Hangs if self.makes(WaitsForEver) && end.is_none() => return Err(Told::Hangs),
+            Act::Hangs => {
+                let due = self.now + u64::from(IDLE);
+                self.until(due, end, self.makes(SilenceCannotBeEnded))?;
+                Outcome::Fails(TransportKind::Timeout)
+            }
+        };
+        self.attempts += 1;
+        self.learn(outcome);
+        if let Outcome::Status(status, _) = outcome {
+            self.open += 1;
+            self.seen.push(Seen::Answered(status));
+        }
+        Ok(outcome)
+    }
+
+    fn body(&mut self, is_first: bool, mode: Mode) -> Result<Option<String>, Over> {
+        let is_left_out = match self.mistake {
+            BodyGoesOnce => !is_first,
+            StreamHasNoBody => mode == Mode::Stream,
+            WatchHasNoBody => mode == Mode::Watch,
+            _ => false,
+        };
+        if is_left_out {
+            return Ok(None);
+        }
+        let text = match self.carries {
+            Carries::Nothing => return Ok(None),
+            Carries::Bytes => "bytes",
+            Carries::Made => {
+                let is_there = match self.mistake {
+                    MadeWhileItIsRead | MadeOnce => !is_first,
+                    MadeBeforeItsTurn => is_first,
+                    _ => false,
+                };
+                self.seen.extend((!is_there).then_some(Seen::Made));
+                "made"
+            }
+            Carries::Reader => {
+                self.seen.push(Seen::Made);
+                match (std::mem::replace(&mut self.is_used_up, true), self.mistake) {
+                    (false, _) => "read",
+                    (true, UsedUpIsEmpty) => "",
+                    (true, NoBodyIsWords) => return Err(Told::Words),
+                    (true, _) => return Err(Told::NoBody(io::ErrorKind::UnexpectedEof)),
+                }
+            }
+        };
+        Ok(Some(text.to_owned()))
+    }
+
+    /// Takes note of what an attempt says of the host.
+    fn learn(&mut self, outcome: Outcome) {
+        let (first, most) = (u64::from(BACKOFF.0), u64::from(BACKOFF.1));
+        let is_busy = match outcome {
+            Outcome::Status(status, _) => status == 429 || status >= 500,
+            Outcome::Fails(_) if self.makes(FailuresAreRemembered) => return,
+            Outcome::Fails(_) => self.makes(FailuresCount),
+        };
+        if is_busy {
+            let known = self.backoff.filter(|(_, at)| self.now - at <= 2 * most);
+            let delay = known.map_or(first, |(delay, _)| (2 * delay).min(most));
+            self.backoff = Some((delay, self.now));
+        } else if !self.makes(BacksOffForEver) {
+            self.backoff = None;
+        }
+    }
+
+    /// Hands an answer out, or reads it.
+    fn answer(&mut self, mode: Mode, outcome: Outcome, act: Act) -> Told {
+        let Outcome::Status(status, _) = outcome else { unreachable!("it is an answer") };
+        let is_handed_out = match mode {
+            Mode::Whole => false,
+            Mode::Stream => matches!(status, 200..=299),
+            _ => status == 200,
+        };
+        match act {
+            _ if is_handed_out => Told::Open,
+            Act::Half(kind) => {
+                self.open -= u32::from(self.makes(HalfStaysOpen));
+                match self.mistake {
+                    HalfIsWords => Told::Words,
+                    HalfIsAnAnswer => Told::Status(status),
+                    _ => Told::Half(kind),
+                }
+            }
+            _ => Told::Status(status),
+        }
+    }
+}

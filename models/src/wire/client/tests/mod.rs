@@ -1,0 +1,3 @@
+//! The client that ships against the sequential object.
+
+mod proptest;
