@@ -60,6 +60,16 @@ for _ in $(seq 120); do
 done
 # The oldest states are compacted, as they were when the traces were recorded, and as they are in ours.
 curl -s "http://127.0.0.1:$store/v3/kv/compaction" -d '{"revision": "10"}' >/dev/null
+cat >"$work/kubeconfig" <<YAML
+apiVersion: v1
+kind: Config
+clusters:
+  - {name: real, cluster: {server: "https://127.0.0.1:$port", certificate-authority: $work/certs/apiserver.crt}}
+users: [{name: compare, user: {token: "$token"}}]
+contexts: [{name: real, context: {cluster: real, user: compare, namespace: default}}]
+current-context: real
+YAML
+KUBE_SERVER=$work/kubeconfig ci/clients/kube.sh
 mkdir "$work/traces"
 for file in models/sim/conformance/apiserver/*.jsonl.gz; do
   # A compaction is not ours to make: its traces are left out.
