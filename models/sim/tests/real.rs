@@ -263,8 +263,16 @@ fn a_status_has_no_kind_and_a_list_is_no_object() {
         send(&mut server, &request.content("application/merge-patch+json", patch)).status
     };
     assert_eq!([merge("/status", r#"{"kind":"X"}"#), merge("", r#"{"kind":"X"}"#)], [200, 422]);
+    let held = send(&mut server, &Request::new("GET", &path));
+    assert_eq!(body(&held)["metadata"].get("managedFields"), None, "nobody owns it any more");
+    let mut merge = |target: &str, patch: &str| {
+        let request = Request::new("PATCH", &format!("{path}{target}"));
+        send(&mut server, &request.content("application/merge-patch+json", patch)).status
+    };
     assert_eq!([merge("", "[]"), merge("?fieldValidation=Ignore", "[]")], [400, 422]);
     // A whole number is no other number as a fraction: who sends it owns nothing new.
+    send(&mut server, &Request::new("DELETE", &path));
+    post(&mut server, &gadgets, gadget(json!({"mode": "on", "weight": 2.0})));
     let mut object = gadget(json!({"mode": "off", "weight": 2.0}));
     object["metadata"] = body(&send(&mut server, &Request::new("GET", &path)))["metadata"].clone();
     let put = Request::new("PUT", &format!("{path}?fieldManager=m")).json(&object);
