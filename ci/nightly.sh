@@ -35,6 +35,7 @@ RUNS=100 SECONDS=30 cargo test --release -p seatrial-kube --test starvation -- -
 cargo test --quiet --locked --manifest-path ci/elections/Cargo.toml
 cargo run --quiet --locked --manifest-path ci/elections/Cargo.toml
 # Clients that others wrote, where they are installed.
+ci/clients/kube.sh
 if command -v kubectl >/dev/null; then ci/clients/kubectl.sh; fi
 if /usr/bin/python3 -c 'import kubernetes' 2>/dev/null; then ci/clients/python.sh; fi
 if command -v go >/dev/null; then

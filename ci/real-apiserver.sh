@@ -38,6 +38,10 @@ store=$(free_port) peer=$(free_port) port=$(free_port)
 "$built/etcd" --data-dir "$work/etcd" --unsafe-no-fsync --log-level error \
   --listen-client-urls "http://127.0.0.1:$store" --advertise-client-urls "http://127.0.0.1:$store" \
   --listen-peer-urls "http://127.0.0.1:$peer" 2>"$work/etcd.log" &
+# Caches must not begin at the first state, or versions from before them would not be too old.
+for _ in $(seq 30); do
+  curl -s "http://127.0.0.1:$store/v3/kv/put" -d '{"key": "YQ==", "value": "YQ=="}' >/dev/null || sleep 0.2
+done
 token=$(head -c 16 /dev/urandom | od -An -tx1 | tr -d ' \n')
 echo "$token,compare,compare,\"system:masters\"" >"$work/tokens"
 openssl genrsa -out "$work/key" 2048 2>/dev/null
@@ -56,6 +60,16 @@ for _ in $(seq 120); do
 done
 # The oldest states are compacted, as they were when the traces were recorded, and as they are in ours.
 curl -s "http://127.0.0.1:$store/v3/kv/compaction" -d '{"revision": "10"}' >/dev/null
+cat >"$work/kubeconfig" <<YAML
+apiVersion: v1
+kind: Config
+clusters:
+  - {name: real, cluster: {server: "https://127.0.0.1:$port", certificate-authority: $work/certs/apiserver.crt}}
+users: [{name: compare, user: {token: "$token"}}]
+contexts: [{name: real, context: {cluster: real, user: compare, namespace: default}}]
+current-context: real
+YAML
+KUBE_SERVER=$work/kubeconfig ci/clients/kube.sh
 mkdir "$work/traces"
 for file in models/sim/conformance/apiserver/*.jsonl.gz; do
   # A compaction is not ours to make: its traces are left out.

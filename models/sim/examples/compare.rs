@@ -1,19 +1,22 @@
 //! Runs made-up programs on our server and on one that listens, and tells where they differ:
 //! `compare ADDRESS:PORT AUTHORITY.pem TOKEN PROGRAMS|FIRST..LAST [FILE.jsonl...]`. Traces from files
 //! are replayed on it as well; those hold what another server answered when they were recorded.
-//! In `DIFFERENCES`, if it names a file, the request of each difference is written down.
+//! In `DIFFERENCES`, if it names a file, the request of each difference is written down. With
+//! `PACE=N`, the first N programs are run once more on both without their watches, to tell how many
+//! requests a second each answers.
 
 use std::collections::BTreeMap;
 use std::error::Error;
 use std::fmt::Write as _;
 use std::ops::Range;
 use std::process::ExitCode;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use seatrial_sim::apiserver::{Answer, Request};
+use seatrial_sim::apiserver::{Answer, Events, Request, WatchId};
 use seatrial_sim::conformance::{
-    DEFINITIONS, Live, Report, Step, Target as _, Trace, program, replay_on,
+    DEFINITIONS, Live, Report, Simulated, Step, Target, Trace, program, replay_on, world,
 };
+use seatrial_sim::http::{Face, Listen, Tls};
 
 const STEPS: usize = 30;
 
@@ -57,7 +60,68 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
     let seconds = begin.elapsed().as_secs_f64();
     let all = traces.len();
     println!("{differ} of {all} programs and traces differ; {requests} requests in {seconds:.1} s");
+    if let Ok(count) = std::env::var("PACE") {
+        let traces: Vec<_> = traces.iter().map(|(_, it)| it).take(count.parse()?).collect();
+        race(&traces, live)?;
+    }
     Ok(ExitCode::from(u8::from(differ > 0)))
+}
+
+/// A server that is asked for everything but watches, and for how long.
+struct Timed<'a> {
+    target: &'a mut dyn Target,
+    asked: usize,
+    took: Duration,
+}
+
+impl Target for Timed<'_> {
+    fn pass(&mut self, _: Duration) {}
+
+    fn send(&mut self, request: &Request) -> Answer {
+        if request.parameter("watch").is_some() || request.path.contains("/watch/") {
+            return Answer::Lost;
+        }
+        let begin = Instant::now();
+        let answer = self.target.send(request);
+        self.took += begin.elapsed();
+        self.asked += 1;
+        answer
+    }
+
+    fn events(&mut self, _: WatchId) -> Events {
+        Events::default()
+    }
+
+    fn close(&mut self, _: WatchId) {}
+
+    fn compact(&mut self) -> bool {
+        false
+    }
+}
+
+/// Prints how many requests of the traces a server answers in a second.
+fn pace(who: &str, target: &mut dyn Target, traces: &[&Trace]) -> f64 {
+    let mut timed = Timed { target, asked: 0, took: Duration::ZERO };
+    for (index, trace) in traces.iter().enumerate() {
+        let namespaces = format!("paced-{}-{index}", std::process::id());
+        replay_on(trace, &mut timed, &namespaces, &mut |_| {});
+    }
+    let rate = timed.asked as f64 / timed.took.as_secs_f64();
+    println!("{who:<24} {rate:>10.0} requests/s, {} requests", timed.asked);
+    rate
+}
+
+/// The server that listens beside ours: over one connection each, and ours in this process.
+fn race(traces: &[&Trace], live: Live) -> Result<(), Box<dyn Error>> {
+    let there = pace("there", &mut live.hasty(), traces);
+    let tls = Tls::generate([127, 0, 0, 1].into())?;
+    let listen = Listen { tls: Some(tls.clone()), ..Listen::default() };
+    let face = Face::listen(world(1), &listen)?;
+    let mut own = Live::new(face.address(), tls.authority(), "")?.hasty();
+    let ours = pace("ours", &mut own, traces);
+    pace("ours, in this process", &mut Simulated::new(world(1)), traces);
+    println!("over one connection, ours answers {:.1} times as many", ours / there);
+    Ok(())
 }
 
 /// A number counts from nothing.

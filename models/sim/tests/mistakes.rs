@@ -8,7 +8,7 @@ use std::time::Duration;
 use common::{server, traces};
 use seatrial_sim::apiserver::{Answer, MISTAKES, Request};
 use seatrial_sim::conformance::{RULES, program, replay};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 #[test]
 fn every_mistake_is_noticed() {
@@ -18,6 +18,12 @@ fn every_mistake_is_noticed() {
     for (rules, mistake) in
         MISTAKES.iter().flat_map(|(rules, all)| all.iter().map(move |it| (rules, it)))
     {
+        if mistake.traces == "requests" {
+            if answers(Some(mistake.name), &rare()) == answers(None, &rare()) {
+                unnoticed.push(mistake.name);
+            }
+            continue;
+        }
         let traces = files.entry(mistake.traces).or_insert_with(|| match mistake.traces {
             "made-up" => (0..60).map(|seed| program(seed, 30).expect("a program")).collect(),
             file => traces(file),
@@ -38,6 +44,33 @@ fn every_mistake_is_noticed() {
         }
     }
     assert_eq!(unnoticed, [""; 0]);
+}
+
+/// What programs seldom ask for: a write of nothing after one that is read otherwise, a status with a
+/// kind, an object that is given back as it was deleted.
+fn rare() -> Vec<Request> {
+    let (core, gadgets) =
+        ("/api/v1/namespaces/default", "/apis/sim.example.com/v1/namespaces/default/gadgets");
+    let post = |path: String, body: Value| Request::new("POST", &path).json(&body);
+    let merge = |path: String, body: Value| {
+        let request = Request::new("PATCH", &path);
+        request.content("application/merge-patch+json", body.to_string())
+    };
+    let metadata = json!({"name": "n"});
+    let gadget = json!({
+        "apiVersion": "sim.example.com/v1", "kind": "Gadget", "metadata": metadata,
+        "spec": {"mode": "on", "weight": 2.0},
+    });
+    vec![
+        post(format!("{core}/secrets"), json!({"metadata": metadata, "data": {"a": null}})),
+        merge(format!("{core}/secrets/n"), json!({})),
+        post(gadgets.to_owned(), gadget),
+        merge(format!("{gadgets}/n/status"), json!({"kind": "Other"})),
+        // The weight is wrong by now, and stays.
+        merge(format!("{gadgets}/n"), json!({"spec": {"note": "x"}})),
+        post(format!("{core}/serviceaccounts"), json!({"metadata": metadata})),
+        Request::new("DELETE", &format!("{core}/serviceaccounts/n")),
+    ]
 }
 
 /// What a right server and one with a mistake answer to the same requests.
@@ -98,10 +131,10 @@ fn every_group_of_rules_has_mistakes_each_with_a_name_of_its_own() {
     assert_eq!(groups, RULES);
     let mut names: Vec<_> =
         MISTAKES.iter().flat_map(|(_, all)| all.iter().map(|it| it.name)).collect();
-    assert_eq!(names.len(), 73, "as docs/apiserver.md says");
+    assert_eq!(names.len(), 81, "as docs/apiserver.md says");
     names.sort_unstable();
     names.dedup();
-    assert_eq!(names.len(), 73);
+    assert_eq!(names.len(), 81);
     for (rules, all) in MISTAKES {
         assert!(all.len() >= 3, "{rules}: {}", all.len());
     }

@@ -115,6 +115,21 @@ fn a_deletion_answers_with_what_was_deleted_where_the_kind_has_it_so() {
 }
 
 #[test]
+fn the_first_deletion_counts_even_where_an_apply_has_set_the_grace() {
+    let mut server = world(1);
+    let path = format!("{CUSTOM}/gadgets/g");
+    let mut object = gadget(json!({"mode": "on"}));
+    object["metadata"]["finalizers"] = json!(["example.com/a"]);
+    object["metadata"]["deletionGracePeriodSeconds"] = 0.into();
+    let answer = apply(&mut server, &path, &object);
+    assert_eq!(body(&answer)["metadata"]["deletionGracePeriodSeconds"], 0);
+    for _ in 0..2 {
+        let answer = send(&mut server, &Request::new("DELETE", &path));
+        assert_eq!(body(&answer)["metadata"]["generation"], 2);
+    }
+}
+
+#[test]
 fn secrets_hold_what_their_type_wants() {
     let mut server = world(1);
     let path = format!("{CORE}/secrets");
@@ -137,6 +152,17 @@ fn what_a_kind_has_when_it_is_empty_nobody_owns() {
     let answer = post(&mut server, path, lease);
     let fields = &body(&answer)["metadata"]["managedFields"][0]["fieldsV1"];
     assert_eq!(fields["f:spec"], json!({"f:holderIdentity": {}}));
+    let bare = json!({
+        "apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "metadata": {"name": "bare"},
+    });
+    let path_of_bare = format!("{path}/bare");
+    assert_eq!(apply(&mut server, &path_of_bare, &bare).status, 201);
+    let mut held = bare.clone();
+    held["spec"] = json!({"holderIdentity": "y"});
+    let applied = apply(&mut server, &path_of_bare, &held);
+    let managers = body(&applied)["metadata"]["managedFields"].as_array().expect("a list");
+    let names: Vec<_> = managers.iter().map(|it| it["manager"].clone()).collect();
+    assert_eq!(names, [json!("m")], "{managers:?}");
     let request = Request::new("PUT", &format!("{path}/l"));
     let mut lease = body(&answer).clone();
     lease["metadata"]["managedFields"] = json!([]);
@@ -163,4 +189,109 @@ fn what_is_asked_for_in_another_form_must_have_it() {
     assert_eq!(body(&scale)["status"], json!({"replicas": 0}));
     let bogus = send(&mut server, &Request::new("GET", &format!("{gadgets}/g/bogus")));
     assert_eq!(body(&bogus)["details"]["kind"], "gadgets");
+}
+
+/// What happens to the version of an object when it is written as it is.
+fn stays(server: &mut Server, path: &str) -> bool {
+    let version = |server: &mut Server| {
+        body(&send(server, &Request::new("GET", path)))["metadata"]["resourceVersion"].clone()
+    };
+    let before = version(server);
+    let patch = Request::new("PATCH", path).content("application/merge-patch+json", "{}");
+    assert_eq!(send(server, &patch).status, 200);
+    version(server) == before
+}
+
+#[test]
+fn what_is_written_otherwise_than_it_is_read_is_written_once_more() {
+    let mut server = world(1);
+    let (secrets, gadgets) = (format!("{CORE}/secrets"), format!("{CUSTOM}/gadgets"));
+    let secret = json!({"metadata": {"name": "s"}, "data": {"a": null}});
+    assert_eq!(body(&post(&mut server, &secrets, secret))["data"], json!({"a": ""}));
+    let path = format!("{secrets}/s");
+    assert_eq!([stays(&mut server, &path), stays(&mut server, &path)], [false, true]);
+    // An apply leaves what is empty, and what no schema names, as it is.
+    for (name, labels, any) in
+        [("l", json!({}), json!({})), ("a", json!({"b": "c"}), json!({"x": 1}))]
+    {
+        let mut object = gadget(json!({"mode": "on", "any": any}));
+        object["metadata"] = json!({"name": name, "labels": labels});
+        let path = format!("{gadgets}/{name}");
+        let answer = apply(&mut server, &path, &object);
+        assert_eq!((answer.status, &body(&answer)["spec"]["any"]), (201, &json!({})), "{name}");
+        assert_eq!([stays(&mut server, &path), stays(&mut server, &path)], [false, true], "{name}");
+    }
+    let path = format!("{gadgets}/a");
+    let answer = send(&mut server, &Request::new("GET", &path));
+    let fields = &body(&answer)["metadata"]["managedFields"];
+    assert_eq!(fields[0]["fieldsV1"]["f:spec"]["f:any"], json!({"f:x": {}}));
+    // A uid of nothing is none.
+    let mut object = gadget(json!({"mode": "on", "any": {"x": 1}}));
+    object["metadata"] = json!({"name": "a", "uid": "", "labels": {"b": "c"}});
+    assert_eq!(apply(&mut server, &path, &object).status, 200);
+    // A field that is not there is refused where others are named, and the schema judges a port.
+    let nested = gadget(json!({"mode": "on", "nested": {"x": 1}}));
+    let path = format!("{gadgets}/g");
+    assert_eq!(apply(&mut server, &path, &nested).status, 500);
+    let port = gadget(json!({"mode": "on", "port": {"x": 1}}));
+    let answer = apply(&mut server, &path, &port);
+    assert_eq!(causes(&answer), named(&[("spec.port", "FieldValueTypeInvalid")]));
+}
+
+#[test]
+fn an_object_within_another_keeps_what_every_object_has() {
+    let mut server = world(1);
+    let inner = json!({"apiVersion": "v1", "kind": "X", "metadata": {"name": "i"}, "size": 1});
+    let mut sent = inner.clone();
+    sent["unknown"] = true.into();
+    let answer = post(
+        &mut server,
+        &format!("{CUSTOM}/gadgets"),
+        gadget(json!({"mode": "on", "inner": sent})),
+    );
+    assert_eq!(body(&answer)["spec"]["inner"], inner);
+}
+
+#[test]
+fn a_status_has_no_kind_and_a_list_is_no_object() {
+    let mut server = world(1);
+    let gadgets = format!("{CUSTOM}/gadgets");
+    post(&mut server, &gadgets, gadget(json!({"mode": "on", "weight": 2.0})));
+    let path = format!("{gadgets}/g");
+    let mut merge = |target: &str, patch: &str| {
+        let request = Request::new("PATCH", &format!("{path}{target}"));
+        send(&mut server, &request.content("application/merge-patch+json", patch)).status
+    };
+    assert_eq!([merge("/status", r#"{"kind":"X"}"#), merge("", r#"{"kind":"X"}"#)], [200, 422]);
+    let held = send(&mut server, &Request::new("GET", &path));
+    assert_eq!(body(&held)["metadata"].get("managedFields"), None, "nobody owns it any more");
+    let mut merge = |target: &str, patch: &str| {
+        let request = Request::new("PATCH", &format!("{path}{target}"));
+        send(&mut server, &request.content("application/merge-patch+json", patch)).status
+    };
+    assert_eq!([merge("", "[]"), merge("?fieldValidation=Ignore", "[]")], [400, 422]);
+    // A whole number is no other number as a fraction: who sends it owns nothing new.
+    send(&mut server, &Request::new("DELETE", &path));
+    post(&mut server, &gadgets, gadget(json!({"mode": "on", "weight": 2.0})));
+    let mut object = gadget(json!({"mode": "off", "weight": 2.0}));
+    object["metadata"] = body(&send(&mut server, &Request::new("GET", &path)))["metadata"].clone();
+    let put = Request::new("PUT", &format!("{path}?fieldManager=m")).json(&object);
+    let answer = send(&mut server, &put);
+    let fields = body(&answer)["metadata"]["managedFields"].as_array().expect("a list");
+    let own = fields.iter().find(|it| it["manager"] == "m").expect("it owns something");
+    assert_eq!(own["fieldsV1"]["f:spec"], json!({"f:mode": {}}));
+}
+
+#[test]
+fn a_watch_that_begins_too_early_says_so_in_any_form() {
+    let mut server = world(1);
+    let mut request =
+        Request::new("GET", &format!("{CORE}/configmaps?watch=true&resourceVersion=1"));
+    let list = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1";
+    request.headers.push(("Accept".to_owned(), format!("{list},application/json")));
+    let Answer::Watch { id, .. } = server.handle(Duration::from_secs(1), &request) else {
+        panic!("no watch")
+    };
+    let told = server.events(id);
+    assert_eq!((told.events.len(), told.events[0].kind, told.has_ended), (1, "ERROR", true));
 }

@@ -62,11 +62,11 @@ impl Server {
         if let Some(stored) = self.stored(&resource, &key) {
             return Err(exists(&resource, &stored.object, &object));
         }
-        decode::stored(&resource, &mut object);
+        let is_odd = decode::stored(&resource, &mut object, origin)?;
         if writing.is_dry {
             return Ok(Arc::new(object));
         }
-        Ok(self.write(&resource, key, object))
+        Ok(self.write(&resource, key, object, is_odd))
     }
 
     /// Gives a new object what the server decides.

@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::builtin::META;
+use super::create::Origin;
 use super::json;
 use super::options::Unknown;
 use super::resource::{Resource, Shape};
@@ -84,16 +85,27 @@ pub(crate) fn applied(resource: &Resource, mut object: Value) -> Outcome<Value> 
             ))
         });
     };
-    let metadata = object["metadata"].take();
-    let metadata = types::read(metadata, &META, &mut Vec::new());
     schema.complete(&mut object);
-    object["metadata"] = metadata.map_err(|why| cannot(resource, &why))?;
+    // What is empty in the metadata stays as well.
+    let metadata = types::read(object["metadata"].clone(), &META, &mut Vec::new());
+    metadata.map_err(|why| cannot(resource, &why))?;
     Ok(object)
 }
 
-/// An object of a custom resource as it is stored: fractions of nothing are whole numbers.
-pub(crate) fn stored(resource: &Resource, object: &mut Value) {
-    let Shape::Structural(schema) = &resource.shape else { return };
+/// An object as who reads it sees it. Tells whether that is not what was written: such an object is
+/// written anew by the next change, even if that changes nothing.
+pub(crate) fn stored(resource: &Resource, object: &mut Value, origin: Origin) -> Outcome<bool> {
+    let schema = match &resource.shape {
+        Shape::Struct(of) => return Ok(types::fill_bytes(object, of)),
+        Shape::Structural(schema) => schema,
+    };
+    // Fractions of nothing are whole numbers, written and read.
+    whole_numbers(object);
+    // Whatever else is written was read before.
+    if origin != Origin::Apply {
+        return Ok(false);
+    }
+    let written = object.clone();
     let mut parts = serde_json::Map::new();
     for key in ["kind", "apiVersion", "metadata"] {
         if let Some(part) = object.as_object_mut().and_then(|fields| fields.remove(key)) {
@@ -102,10 +114,14 @@ pub(crate) fn stored(resource: &Resource, object: &mut Value) {
     }
     schema.prune(object, "", &mut Vec::new());
     schema.drop_nulls(object);
-    whole_numbers(object);
+    if let Some(metadata) = parts.get_mut("metadata") {
+        let read = types::read(metadata.take(), &META, &mut Vec::new());
+        *metadata = read.map_err(|why| cannot(resource, &why))?;
+    }
     if let Some(fields) = object.as_object_mut() {
         fields.extend(parts);
     }
+    Ok(written != *object)
 }
 
 pub(crate) fn whole_numbers(value: &mut Value) {

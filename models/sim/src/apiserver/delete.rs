@@ -83,20 +83,19 @@ impl Server {
         if holds {
             object["status"]["phase"] = "Terminating".into();
         }
-        if object == **old || options.is_dry {
+        if object == **old && !stored.is_odd || options.is_dry {
             return Ok(Fate::Waits(Arc::new(object)));
         }
-        Ok(Fate::Waits(self.write(resource, key, object)))
+        Ok(Fate::Waits(self.write(resource, key, object, false)))
     }
 
     /// Marks an object as on its way out.
     fn mark(&self, object: &mut Value) {
-        let metadata = &object["metadata"];
-        let generation = metadata["generation"].as_i64().unwrap_or(0);
-        if metadata["deletionGracePeriodSeconds"].is_null() && generation > 0 {
-            metadata::set(object, "generation", generation.saturating_add(1));
-        }
+        let generation = object["metadata"]["generation"].as_i64().unwrap_or(0);
         if !metadata::is_terminating(object) {
+            if generation > 0 {
+                metadata::set(object, "generation", generation.saturating_add(1));
+            }
             metadata::set(object, "deletionTimestamp", clock::stamp(self.now));
         }
         metadata::set(object, "deletionGracePeriodSeconds", 0);

@@ -326,8 +326,8 @@ impl Server {
         self.store.get(&resource.qualified(), key)
     }
 
-    fn write(&mut self, resource: &Resource, key: Key, object: Value) -> Arc<Value> {
-        let object = self.store.put(&resource.qualified(), key, object);
+    fn write(&mut self, resource: &Resource, key: Key, object: Value, is_odd: bool) -> Arc<Value> {
+        let object = self.store.put(&resource.qualified(), key, object, is_odd);
         if resource.plural == crd::PLURAL {
             let (group, plural) = crd::names(&object);
             self.registry.remove(&group, &plural);

@@ -98,7 +98,8 @@ impl Server {
             time: &clock::stamp(self.now),
             subresource: call.target.subresource.as_deref().unwrap_or(""),
         };
-        let object = patch::apply(old, &body, &request, &resource.types)?;
+        let nothing = empty(&resource);
+        let object = patch::apply_from(&nothing, old, &body, &request, &resource.types)?;
         let strict = twice.iter().map(|path| format!("duplicate field {path:?}"));
         match writing.unknown {
             Unknown::Refuse if !twice.is_empty() => {
@@ -125,12 +126,17 @@ impl Server {
             time: &clock::stamp(self.now),
             subresource: call.target.subresource.as_deref().unwrap_or(""),
         };
-        // What a built-in kind has when it is new and empty, nobody has set.
-        let nothing = match &call.resource().shape {
-            Shape::Struct(of) if old.is_none() => Some(types::zero(of)),
-            _ => None,
-        };
-        patch::track(old.or(nothing.as_ref()), object, &update, &call.resource().types);
+        let nothing = if old.is_none() { empty(call.resource()) } else { Value::Null };
+        let old = old.or(Some(&nothing).filter(|it| it.is_object()));
+        patch::track(old, object, &update, &call.resource().types);
+    }
+}
+
+/// What a built-in kind has when it is new and empty: nobody has set it. A custom one has nothing.
+fn empty(resource: &Resource) -> Value {
+    match &resource.shape {
+        Shape::Struct(of) => types::zero(of),
+        Shape::Structural(_) => Value::Null,
     }
 }
 
@@ -189,6 +195,11 @@ fn patched(call: &mut Call<'_>, format: Format, old: &Value, unknown: Unknown) -
         let cause = Cause::invalid("patch", &shown.into(), why);
         Failure::invalid("", "", "", &[cause])
     };
+    if format == Format::Merge && unknown == Unknown::Ignore && is_list(body) {
+        return Err(invalid(
+            "couldn't get version/kind; json parse error: json: cannot unmarshal array",
+        ));
+    }
     let object = make()?;
     let object = decode::kind(&resource, object, &[])
         .map_err(|failure| invalid(&failure.message))?
@@ -207,6 +218,11 @@ fn patched(call: &mut Call<'_>, format: Format, old: &Value, unknown: Unknown) -
         }
         _ => Ok(object),
     }
+}
+
+/// A list takes the place of the object, if nobody looks at the fields of the patch before.
+fn is_list(body: &[u8]) -> bool {
+    json::parse(body).is_ok_and(|(patch, _)| patch.is_array())
 }
 
 /// What a patch says twice, of which the last counts. Nobody is told unless they want to be.

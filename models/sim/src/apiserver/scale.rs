@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use super::create::Origin;
 use super::http::Response;
 use super::metadata::text;
+use super::mistake::Slip;
 use super::negotiate::{content_type, require_json};
 use super::options::Writing;
 use super::resource::Resource;
@@ -172,7 +173,8 @@ impl Server {
         if replicas == 0 {
             disown(&mut object, &scale);
         }
-        let origin = if is_owned(&object, &scale) { Origin::Update } else { Origin::Apply };
+        let owns = is_owned(&object, &scale) || self.slips(Slip::ScalesOwn);
+        let origin = if owns { Origin::Update } else { Origin::Apply };
         let object = self.change(call, &stored, object, &writing, origin)?;
         Ok(Response::of(200, Arc::new(scale.of(&object))))
     }

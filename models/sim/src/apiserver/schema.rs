@@ -16,6 +16,8 @@ pub(crate) struct Structural {
     /// Unknown fields stay.
     preserves: bool,
     int_or_string: bool,
+    /// It is an object with a kind, a version and metadata of its own.
+    is_embedded: bool,
     properties: BTreeMap<String, Self>,
     additional: Option<Box<Self>>,
     items: Option<Box<Self>>,
@@ -57,6 +59,7 @@ impl Structural {
             is_nullable: flag("nullable"),
             preserves: flag("x-kubernetes-preserve-unknown-fields") || *additional == true,
             int_or_string: flag("x-kubernetes-int-or-string"),
+            is_embedded: flag("x-kubernetes-embedded-resource"),
             properties: properties.map(|(key, it)| (key.clone(), Self::parse(it))).collect(),
             additional: additional.is_object().then(|| Box::new(Self::parse(additional))),
             items: schema["items"].is_object().then(|| Box::new(Self::parse(&schema["items"]))),
@@ -75,8 +78,12 @@ impl Structural {
     pub(crate) fn prune(&self, value: &mut Value, path: &str, unknown: &mut Vec<String>) {
         match value {
             Value::Object(fields) => {
-                let known =
-                    |key: &str| self.properties.contains_key(key) || self.additional.is_some();
+                let of_all = ["apiVersion", "kind", "metadata"];
+                let known = |key: &str| {
+                    self.properties.contains_key(key)
+                        || self.additional.is_some()
+                        || self.is_embedded && of_all.contains(&key)
+                };
                 if !self.preserves {
                     for key in fields.keys().filter(|key| !known(key)) {
                         unknown.push(join(path, key));

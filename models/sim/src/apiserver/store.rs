@@ -27,6 +27,8 @@ impl Key {
 pub(crate) struct Stored {
     pub(crate) revision: u64,
     pub(crate) object: Arc<Value>,
+    /// What was written is not what is read.
+    pub(crate) is_odd: bool,
 }
 
 pub(crate) type Objects = Map<Key, Stored>;
@@ -123,11 +125,17 @@ impl Store {
     }
 
     /// Writes an object, with its new version, and gives it back.
-    pub(crate) fn put(&mut self, resource: &str, key: Key, mut object: Value) -> Arc<Value> {
+    pub(crate) fn put(
+        &mut self,
+        resource: &str,
+        key: Key,
+        mut object: Value,
+        is_odd: bool,
+    ) -> Arc<Value> {
         self.revision += 1;
         metadata::set(&mut object, "resourceVersion", self.revision.to_string());
         let object = Arc::new(object);
-        let new = Stored { revision: self.revision, object: object.clone() };
+        let new = Stored { revision: self.revision, object: object.clone(), is_odd };
         self.commit(resource, key, Some(new));
         object
     }

@@ -73,6 +73,8 @@ struct Reader<'a> {
 impl Reader<'_> {
     fn value(&mut self, value: Value, of: &Type) -> Result<Value, String> {
         match (of, value) {
+            // Nothing in place of bytes is stored in another way than no bytes.
+            (Type::Bytes, Value::Null) => Ok(Value::Null),
             (_, Value::Null) => Ok(zero(of)),
             (Type::Any, mut value) => {
                 drop_nulls(&mut value);
@@ -217,6 +219,20 @@ pub(crate) fn zero(of: &Type) -> Value {
             Value::Object(written.map(|it| (it.name.to_owned(), zero(it.of))).collect())
         }
     }
+}
+
+/// Makes no bytes of nothing, as who reads the object does; true if there was any.
+pub(crate) fn fill_bytes(value: &mut Value, of: &Type) -> bool {
+    let Type::Struct(_, fields) = of else { return false };
+    let mut filled = false;
+    for field in fields.iter().filter(|it| matches!(it.of, Type::Map(Type::Bytes))) {
+        let content = value.get_mut(field.name).and_then(Value::as_object_mut);
+        for value in content.into_iter().flat_map(|it| it.values_mut()).filter(|it| it.is_null()) {
+            *value = "".into();
+            filled = true;
+        }
+    }
+    filled
 }
 
 pub(crate) fn is_empty(value: &Value) -> bool {

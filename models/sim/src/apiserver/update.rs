@@ -60,7 +60,11 @@ impl Server {
             self.track(call, Some(&old.object), &mut object, writing);
         }
         restore(&mut object, &old.object);
+        let sent = object["kind"].clone();
         prepare(&resource, call.target.subresource.as_deref(), &mut object, &old.object);
+        if self.slips(Slip::StatusNamesKinds) {
+            object["kind"] = sent;
+        }
         call.warnings.extend(metadata::dedup_owners(&mut object));
         call.warnings.extend(metadata::warnings(&resource, &object));
         if self.slips(Slip::LabelsCount)
@@ -71,6 +75,12 @@ impl Server {
         }
         let subresource = call.target.subresource.as_deref();
         let mut causes = validate(&resource, subresource, &object, &old.object);
+        if self.slips(Slip::JudgesAgain)
+            && causes.is_empty()
+            && let Shape::Structural(schema) = &resource.shape
+        {
+            causes.extend(structural(&resource, schema, subresource, &object, None));
+        }
         if self.slips(Slip::FinalizersMayCome) {
             causes.retain(|cause| cause.field != "metadata.finalizers");
         }
@@ -84,14 +94,18 @@ impl Server {
             }
             return Ok(Arc::new(object));
         }
-        decode::stored(&resource, &mut object);
+        let is_odd = decode::stored(&resource, &mut object, origin)?;
         if writing.is_dry {
             return Ok(Arc::new(object));
         }
-        if patch::unchanged(&old.object, &object) && !self.slips(Slip::NothingIsWritten) {
+        let is_as_read = !(is_odd || old.is_odd) || self.slips(Slip::OddIsAsRead);
+        if is_as_read
+            && patch::unchanged(&old.object, &object)
+            && !self.slips(Slip::NothingIsWritten)
+        {
             return Ok(old.object.clone());
         }
-        Ok(self.write(&resource, key, object))
+        Ok(self.write(&resource, key, object, is_odd))
     }
 }
 
@@ -162,7 +176,7 @@ fn restore(object: &mut Value, old: &Value) {
         metadata::set(object, "deletionTimestamp", old["deletionTimestamp"].clone());
     }
     for field in ["uid", "deletionGracePeriodSeconds"] {
-        if object["metadata"].get(field).is_none() {
+        if object["metadata"].get(field).is_none_or(|it| it.is_null() || *it == "") {
             metadata::set(object, field, old[field].clone());
         }
     }
@@ -184,9 +198,7 @@ fn prepare(resource: &Resource, subresource: Option<&str>, object: &mut Value, o
             for field in ["resourceVersion", "managedFields"] {
                 metadata::set(&mut whole, field, status["metadata"][field].clone());
             }
-            if resource.is_custom {
-                copy(&mut whole, &status, "kind");
-            } else {
+            if !resource.is_custom {
                 // Built-in kinds take the metadata of a status update too.
                 copy(&mut whole, &status, "metadata");
             }

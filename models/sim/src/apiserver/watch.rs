@@ -184,7 +184,8 @@ impl Server {
         if let Some(Change::Event(change)) = self.mistake.map(|it| it.change) {
             events = events.into_iter().filter_map(change).collect();
         }
-        if watch.view == View::MetadataList && !events.is_empty() {
+        let is_of_objects = events.first().is_some_and(|it| it.kind != "ERROR");
+        if watch.view == View::MetadataList && is_of_objects {
             // An event holds no list: a real server breaks off at the first.
             events.clear();
             watch.has_ended = true;

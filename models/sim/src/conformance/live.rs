@@ -31,6 +31,7 @@ pub struct Live {
     /// The streams, each with the beginning of a line that has not come to its end.
     watches: BTreeMap<WatchId, (Stream, Vec<u8>)>,
     next: u64,
+    is_hasty: bool,
 }
 
 impl Live {
@@ -52,7 +53,22 @@ impl Live {
         }
         let config = ClientConfig::builder().with_root_certificates(roots).with_no_client_auth();
         let (config, watches) = (Arc::new(config), BTreeMap::new());
-        Ok(Self { address, token: token.to_owned(), config, kept: None, watches, next: 1 })
+        Ok(Self {
+            address,
+            token: token.to_owned(),
+            config,
+            kept: None,
+            watches,
+            next: 1,
+            is_hasty: false,
+        })
+    }
+
+    /// The same client, which does not care how old the answers are: it asks for nothing but what it is
+    /// told to.
+    #[must_use]
+    pub fn hasty(self) -> Self {
+        Self { is_hasty: true, ..self }
     }
 
     fn connect(&self) -> io::Result<Stream> {
@@ -164,7 +180,9 @@ impl Target for Live {
     }
 
     fn send(&mut self, request: &Request) -> Answer {
-        self.catch_up(request);
+        if !self.is_hasty {
+            self.catch_up(request);
+        }
         self.exchange(request).unwrap_or(Answer::Lost)
     }
 

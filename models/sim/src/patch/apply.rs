@@ -52,16 +52,28 @@ pub fn apply(
     request: &Apply<'_>,
     kind: &Types,
 ) -> Result<Value, PatchError> {
+    apply_from(&nothing(applied), live, applied, request, kind)
+}
+
+/// The same where an object of the kind has something even if nobody has set anything: that belongs
+/// to nobody.
+pub(crate) fn apply_from(
+    nothing: &Value,
+    live: Option<&Value>,
+    applied: &Value,
+    request: &Apply<'_>,
+    kind: &Types,
+) -> Result<Value, PatchError> {
     refuse(live, applied, request, kind)?;
     let mut all = live
         .map_or_else(|| Some(Managers::default()), Managers::of)
         .ok_or_else(|| PatchError::internal("failed to decode managed fields"))?;
-    let mut base = live.map_or_else(|| nothing(applied), Value::clone);
+    let mut base = live.map_or_else(|| self::nothing(applied), Value::clone);
     managers::remove(&mut base);
     if all.0.is_empty() {
         let Apply { api_version, time, subresource, .. } = *request;
         let before = Update { manager: BEFORE, api_version, time, subresource };
-        changed(&mut all, &nothing(applied), &base, &before, kind);
+        changed(&mut all, nothing, &base, &before, kind);
     }
     let mut write = Write { base: &base, applied, request, kind, all };
     write.perform()

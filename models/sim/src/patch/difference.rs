@@ -111,7 +111,7 @@ impl Walk<'_> {
         match (old, new) {
             (None, _) => self.found.added.insert(&self.path),
             (_, None) => self.found.removed.insert(&self.path),
-            (Some(old), Some(new)) if old != new => self.found.modified.insert(&self.path),
+            (Some(old), Some(new)) if !same(old, new) => self.found.modified.insert(&self.path),
             _ => {}
         }
         true
@@ -156,6 +156,24 @@ impl Walk<'_> {
             }
             self.path.pop();
         }
+    }
+}
+
+/// Whether two values are the same; whole numbers may be written as fractions.
+fn same(old: &Value, new: &Value) -> bool {
+    match (old, new) {
+        (Value::Number(left), Value::Number(right)) if left.is_f64() != right.is_f64() => {
+            left.as_f64() == right.as_f64()
+        }
+        (Value::Array(left), Value::Array(right)) => {
+            left.len() == right.len() && left.iter().zip(right).all(|(old, new)| same(old, new))
+        }
+        (Value::Object(left), Value::Object(right)) => {
+            let has_same =
+                |(key, old): (&String, &Value)| right.get(key).is_some_and(|new| same(old, new));
+            left.len() == right.len() && left.iter().all(has_same)
+        }
+        _ => old == new,
     }
 }
 

@@ -36,11 +36,13 @@ mod track;
 mod typed;
 mod types;
 
+pub(crate) use apply::apply_from;
 pub use apply::{Apply, apply};
 pub use error::PatchError;
 pub use json::json;
 pub use managers::unchanged;
 pub use merge::merge;
+pub(crate) use merge::without_nulls;
 pub use strategic::strategic;
 pub use track::{Update, track};
 pub use types::Types;

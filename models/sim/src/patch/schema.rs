@@ -24,6 +24,9 @@ pub(crate) fn kinds(schema: &Value) -> (Vec<Kind>, Id) {
 /// it keeps unknown fields, it does as well: `keeps`.
 fn object(schema: &Value, keeps: bool, kinds: &mut Vec<Kind>) -> Id {
     let (mut fields, rest) = members(schema, keeps, kinds);
+    // The fields that every object has are named.
+    let keeps = keeps || flag(schema, "x-kubernetes-preserve-unknown-fields");
+    let rest = rest.filter(|_| keeps || schema.get("additionalProperties").is_some());
     let string = scalar(Scalar::String);
     fields.insert("apiVersion".to_owned(), plain(string));
     fields.insert("kind".to_owned(), plain(string));
@@ -34,7 +37,8 @@ fn object(schema: &Value, keeps: bool, kinds: &mut Vec<Kind>) -> Id {
 fn kind(schema: &Value, keeps: bool, kinds: &mut Vec<Kind>) -> Id {
     let keeps = keeps || flag(schema, "x-kubernetes-preserve-unknown-fields");
     if flag(schema, "x-kubernetes-int-or-string") {
-        return scalar(Scalar::Any);
+        // The schema says what it may be, and so an apply takes anything.
+        return ANY;
     }
     if flag(schema, "x-kubernetes-embedded-resource") {
         return object(schema, keeps, kinds);
@@ -76,6 +80,8 @@ fn members(
             fields.insert(name.clone(), field);
         }
     }
+    // One that names no fields has any.
+    let keeps = keeps || fields.is_empty();
     let rest = match schema.get("additionalProperties") {
         Some(values @ Value::Object(_)) => Some(kind(values, keeps, kinds)),
         Some(Value::Bool(true)) => Some(ANY),

@@ -46,8 +46,11 @@ pub fn track(old: Option<&Value>, new: &mut Value, update: &Update<'_>, kind: &T
     if (all.0.is_empty() && !is_create) || too_deep(new) || old.is_some_and(too_deep) {
         return;
     }
-    // What will be dropped need not have the form of its kind; its object has no managers then.
-    if !has_form(new, update.subresource, kind) {
+    // What will be dropped need not have the form of its kind, or even its kind; its object has no
+    // managers then.
+    let is_other =
+        old.is_some_and(|old| old.get("kind").is_some_and(|it| new.get("kind") != Some(it)));
+    if is_other || !has_form(new, update.subresource, kind) {
         return;
     }
     let empty = Value::Object(serde_json::Map::new());

@@ -149,6 +149,16 @@ impl Maker {
             spec[field] = self.one(values);
         }
         if self.once_in(8) {
+            spec["any"] = self.one(json!([{"x": 1}, {"x": {"y": [1]}}, {"x": null}, {}]));
+        }
+        if self.once_in(8) {
+            spec["inner"] = self.one(json!([
+                {"apiVersion": "v1", "kind": "X", "metadata": {"name": "i"}, "size": 1},
+                {"apiVersion": "v1", "kind": "X", "metadata": {"labels": {"a": "b"}}},
+                {"apiVersion": "v1", "kind": "X", "size": 2, "unknown": 3},
+            ]));
+        }
+        if self.once_in(8) {
             spec["free"] = self.one(json!([{"x": 1}, {"x": {"y": null}}, {}]));
         }
         spec
@@ -171,6 +181,7 @@ impl Maker {
             {"spec": {"mode": "on", "parts": [{"name": "a"}, {"name": "b"}, {"name": "c"}, {"name": "d"}]}},
             {"spec": {"mode": "on", "unknown": 1, "nested": {"unknown": 2}}},
             {"spec": {"mode": "on", "parts": [{"name": "a", "unknown": true}]}},
+            {"spec": {"mode": "on", "port": {"a": 1}}}, {"spec": {"mode": "on", "port": ["a"]}},
             {"spec": {"mode": "on", "nested": {"deep": null}}}, {"spec": {"mode": "on", "pair": 5}},
             {"spec": {"mode": "none", "replicas": 12, "note": ""}}, {"spec": []},
         ]);

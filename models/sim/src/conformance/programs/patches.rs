@@ -97,6 +97,8 @@ impl Maker {
         match op {
             "move" | "copy" => {
                 let from = if self.once_in(2) { self.pick(inner) } else { self.pick(&outer) };
+                // Elsewhere a version is a text, and another one on every server.
+                let from = if from.ends_with("Version") { "/metadata/labels" } else { from };
                 json!({"op": op, "from": from, "path": path})
             }
             "remove" => json!({"op": op, "path": path}),
@@ -139,11 +141,6 @@ impl Maker {
         if self.once_in(6) {
             object = json!({});
         }
-        // A real server stores what an apply has and the schema does not, and drops it when it reads.
-        let ports = object.pointer_mut("/spec/ports").and_then(Value::as_array_mut);
-        for port in ports.into_iter().flatten() {
-            port.as_object_mut().and_then(|fields| fields.remove("more"));
-        }
         object["apiVersion"] = sort.version.into();
         object["kind"] = sort.kind.into();
         object["metadata"] = json!({"name": name});
@@ -168,6 +165,12 @@ impl Maker {
         let manager = self.pick(&["fieldManager=m1", "fieldManager=m2", "fieldManager=m3"]);
         let options = if self.once_in(25) { "" } else { &format!("{manager}{force}") };
         let target = self.options(&target, options);
+        if let Some(metadata) = object["metadata"].as_object_mut()
+            && target.contains("dryRun")
+        {
+            // It comes back as it is, and is taken for a version of the server's.
+            metadata.remove("resourceVersion");
+        }
         let body = match self.below(40) {
             0 => self.pick(&["", "[]", "null", "5", "{", "a: [b"]).to_owned(),
             1 => object.to_string().replacen('{', "{\"spec\":{},", 1),

@@ -37,6 +37,12 @@ impl Maker {
             }
         }
         let target = self.options(&sort.path(), "");
+        if let Some(metadata) = object["metadata"].as_object_mut()
+            && target.contains("dryRun")
+        {
+            // It comes back as it is, and is taken for a version of the server's.
+            metadata.remove("resourceVersion");
+        }
         self.send_object(&Request::new("POST", &target), &object, sort);
     }
 
@@ -88,6 +94,8 @@ impl Maker {
         for (field, value) in self.content(sort.kind).as_object().into_iter().flatten() {
             object[field] = value.clone();
         }
+        let deleted = object["metadata"]["deletionTimestamp"].clone();
+        let before = object["metadata"]["uid"].clone();
         match self.below(10) {
             0 => object["metadata"]["finalizers"] = json!([]),
             1 => object["metadata"]["labels"] = json!({"app": "z"}),
@@ -95,8 +103,15 @@ impl Maker {
             3 => object["metadata"]["finalizers"] = self.finalizers(),
             4 => object = self.held(place),
             5 | 6 => self.change_metadata(&mut object["metadata"]),
-            7 if self.once_in(2) => object["metadata"]["uid"] = Value::Null,
+            // The time of a deletion is known by the uid.
+            7 if self.once_in(2) && object["metadata"]["deletionTimestamp"].is_null() => {
+                object["metadata"]["uid"] = Value::Null;
+            }
             _ => {}
+        }
+        // A trace says that there is a time, and not which one.
+        if deleted.is_string() && object["metadata"]["uid"] == before {
+            object["metadata"]["deletionTimestamp"] = deleted;
         }
         let name = match object["metadata"]["name"].as_str() {
             Some(name) if !self.once_in(15) => name.to_owned(),

@@ -1,89 +1,15 @@
-//! Servers that get one thing wrong. The recorded traces must notice each of them.
-//!
-//! Most mistakes are made around the rules: a server that ignores an option is one whose requests
-//! lose it on the way in. [`Slip`]s are those that can only be made inside.
+//! Mistakes of requests that write.
 
 use serde_json::Value;
 
-use super::http::{Body, Request, Response};
-use super::kinds;
-use super::resource::Resource;
-use super::watch::WatchEvent;
+use super::super::kinds;
+use super::{
+    APPLIES, MADE_UP, Mistake, REQUESTS, Slip, change_body, edit, forget, inside, lose, request,
+    resource, response, retype, say,
+};
+use crate::patch::without_nulls;
 
-/// One mistake.
-#[derive(Clone, Copy, Debug)]
-pub struct Mistake {
-    /// What the server does, as `the_server_...`.
-    pub name: &'static str,
-    /// The traces that notice it: a file of recorded ones, or `made-up` programs.
-    pub traces: &'static str,
-    pub(crate) change: Change,
-}
-
-/// Where a mistake is made.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Change {
-    Request(fn(&mut Request)),
-    Response(fn(&mut Response)),
-    Resource(fn(&mut Resource)),
-    /// None: the event is lost.
-    Event(fn(WatchEvent) -> Option<WatchEvent>),
-    Inside(Slip),
-}
-
-/// A mistake inside a rule.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Slip {
-    NothingIsWritten,
-    LabelsCount,
-    LastFinalizerIsNothing,
-    PagesAreOfNow,
-    CompactedIsReadable,
-    LeavingIsChanging,
-    DeletedKeepsItsVersion,
-    WatchesForgive,
-    FinalizersMayCome,
-}
-
-const fn inside(name: &'static str, traces: &'static str, slip: Slip) -> Mistake {
-    Mistake { name, traces, change: Change::Inside(slip) }
-}
-
-const fn request(name: &'static str, traces: &'static str, change: fn(&mut Request)) -> Mistake {
-    Mistake { name, traces, change: Change::Request(change) }
-}
-
-const fn response(name: &'static str, traces: &'static str, change: fn(&mut Response)) -> Mistake {
-    Mistake { name, traces, change: Change::Response(change) }
-}
-
-const fn resource(name: &'static str, traces: &'static str, change: fn(&mut Resource)) -> Mistake {
-    Mistake { name, traces, change: Change::Resource(change) }
-}
-
-type Event = fn(WatchEvent) -> Option<WatchEvent>;
-
-const fn event(name: &'static str, change: Event) -> Mistake {
-    Mistake { name, traces: "watch", change: Change::Event(change) }
-}
-
-/// The traces are those of made-up programs.
-const MADE_UP: &str = "made-up";
-const APPLIES: &str = "application/apply-patch+yaml";
-
-/// All of them, by the [rules](crate::conformance::RULES) that they break.
-pub const MISTAKES: &[(&str, &[Mistake])] = &[
-    ("create", CREATE),
-    ("update", UPDATE),
-    ("patch", PATCH),
-    ("apply", APPLY),
-    ("delete", DELETE),
-    ("list", LIST),
-    ("watch", WATCH),
-    ("lease", LEASE),
-];
-
-const CREATE: &[Mistake] = &[
+pub(super) const CREATE: &[Mistake] = &[
     request("commits_dry_runs", "crud", |it| lose(it, "dryRun")),
     request("never_validates_fields", "crud", |it| lose(it, "fieldValidation")),
     request("takes_any_namespace", "crud", |it| edit(it, "POST", |body| forget(body, "namespace"))),
@@ -121,6 +47,13 @@ const CREATE: &[Mistake] = &[
             it.prepare = kinds::nothing;
         }
     }),
+    response("forgets_what_is_embedded", MADE_UP, |it| {
+        change_body(it, |body| {
+            if let Some(inner) = body.pointer_mut("/spec/inner").and_then(Value::as_object_mut) {
+                inner.retain(|key, _| key == "size");
+            }
+        });
+    }),
     response("says_ok_for_created", "crud", |it| say(it, 201, 200)),
     response("says_conflict_for_invalid", "crud", |it| say(it, 422, 409)),
     response("says_never_when_to_retry", "crud", |it| {
@@ -142,7 +75,7 @@ const CREATE: &[Mistake] = &[
     }),
 ];
 
-const UPDATE: &[Mistake] = &[
+pub(super) const UPDATE: &[Mistake] = &[
     request("overwrites_newer", "crud", |it| {
         edit(it, "PUT", |body| forget(body, "resourceVersion"));
     }),
@@ -169,9 +102,13 @@ const UPDATE: &[Mistake] = &[
     }),
     inside("writes_nothing_anew", "watch", Slip::NothingIsWritten),
     inside("counts_labels_as_generation", "crud", Slip::LabelsCount),
+    inside("takes_what_is_written_for_what_is_read", REQUESTS, Slip::OddIsAsRead),
+    inside("takes_kinds_with_a_status", REQUESTS, Slip::StatusNamesKinds),
+    inside("judges_again_what_stays", REQUESTS, Slip::JudgesAgain),
+    inside("gives_counts_to_who_scales", MADE_UP, Slip::ScalesOwn),
 ];
 
-const PATCH: &[Mistake] = &[
+pub(super) const PATCH: &[Mistake] = &[
     request("merges_the_strategic", "patch", |it| {
         retype(it, "application/strategic-merge-patch+json", "application/merge-patch+json");
     }),
@@ -198,7 +135,7 @@ const PATCH: &[Mistake] = &[
     resource("has_no_status_apart", "patch", |it| it.has_status = false),
 ];
 
-const APPLY: &[Mistake] = &[
+pub(super) const APPLY: &[Mistake] = &[
     request("applies_by_force", "patch", |it| {
         if it.header("Content-Type") == Some(APPLIES) {
             it.query.push(("force".to_owned(), "true".to_owned()));
@@ -220,12 +157,17 @@ const APPLY: &[Mistake] = &[
             edit(it, "PATCH", |body| forget(body, "resourceVersion"));
         }
     }),
+    request("applies_no_nulls", MADE_UP, |it| {
+        if it.header("Content-Type") == Some(APPLIES) {
+            edit(it, "PATCH", |body| *body = without_nulls(body.take()));
+        }
+    }),
     request("merges_what_is_applied", "patch", |it| {
         retype(it, APPLIES, "application/merge-patch+json");
     }),
 ];
 
-const DELETE: &[Mistake] = &[
+pub(super) const DELETE: &[Mistake] = &[
     request("deletes_whatever_is_there", "crud", |it| {
         edit(it, "DELETE", |body| {
             if let Some(options) = body.as_object_mut() {
@@ -251,7 +193,7 @@ const DELETE: &[Mistake] = &[
             lose(it, "limit");
         }
     }),
-    resource("keeps_what_is_deleted_to_itself", MADE_UP, |it| it.returns_deleted = false),
+    resource("keeps_what_is_deleted_to_itself", REQUESTS, |it| it.returns_deleted = false),
     request("deletes_at_any_version", MADE_UP, |it| {
         if it.method == "DELETE" {
             lose(it, "resourceVersion");
@@ -262,50 +204,7 @@ const DELETE: &[Mistake] = &[
     inside("takes_finalizers_for_the_dying", "finalizers", Slip::FinalizersMayCome),
 ];
 
-const LIST: &[Mistake] = &[
-    request("lists_everything_at_once", "list", |it| lose(it, "limit")),
-    request("begins_at_the_first_page", "list", |it| lose(it, "continue")),
-    request("selects_no_labels", "list", |it| lose(it, "labelSelector")),
-    request("selects_no_fields", "list", |it| lose(it, "fieldSelector")),
-    request("lists_the_newest", "list", |it| lose(it, "resourceVersionMatch")),
-    response("says_not_found_for_expired", "list", |it| say(it, 410, 404)),
-    response("answers_the_future", "list", |it| say(it, 504, 200)),
-    response("types_all_items", "list", |it| {
-        change_body(it, |body| {
-            for item in body.get_mut("items").and_then(Value::as_array_mut).into_iter().flatten() {
-                item["kind"] = "ConfigMap".into();
-            }
-        });
-    }),
-    inside("shows_pages_of_now", "list", Slip::PagesAreOfNow),
-    inside("reads_what_is_compacted", "list", Slip::CompactedIsReadable),
-];
-
-const WATCH: &[Mistake] = &[
-    request("bookmarks_nothing", "watch", |it| lose(it, "allowWatchBookmarks")),
-    request("sends_no_initial_events", "watch", |it| lose(it, "sendInitialEvents")),
-    request("watches_one_object", "watch", |it| {
-        if it.parameter("watch").is_some() && !it.path.contains("/watch/") {
-            it.path = it.path.replacen("/v1/", "/v1/watch/", 1);
-        }
-    }),
-    request("watches_without_end", "watch", |it| lose(it, "timeoutSeconds")),
-    request("watches_from_now", "watch", |it| {
-        if it.parameter("watch").is_some() {
-            lose(it, "resourceVersion");
-        }
-    }),
-    event("loses_deletions", |it| (it.kind != "DELETED").then_some(it)),
-    event("takes_changes_for_news", |it| {
-        let kind = if it.kind == "MODIFIED" { "ADDED" } else { it.kind };
-        Some(WatchEvent { kind, ..it })
-    }),
-    inside("changes_what_leaves_a_selector", "watch", Slip::LeavingIsChanging),
-    inside("deletes_at_the_old_version", "watch", Slip::DeletedKeepsItsVersion),
-    inside("watches_from_any_version", "watch", Slip::WatchesForgive),
-];
-
-const LEASE: &[Mistake] = &[
+pub(super) const LEASE: &[Mistake] = &[
     resource("takes_any_lease", "lease", |it| {
         if it.kind == "Lease" {
             it.validate = kinds::anything;
@@ -331,48 +230,3 @@ const LEASE: &[Mistake] = &[
         }
     }),
 ];
-
-fn lose(request: &mut Request, parameter: &str) {
-    request.query.retain(|(key, _)| key != parameter);
-}
-
-fn retype(request: &mut Request, from: &str, to: &str) {
-    if request.method != "PATCH" {
-        return;
-    }
-    for (_, value) in request.headers.iter_mut().filter(|(_, value)| value == from) {
-        value.replace_range(.., to);
-    }
-}
-
-/// Changes the body. One in which there is nothing to change goes on as it came, down to the byte:
-/// what another spelling does is no mistake of this kind.
-fn edit(request: &mut Request, method: &str, change: impl Fn(&mut Value)) {
-    if request.method == method
-        && let Ok(body) = serde_json::from_slice::<Value>(&request.body)
-    {
-        let mut changed = body.clone();
-        change(&mut changed);
-        if changed != body {
-            request.body = changed.to_string().into_bytes();
-        }
-    }
-}
-
-fn forget(body: &mut Value, field: &str) {
-    if let Some(metadata) = body.get_mut("metadata").and_then(Value::as_object_mut) {
-        metadata.remove(field);
-    }
-}
-
-fn say(response: &mut Response, from: u16, to: u16) {
-    if response.status == from {
-        response.status = to;
-    }
-}
-
-fn change_body(response: &mut Response, change: impl Fn(&mut Value)) {
-    if let Body::Json(body) = &mut response.body {
-        change(std::sync::Arc::make_mut(body));
-    }
-}
