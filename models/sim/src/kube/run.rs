@@ -17,7 +17,7 @@ use super::rules::Rules;
 use super::script::{Step, refusal};
 use super::state::{Normal, State, normalise};
 use super::trace::{Entry, What};
-use super::world::World;
+use super::world::Outside;
 use crate::apiserver::{Server, Written};
 use crate::tower::Face;
 
@@ -97,7 +97,7 @@ impl Setup {
     }
 
     fn run_here(&self, plan: &Plan, hold: &Hold) -> Run {
-        let world = World::new(self.server.clone(), plan, self.rules.clone());
+        let world = Outside::new(self.server.clone(), plan, self.rules.clone());
         let world = Arc::new(Mutex::new(world));
         let (mut driver, mut ends, mut restless) = (Driver::new(self, &world, hold), 0, None);
         loop {
@@ -144,14 +144,14 @@ impl Setup {
     }
 }
 
-fn lock(world: &Mutex<World>) -> MutexGuard<'_, World> {
+fn lock(world: &Mutex<Outside>) -> MutexGuard<'_, Outside> {
     world.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Lets the user act and the controller live.
 struct Driver<'a> {
     setup: &'a Setup,
-    world: &'a Arc<Mutex<World>>,
+    world: &'a Arc<Mutex<Outside>>,
     hold: &'a Hold,
     /// When the user or a fault last did something.
     active: Duration,
@@ -161,7 +161,7 @@ struct Driver<'a> {
 }
 
 impl<'a> Driver<'a> {
-    fn new(setup: &'a Setup, world: &'a Arc<Mutex<World>>, hold: &'a Hold) -> Self {
+    fn new(setup: &'a Setup, world: &'a Arc<Mutex<Outside>>, hold: &'a Hold) -> Self {
         let active = lock(world).now();
         Self { setup, world, hold, active, refused: None, tries: 0 }
     }
@@ -189,7 +189,7 @@ impl<'a> Driver<'a> {
     }
 
     /// The process, until something ends it.
-    async fn live(&mut self, face: Face<World>) -> Death {
+    async fn live(&mut self, face: Face<Outside>) -> Death {
         let client = Client::new(face.service(), "default");
         let mut process = Some((self.setup.controller)(client));
         let signal = lock(self.world).signal.clone();

@@ -27,7 +27,7 @@ struct Lag {
 
 /// Everything of a run that outlives the controller's process.
 #[derive(Debug)]
-pub(crate) struct World {
+pub(crate) struct Outside {
     pub(crate) server: Server,
     pub(crate) trace: Vec<Entry>,
     pub(crate) changes: Vec<Written>,
@@ -54,7 +54,7 @@ pub(crate) struct World {
     chance: Option<Random>,
 }
 
-impl World {
+impl Outside {
     pub(crate) fn new(server: Server, plan: &Plan, rules: Arc<Rules>) -> Self {
         let (now, seen) = (server.now(), server.revision());
         let is_slow = plan.faults.iter().any(|it| matches!(it, Fault::Jitter { .. }));
@@ -291,7 +291,7 @@ impl World {
     }
 }
 
-impl Backend for World {
+impl Backend for Outside {
     fn depart(&mut self, _: Duration, request: Request) -> Option<(Duration, u64)> {
         if self.is_fenced {
             return None;

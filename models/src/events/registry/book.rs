@@ -69,8 +69,8 @@ pub enum Said {
 pub enum Which {
     /// The one that ships.
     Ships,
-    /// The plain one, with a mistake or without.
-    Plain(Option<Mistake>),
+    /// The one of `reference`, with a mistake or without.
+    Reference(Option<Mistake>),
 }
 
 /// A book that knows which registry is tried.

@@ -4,7 +4,7 @@
 //! What keeps, starts and ends them is what ships. In the place of informers stand members that do as
 //! little as a registry can tell from one, so that all schedules can be searched; informers have a
 //! page of their own. What is judged is what a user sees, and what members do. The bugs are those of a
-//! registry as one writes it first (`plain`).
+//! registry as one writes it first (`reference`).
 //!
 //! | promise | invariant | scenario | a mutant that breaks it |
 //! |---|---|---|---|
@@ -24,7 +24,7 @@ mod invariants;
 mod ledger;
 mod member;
 mod mutants;
-mod plain;
+mod reference;
 mod scenarios;
 mod stage;
 

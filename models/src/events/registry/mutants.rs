@@ -1,4 +1,4 @@
-//! The bugs: one changed line each, in the plain registry.
+//! The bugs: one changed line each, in the registry of `reference`.
 
 use super::Registry;
 use super::book::{Book, Which};
@@ -49,7 +49,7 @@ mistakes! {
 }
 
 fn mistaken(mistake: Option<Mistake>) -> MachineOf<Registry> {
-    Box::new(Book(Which::Plain(mistake)))
+    Box::new(Book(Which::Reference(mistake)))
 }
 
 pub(super) fn all() -> Vec<Mutant<Registry>> {

@@ -11,55 +11,55 @@ use seatrial_core::runtime::{Instant, Runtime};
 use super::Registry;
 use super::book::{Book, Entry, Name, Said, Which};
 use super::member::{Manners, Member};
-use super::plain::Plain;
+use super::reference::Reference;
 use crate::trial::World;
 
 /// The registry that is tried.
 pub(super) enum Tried<R: Runtime> {
     Ships(Members<R>),
-    Plain(Plain<R>),
+    Reference(Reference<R>),
 }
 
 impl<R: Runtime> Tried<R> {
     pub(super) fn get(&self, name: Name) -> Option<Arc<Member<R>>> {
         match self {
             Self::Ships(members) => members.get(name),
-            Self::Plain(plain) => plain.get(name),
+            Self::Reference(reference) => reference.get(name),
         }
     }
 
     fn get_or_make(&self, name: Name, make: impl FnOnce() -> Member<R>) -> Option<Arc<Member<R>>> {
         match self {
             Self::Ships(members) => members.get_or_make(name, "member", make).ok(),
-            Self::Plain(plain) => plain.get_or_make(name, make),
+            Self::Reference(reference) => reference.get_or_make(name, make),
         }
     }
 
     fn start(&self) {
         match self {
             Self::Ships(members) => members.start(),
-            Self::Plain(plain) => plain.start(),
+            Self::Reference(reference) => reference.start(),
         }
     }
 
     async fn wait_for_sync(&self, until: Instant) -> Result<(), Vec<String>> {
         match self {
             Self::Ships(members) => members.wait_for_sync(until).await,
-            Self::Plain(plain) => plain.wait_for_sync(until).await,
+            Self::Reference(reference) => reference.wait_for_sync(until).await,
         }
     }
 
     async fn remove(&self, name: Name) -> bool {
         match self {
             Self::Ships(members) => members.remove::<Member<R>>(name).await,
-            Self::Plain(plain) => plain.remove(name).await,
+            Self::Reference(reference) => reference.remove(name).await,
         }
     }
 
     async fn shut_down(&self) {
         match self {
             Self::Ships(members) => members.shut_down().await,
-            Self::Plain(plain) => plain.shut_down().await,
+            Self::Reference(reference) => reference.shut_down().await,
         }
     }
 }
@@ -113,7 +113,9 @@ impl<R: Runtime> Stage<R> {
     pub(super) fn new(world: &World<R, Registry>) -> Self {
         let pen = Pen::new(world);
         let tried = match pen.ask(Entry::Which) {
-            Said::Which(Which::Plain(mistake)) => Tried::Plain(Plain::new(pen.runtime(), mistake)),
+            Said::Which(Which::Reference(mistake)) => {
+                Tried::Reference(Reference::new(pen.runtime(), mistake))
+            }
             _ => Tried::Ships(Members::new(pen.runtime())),
         };
         Self { world: world.clone(), pen, tried: Arc::new(tried), made: Arc::default() }

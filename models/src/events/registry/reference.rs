@@ -14,8 +14,8 @@ use super::mutants::Mistake::{self, *};
 
 type Shared<R> = Arc<Member<R>>;
 
-/// The plain registry.
-pub(super) struct Plain<R: Runtime> {
+/// A registry as one writes it first.
+pub(super) struct Reference<R: Runtime> {
     runtime: R,
     mistake: Option<Mistake>,
     life: CancelToken<R>,
@@ -45,7 +45,7 @@ impl<R: Runtime> Drop for Ended<R> {
     }
 }
 
-impl<R: Runtime> Plain<R> {
+impl<R: Runtime> Reference<R> {
     pub(super) fn new(runtime: &R, mistake: Option<Mistake>) -> Self {
         let (entries, leaving) = (BTreeMap::new(), Vec::new());
         let inside = Inside { entries, leaving, has_started: false, is_over: false };
@@ -216,7 +216,7 @@ impl<R: Runtime> Inside<R> {
     }
 }
 
-impl<R: Runtime> Drop for Plain<R> {
+impl<R: Runtime> Drop for Reference<R> {
     fn drop(&mut self) {
         if !self.makes(DroppedGoesOn) {
             self.life.cancel();
