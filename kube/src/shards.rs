@@ -250,7 +250,8 @@ impl<F> Drop for Led<F> {
     }
 }
 
-/// The terms of one shard. At the start each has its place in a row, so that replicas share.
+/// The terms of one shard. At the start each has its place in a row, and each shard that is led meanwhile
+/// makes it wait for one pause more, so that replicas share.
 async fn terms<F, W>(all: Arc<All<F>>, shard: Shard, place: u32) -> Result<(), ConfigError>
 where
     F: Fn(Shard, Leadership) -> W + Send + Sync + 'static,
@@ -259,8 +260,15 @@ where
     let mut behind = place;
     loop {
         let (mut asked, mut stopped) = (all.stopped.clone(), all.stopped.clone());
+        let waited = async {
+            let mut pauses = 0;
+            while pauses < behind + all.leads.load(Ordering::Relaxed) {
+                tokio::time::sleep(PAUSE).await;
+                pauses += 1;
+            }
+        };
         let asked = async move { drop(asked.wait_for(|stop| *stop).await) };
-        if crate::race::first(tokio::time::sleep(PAUSE * behind), asked).await.is_none() {
+        if crate::race::first(waited, asked).await.is_none() {
             return Ok(());
         }
         let lease = format!("{}-{}", all.lease, shard.number);
@@ -279,7 +287,7 @@ where
                 }
             })
             .await?;
-        behind = all.leads.load(Ordering::Relaxed) + 1;
+        behind = 1;
     }
 }
 

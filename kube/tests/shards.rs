@@ -227,6 +227,28 @@ async fn a_panic_of_the_work_goes_on() {
     let _ended = shards.run(|_, _| async { panic!("the work is broken") }).await;
 }
 
+/// Also those that begin with the same shard, as one pair of four does, though the first of them is
+/// always the faster one.
+#[tokio::test(start_paused = true)]
+async fn those_that_start_together_share() {
+    for pair in 0..16 {
+        let client = seatrial_sim_tower();
+        let led = Arc::new(Mutex::new([0; 2]));
+        let mut replicas = tokio::task::JoinSet::new();
+        for replica in 0..2 {
+            let (shards, led) = (shards(&client), Arc::clone(&led));
+            replicas.spawn(shards.run(move |_, leadership| {
+                led.lock().unwrap()[replica] += 1;
+                async move { leadership.lost().await }
+            }));
+        }
+        tokio::time::sleep(Duration::from_secs(20)).await;
+        let led = *led.lock().unwrap();
+        assert!(led.iter().all(|count| *count > 0), "pair {pair}: {led:?}");
+        assert_eq!(led.iter().sum::<u32>(), SHARDS, "pair {pair}: {led:?}");
+    }
+}
+
 fn seatrial_sim_tower() -> Client {
     use seatrial_sim::apiserver::{Options, Server};
     Client::new(
