@@ -61,7 +61,11 @@ impl<M: Machine, R: Runtime, H: Host<M>> Monitor<M, R, H> {
                 assert!(!wakes.any(), "a held step leaves its wakes to the follow-up");
                 Next::Over((Some(guard), ret))
             }
-            Ok(Step::Wait { on, until }) => self.settle_down::<O>(guard, stay, wakes, on, until),
+            Ok(Step::Wait { on, until }) => {
+                let (woken, until) =
+                    self.settle_down(&mut guard, stay, wakes, on, until, O::SHARES_TIME);
+                Next::Wait { guard, woken, on, until }
+            }
             Err(panic) => {
                 self.give_up(guard, op, stay, wakes);
                 resume_unwind(panic);
@@ -83,21 +87,23 @@ impl<M: Machine, R: Runtime, H: Host<M>> Monitor<M, R, H> {
         (stepped, cx.wakes)
     }
 
-    /// Wakes whom a step named that waits, and finds out until when.
+    /// Wakes whom a step named that waits, and finds out until when. It is the same code for all
+    /// operations of a machine, of which there are many.
     #[cold]
     #[inline(never)]
-    fn settle_down<'a, O: Operation<M>>(
-        &'a self,
-        mut guard: Guard<'a, H, R>,
+    fn settle_down(
+        &self,
+        guard: &mut Guard<'_, H, R>,
         stay: &mut Stay<R>,
         mut wakes: Wakes,
         on: Channel,
         until: Option<Instant>,
-    ) -> Next<'a, O::Ret, H, R> {
+        shares_time: bool,
+    ) -> (Woken<R>, Option<Instant>) {
         let mut until = until.filter(|until| *until != Instant::NEVER);
         // Who only wants to be stepped again, now, sleeps for nothing that others could do for it.
         let again = until == Some(Instant::ZERO);
-        if O::SHARES_TIME && !again {
+        if shares_time && !again {
             until = guard.sleepers.time(on, until, stay);
         }
         if wakes.get(on) > 0 || again {
@@ -105,11 +111,10 @@ impl<M: Machine, R: Runtime, H: Host<M>> Monitor<M, R, H> {
             // leaves what it was woken for to another, who finds it if this call is given up.
             let woken_on = guard.sleepers.leave(stay);
             if again {
-                Self::pass_wake_up_on(&mut guard, woken_on, &mut wakes);
+                Self::pass_wake_up_on(guard, woken_on, &mut wakes);
             }
         }
-        let woken = guard.sleepers.wake(self.runtime(), wakes);
-        Next::Wait { guard, woken, on, until }
+        (guard.sleepers.wake(self.runtime(), wakes), until)
     }
 
     /// Ends a call that does not look any more, and passes its wake-up on to another.
@@ -129,6 +134,14 @@ impl<M: Machine, R: Runtime, H: Host<M>> Monitor<M, R, H> {
             cx.left.extend(told.err());
             guard.sleepers.keep(cx.left);
         }
+        self.leave(guard, stay, wakes);
+    }
+
+    /// Goes away, and leaves what the call was woken for, its timer and its wakes to others. It is the
+    /// same code for all operations of a machine.
+    #[cold]
+    #[inline(never)]
+    fn leave(&self, mut guard: Guard<'_, H, R>, stay: &mut Stay<R>, mut wakes: Wakes) {
         guard.sleepers.was_woken(stay); // or it might not know that it was given the timer
         let woken_on = guard.sleepers.leave(stay);
         Self::pass_wake_up_on(&mut guard, woken_on, &mut wakes);

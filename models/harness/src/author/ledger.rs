@@ -8,6 +8,23 @@ use super::history::What;
 use crate::engine::End;
 use crate::outcome::Violation;
 
+/// Follows a history and checks every event. It is compiled once for each ledger, of which there are
+/// few, and not for each check, of which there are hundreds.
+fn walk<C: Component, L: Ledger<C>>(
+    history: &HistoryOf<C>,
+    check: &dyn Fn(&L, &EventOf<C>) -> Result<(), String>,
+) -> Result<(), Violation> {
+    let mut ledger = L::default();
+    for (number, event) in history.events.iter().enumerate() {
+        ledger.reach(event);
+        for part in L::parts(event).iter() {
+            check(&ledger, part).map_err(|because| Violation::at(number, because))?;
+            ledger.apply(part);
+        }
+    }
+    Ok(())
+}
+
 /// What is known before an event, by having followed all that came before it.
 pub trait Ledger<C: Component>: Default {
     /// Takes in an event.
@@ -33,15 +50,7 @@ pub trait Ledger<C: Component>: Default {
         history: &HistoryOf<C>,
         check: impl Fn(&Self, &EventOf<C>) -> Result<(), String>,
     ) -> Result<(), Violation> {
-        let mut ledger = Self::default();
-        for (number, event) in history.events.iter().enumerate() {
-            ledger.reach(event);
-            for part in Self::parts(event).iter() {
-                check(&ledger, part).map_err(|because| Violation::at(number, because))?;
-                ledger.apply(part);
-            }
-        }
-        Ok(())
+        walk(history, &check)
     }
 
     /// Checks what is known after every event.
