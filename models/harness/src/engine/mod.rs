@@ -12,6 +12,7 @@ mod route;
 mod schedule;
 #[cfg(feature = "shuttle")]
 pub mod shuttle;
+mod stack;
 pub mod state;
 mod tally;
 pub mod threads;
@@ -27,6 +28,7 @@ pub use observed::Observed;
 pub use quiet::{panic_text, quietly};
 pub use route::Route;
 pub use schedule::{Choice, MAX_STEPS, MAX_THREADS, ParseScheduleError, Schedule, ThreadLetter};
+pub use stack::on_a_stack;
 pub use tally::Left;
 pub(crate) use tally::Tally;
 

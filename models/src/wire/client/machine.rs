@@ -20,7 +20,7 @@ use seatrial_core::runtime::Manual;
 
 use super::server::{Act, Seen, Wire};
 use super::spec::Carries;
-use crate::wire::on_a_stack;
+use crate::engine::on_a_stack;
 
 /// Seconds between two turns at the limiter.
 pub(super) const TURN: u8 = 4;

@@ -19,7 +19,7 @@ use seatrial_core::runtime::Manual;
 use serde_json::Value;
 
 use super::server::{Answer, Change, NAME, Server, Trouble};
-use crate::wire::on_a_stack;
+use crate::engine::on_a_stack;
 
 /// Times of records, and how a Lease has them.
 pub(super) const TIMES: [(i64, &str); 3] = [

@@ -17,7 +17,7 @@ use seatrial_core::request::{
 use seatrial_core::runtime::Manual;
 use serde_json::Value;
 
-use crate::wire::on_a_stack;
+use crate::engine::on_a_stack;
 
 /// The longest line, in bytes.
 pub const LONGEST: usize = 44;
@@ -198,9 +198,9 @@ fn read(clock: &Manual, token: &CancelToken<Manual>, pipe: &Pipe) -> Reading {
 async fn next(watch: &mut Watch<Manual>, pipe: &Pipe) -> Option<WatchEvent<Value>> {
     loop {
         let mut next = pin!(watch.next());
-        let told = poll_fn(|context| match std::mem::take(&mut pipe.line().gives_up) {
-            true => Poll::Ready(None),
-            false => next.as_mut().poll(context).map(Some),
+        let told = poll_fn(|context| {
+            let gives_up = std::mem::take(&mut pipe.line().gives_up); // and lets the line go
+            if gives_up { Poll::Ready(None) } else { next.as_mut().poll(context).map(Some) }
         });
         if let Some(told) = told.await {
             return told;

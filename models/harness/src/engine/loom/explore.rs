@@ -20,6 +20,7 @@ use super::record::Record;
 use super::runtime::LoomRuntime;
 use super::session::{Session, lock, message};
 use crate::engine::quiet::loudly;
+use crate::engine::stack::ROOM;
 use crate::engine::{End, Execution, Exploration, Judge, MAX_STEPS, Schedule, panic_text, quietly};
 
 /// What a scenario does under loom.
@@ -80,9 +81,6 @@ pub fn replay(
 /// What main unwinds with to leave loom.
 struct Leave;
 
-/// The stack of the judge in words: a mebibyte of address space.
-const JUDGE_STACK: usize = 0x2_0000;
-
 scoped_tls_hkt::scoped_thread_local! {
     /// Shows the judge the last execution. It lies here for as long as loom runs, since loom wants
     /// a body that borrows nothing.
@@ -131,7 +129,7 @@ impl Driver {
     /// Lets loom explore one set of answers; true if it came to the end.
     fn run_loom(self: &Arc<Self>, judge: &mut Judge<'_>) -> bool {
         lock(&self.progress).over = false;
-        let mut judging = Gn::<()>::new_scoped_opt_local(JUDGE_STACK, |mut stack| {
+        let mut judging = Gn::<()>::new_scoped_opt_local(ROOM, |mut stack| {
             loop {
                 let verdict = self.judge_last(judge);
                 if lock(&self.progress).over {
