@@ -135,7 +135,11 @@ impl Spec {
         if !self.makes(AnswersStayOpen) {
             self.close();
         }
-        self.pause(after, end)?;
+        let paused = self.pause(after, end);
+        // A limiter that never gives a turn says so also to one whose token has ended.
+        if self.pace != Pace::Never {
+            paused?;
+        }
         self.turn(end)
     }
 
