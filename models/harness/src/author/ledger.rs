@@ -8,11 +8,14 @@ use super::history::What;
 use crate::engine::End;
 use crate::outcome::Violation;
 
+/// What is checked of an event, with what is known before it.
+type Check<'a, C, L> = &'a dyn Fn(&L, &EventOf<C>) -> Result<(), String>;
+
 /// Follows a history and checks every event. It is compiled once for each ledger, of which there are
 /// few, and not for each check, of which there are hundreds.
 fn walk<C: Component, L: Ledger<C>>(
     history: &HistoryOf<C>,
-    check: &dyn Fn(&L, &EventOf<C>) -> Result<(), String>,
+    check: Check<'_, C, L>,
 ) -> Result<(), Violation> {
     let mut ledger = L::default();
     for (number, event) in history.events.iter().enumerate() {
