@@ -35,6 +35,13 @@ pub(crate) fn timed(run: impl FnOnce()) -> Duration {
     now() - began
 }
 
+/// Puts other memory into the caches, more than they hold.
+pub(crate) fn empty_caches() {
+    let mut other = vec![1_u8; 128 << 20];
+    other.iter_mut().step_by(64).for_each(|byte| *byte += 1);
+    std::hint::black_box(other);
+}
+
 /// Returns how long something takes that runs on several threads.
 pub(crate) fn wall(run: impl FnOnce()) -> Duration {
     let system = System::new();

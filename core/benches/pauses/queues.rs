@@ -11,7 +11,9 @@ use seatrial_core::queue::{Len, WorkQueue};
 use seatrial_core::runtime::{Ambient, Instant, Manual, Runtime, System};
 
 use crate::longest::{indexed_store, placed};
-use crate::measure::{allocated, assert_given_back, assert_growth, shortest, tell, timed};
+use crate::measure::{
+    allocated, assert_given_back, assert_growth, empty_caches, shortest, tell, timed,
+};
 
 /// How many items are due, and how much longer a call may take with the most of them. A heap is a
 /// little deeper then, and less of it in the caches.
@@ -19,18 +21,17 @@ const SIZES: [usize; 3] = [1_000, 10_000, 100_000];
 const FACTOR: f64 = 8.0;
 const DELAY: Duration = Duration::from_millis(1);
 
-/// Adds items while many are due in a delaying queue.
+/// Adds an item while many are due in a delaying queue. Nothing is in the caches, whatever the size: few
+/// items would lie there otherwise, and many would not.
 pub(crate) fn add_beside_due() {
-    /// So few that even the fewest are still due behind them. The first alone would measure how far
-    /// memory is, since none of what it moves is in a cache.
-    const ADDED: u32 = 12;
     let [small, .., large] = SIZES.map(|size| {
         let one = shortest(|| {
             let runtime = Manual::new();
             let queue = DelayingQueue::<u64, _>::new(&runtime);
             (0..size as u64).for_each(|key| queue.add_after(key, DELAY));
             runtime.advance(DELAY);
-            timed(|| (0..ADDED).for_each(|key| queue.add(u64::MAX - u64::from(key)))) / ADDED
+            empty_caches();
+            timed(|| queue.add(u64::MAX))
         });
         tell(size, "add one", one);
         one
