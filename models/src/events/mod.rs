@@ -11,3 +11,6 @@ pub mod own_writes;
 pub mod reflector;
 pub mod registry;
 pub mod replica_set;
+mod stated;
+
+use stated::scenario_of;

@@ -1,10 +1,10 @@
 //! The page of the registry: the informers of a program, one of a kind, that start, sync and end
 //! together.
 //!
-//! What keeps, starts and ends them is what ships. In the place of informers stand members that do as
-//! little as a registry can tell from one, so that all schedules can be searched; informers have a
-//! page of their own. What is judged is what a user sees, and what members do. The bugs are those of a
-//! registry as one writes it first (`reference`).
+//! The registry is the one that ships. It keeps members in place of informers: they do only what a
+//! registry can notice, so that all schedules can be searched. Informers have a page of their own. The
+//! invariants judge what a user sees and what members do. The bugs are those of a registry as one writes
+//! it first (`reference`).
 //!
 //! | promise | invariant | scenario | a mutant that breaks it |
 //! |---|---|---|---|

@@ -1,7 +1,7 @@
 //! The page of the client: what it does around the rules of a call, as its server and its caller see it.
 //!
 //! The rules have a page of their own, `request`. Here a client sends its requests one after the other,
-//! on a clock that is moved by hand, to a server that does as it is told. What is judged is the bodies
+//! on a clock that is moved by hand, to a server that follows a script. The invariants judge the bodies
 //! that come, when they come, which answers are closed, and what the caller is told in the end.
 //!
 //! | promise | invariant | scenario | a mutant that breaks it |

@@ -10,18 +10,18 @@ use seatrial_core::runtime::{Ambient as _, Manual};
 
 use crate::request::{After, Outcome};
 
-/// What becomes of an attempt.
+/// How the server treats an attempt.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Act {
     /// It ends so.
     Ends(Outcome),
     /// It is answered, and the connection breaks within the body.
     Half(TransportKind),
-    /// Nothing is said.
+    /// The server does not answer.
     Hangs,
 }
 
-/// What is done when nothing else is said.
+/// The answer to an attempt for which the script has none.
 pub(super) const OK: Act = Act::Ends(Outcome::Status(200, After::Silent));
 
 /// What is seen of a call.

@@ -62,34 +62,8 @@ fn has_many_schedules(engine: Engine) -> Option<&'static str> {
 
 /// The way in which scenarios are written.
 macro_rules! scenario {
-    ($name:ident, $text:literal, $says:literal, |$world:ident| $run:block,
-     |$history:ident| $reaches:expr) => {
-        scenario!($name, $text, $says, |_| None, |$world| $run, |$history| $reaches);
-    };
-    ($name:ident, $text:literal, $says:literal, $refuses:expr, |$world:ident| $run:block,
-     |$history:ident| $reaches:expr) => {
-        #[doc = $says]
-        struct $name;
-
-        impl crate::trial::Scenario<crate::informer::Informer> for $name {
-            const NAME: &'static str = $text;
-            const SAYS: &'static str = $says;
-
-            fn run<R: seatrial_core::runtime::Runtime>(
-                &self,
-                $world: &crate::trial::World<R, crate::informer::Informer>,
-            ) {
-                $run
-            }
-
-            fn reaches($history: &crate::informer::History) -> bool {
-                $reaches
-            }
-
-            fn cannot_run_on(engine: crate::engine::Engine) -> Option<&'static str> {
-                $refuses(engine)
-            }
-        }
+    ($($stated:tt)*) => {
+        crate::events::scenario_of! { crate::informer::Informer; $($stated)* }
     };
 }
 

@@ -1,0 +1,38 @@
+//! A short way to state a scenario: its name, its sentence, its program, and the case to be reached.
+
+/// The way in which scenarios of a component are written: its type stands before a semicolon.
+macro_rules! scenario_of {
+    ($component:ty; $name:ident, $text:literal, $says:literal, |$world:ident| $run:block,
+     |$history:ident| $reaches:expr) => {
+        crate::events::scenario_of! {
+            $component; $name, $text, $says, |_| None, |$world| $run, |$history| $reaches
+        }
+    };
+    ($component:ty; $name:ident, $text:literal, $says:literal, $refuses:expr,
+     |$world:ident| $run:block, |$history:ident| $reaches:expr) => {
+        #[doc = $says]
+        struct $name;
+
+        impl crate::trial::Scenario<$component> for $name {
+            const NAME: &'static str = $text;
+            const SAYS: &'static str = $says;
+
+            fn run<R: seatrial_core::runtime::Runtime>(
+                &self,
+                $world: &crate::trial::World<R, $component>,
+            ) {
+                $run
+            }
+
+            fn reaches($history: &crate::trial::HistoryOf<$component>) -> bool {
+                $reaches
+            }
+
+            fn cannot_run_on(engine: crate::engine::Engine) -> Option<&'static str> {
+                $refuses(engine)
+            }
+        }
+    };
+}
+
+pub(super) use scenario_of;
