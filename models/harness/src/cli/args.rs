@@ -160,6 +160,10 @@ pub(super) struct Effort {
     /// Starts nothing new once something is not as expected.
     #[arg(long)]
     pub(super) fail_fast: bool,
+    /// Leaves a failing schedule as it was found, in place of looking for the smallest one: quicker
+    /// where many fail. `shrink` makes one small afterwards.
+    #[arg(long, conflicts_with = "folder")]
+    pub(super) as_found: bool,
 }
 
 /// Where reports go.
@@ -240,7 +244,7 @@ pub(super) struct MutantsArguments {
     #[arg(
         long,
         conflicts_with_all = [
-            "seeds", "engines", "budget", "seed", "partition", "fail_fast", "reports",
+            "seeds", "engines", "budget", "seed", "partition", "fail_fast", "as_found", "reports",
             "folder", "format", "verbose",
         ]
     )]

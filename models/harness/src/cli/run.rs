@@ -113,5 +113,6 @@ pub(super) fn request(
         share,
         ledger: Vec::new(),
         fail_fast: effort.fail_fast,
+        minimise: !effort.as_found,
     })
 }

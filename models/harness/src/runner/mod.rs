@@ -56,6 +56,8 @@ pub struct Request {
     pub ledger: Vec<Entry>,
     /// Whether nothing new is started once something is not as expected.
     pub fail_fast: bool,
+    /// Whether what fails is made as small as it goes.
+    pub minimise: bool,
 }
 
 impl Default for Request {
@@ -71,6 +73,7 @@ impl Default for Request {
             share: Share::default(),
             ledger: Vec::new(),
             fail_fast: false,
+            minimise: true,
         }
     }
 }
@@ -106,7 +109,7 @@ impl Request {
             budget: self.budget.clone(),
             seed: self.seed,
             stop_at,
-            minimise: true,
+            minimise: self.minimise,
             time: self.budget.time.map(share),
         }
     }
