@@ -3,7 +3,8 @@
 # themselves and say something; a run of no tests fails: ci/test.sh [submission|nightly].
 #
 # A submission leaves the scenarios and the mutants of every page to ci/run.sh and ci/mutants.sh, which
-# try the same on the same engines, optimised. By night they run as tests too, with checks of overflow.
+# try the same on the same engines, optimised. So the pages' own tests are built without the engines: a
+# fraction of the code. By night they run as tests too, with checks of overflow.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 kind=${1:-submission}
@@ -15,16 +16,23 @@ echo "properties begin from the seed $PROPTEST_RNG_SEED"
 log=$(mktemp) said=$(mktemp)
 trap 'rm -f "$log" "$said"' EXIT
 limit=$(ci/budget.sh submission tests_seconds)
-skipped=()
+engines=(--features "loom,shuttle") skipped=()
 if [ "$kind" = submission ]; then
+  engines=()
   skipped=(--skip ::on_loom:: --skip ::on_shuttle:: --skip ::on_trace:: --skip ::on_threads::
     --skip mutants_are_convicted_by)
 fi
+tested() {
+  timeout "$limit" cargo test --no-fail-fast "$@" 2>&1 | tee -a "$log"
+}
+# What tests the program itself shares its build with ci/run.sh.
+tested --release --package seatrial-models --features loom,shuttle --bins --test '*'
+tested --package seatrial-models --lib "${engines[@]}" -- "${skipped[@]}"
 # The core is tested once, with all of its features: more of it than any other package turns on. So
 # are the faces of the simulated server.
-timeout "$limit" cargo test --no-fail-fast --workspace --exclude seatrial-core \
-  --features loom,shuttle,seatrial-sim/campaign,seatrial-sim/tls -- "${skipped[@]}" 2>&1 | tee "$log"
-timeout "$limit" cargo test --no-fail-fast --package seatrial-core --all-features 2>&1 | tee -a "$log"
+tested --workspace --exclude seatrial-core --exclude seatrial-models \
+  --features seatrial/loom,seatrial/shuttle,seatrial-sim/campaign,seatrial-sim/tls -- "${skipped[@]}"
+tested --package seatrial-core --all-features
 # One of them is everything at once, over sockets and TLS: two processes, of which one is killed.
 chain=when_the_process_that_leads_is_killed_the_other_does_its_work
 grep -q "$chain ... ok" "$log" || { echo "the test of the whole chain did not run" >&2; exit 1; }
@@ -43,8 +51,7 @@ lines=()
 for package in kube-runtime seatrial-sim; do
   lines+=(--config "profile.dev.package.$package.debug=\"line-tables-only\"")
 done
-timeout "$limit" cargo test "${lines[@]}" --package seatrial-sim --features exact --test exact 2>&1 |
-  tee -a "$log"
+tested "${lines[@]}" --package seatrial-sim --features exact --test exact
 ran=$(awk '/^test result:/ { sum += $4 } END { print sum + 0 }' "$log")
 echo "$ran tests ran"
 [ "$ran" -ge 2300 ] || { echo "far fewer tests than there are" >&2; exit 1; }

@@ -3,4 +3,5 @@
 mod conformance;
 mod mistakes;
 mod proptest;
+#[cfg(any(feature = "loom", feature = "shuttle"))]
 mod shell;
