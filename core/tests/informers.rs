@@ -1,4 +1,4 @@
-//! Informers come and go: no thread stays, and no memory.
+//! Informers come and go, on threads and as tasks: none of these stays, and no memory.
 //!
 //! `SEATRIAL_CYCLES` says how often, two hundred times unless it does:
 //!
@@ -9,6 +9,8 @@
 
 use std::future::{pending, ready};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread::JoinHandle;
 use std::time::Duration;
 
 use cap::Cap;
@@ -16,7 +18,7 @@ use seatrial_core::informer::{
     Awaited, Event, Informer, ListOptions, ListWatch, Page, Registry, SourceError, Stream,
     WatchOptions,
 };
-use seatrial_core::runtime::{Ambient, System};
+use seatrial_core::runtime::{Ambient, Runtime, System};
 use seatrial_core::store::{Described, Metadata};
 
 #[global_allocator]
@@ -61,12 +63,48 @@ impl Stream<Object> for Silence {
     }
 }
 
-fn cycle(system: &System, stops_early: bool) {
+/// How many tasks there are.
+static TASKS: AtomicUsize = AtomicUsize::new(0);
+
+struct Counted;
+
+impl Counted {
+    fn new() -> Self {
+        TASKS.fetch_add(1, Ordering::SeqCst);
+        Self
+    }
+}
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        TASKS.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+/// Runs the informers on threads of their own, or as tasks of threads that are given back.
+fn start(system: &System, registry: &Registry, tasks: bool) -> Vec<JoinHandle<()>> {
+    let mut executors = Vec::new();
+    if tasks {
+        registry.start_with(|task| {
+            let (system, counted) = (system.clone(), Counted::new());
+            executors.push(std::thread::spawn(move || {
+                let _counted = counted;
+                system.block_on(task);
+            }));
+        });
+    } else {
+        registry.start();
+    }
+    executors
+}
+
+fn cycle(system: &System, number: u32) {
+    let (stops_early, tasks) = (number % 2 == 0, number % 3 == 0);
     let registry = Registry::new(system);
     let make = || Informer::new(system, Arc::new(Still));
     let informer = registry.informer("things", make).expect("it is not shut down");
     let handler = informer.handle(|_| ()).expect("it has not stopped");
-    registry.start();
+    let executors = start(system, &registry, tasks);
     if !stops_early {
         let until = system.now() + Duration::from_secs(60);
         registry.wait_for_sync(until).expect("the server answers at once");
@@ -74,6 +112,8 @@ fn cycle(system: &System, stops_early: bool) {
     }
     registry.shut_down();
     assert!(handler.has_ended());
+    executors.into_iter().for_each(|it| it.join().expect("no informer panics"));
+    assert_eq!(TASKS.load(Ordering::SeqCst), 0);
 }
 
 fn threads() -> usize {
@@ -81,15 +121,16 @@ fn threads() -> usize {
 }
 
 #[test]
-fn starts_and_stops_leave_no_thread_and_no_memory_behind() {
-    let cycles = std::env::var("SEATRIAL_CYCLES").map_or(200, |it| it.parse().expect("a number"));
+fn starts_and_stops_leave_no_thread_no_task_and_no_memory_behind() {
+    let cycles =
+        std::env::var("SEATRIAL_CYCLES").map_or(200_u32, |it| it.parse().expect("a number"));
     let system = System::new();
     for number in 0..50 {
-        cycle(&system, number % 2 == 0);
+        cycle(&system, number);
     }
     let (threads_before, memory_before) = (threads(), MEMORY.allocated());
     for number in 0..cycles {
-        cycle(&system, number % 2 == 0);
+        cycle(&system, number);
     }
     let grown = MEMORY.allocated().saturating_sub(memory_before);
     println!("{cycles} cycles, {} threads, {grown} bytes more", threads());

@@ -77,7 +77,7 @@ impl Frames {
         Some(&self.bytes[self.start..]).filter(|rest| !rest.iter().all(u8::is_ascii_whitespace))
     }
 
-    #[cfg(test)]
+    #[cfg(all(test, feature = "http"))]
     pub(super) fn held(&self) -> usize {
         self.bytes.capacity()
     }

@@ -54,7 +54,7 @@ impl<R: Runtime> Watch<R> {
     }
 
     /// How many bytes it holds, or could without asking for more.
-    #[cfg(test)]
+    #[cfg(all(test, feature = "http"))]
     pub(super) fn held(&self) -> usize {
         self.frames.held()
     }

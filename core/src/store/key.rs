@@ -60,7 +60,7 @@ impl<T: Described + ?Sized> Described for Arc<T> {
 
 /// Joins namespace and name to a key.
 pub(crate) fn join(namespace: &str, name: &str) -> String {
-    if namespace.is_empty() { name.to_owned() } else { format!("{namespace}/{name}") }
+    if namespace.is_empty() { name.to_owned() } else { [namespace, "/", name].concat() }
 }
 
 /// A key in the place of its object, where only the key is known (`cache:KY-2`).

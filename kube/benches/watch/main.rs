@@ -26,19 +26,23 @@ const ROW: &str = "SEATRIAL_WATCH_ROW";
 struct Figures {
     wall: f64,
     processor: f64,
+    /// The most memory that the process had before the first event, and after the last.
+    before_kb: usize,
     peak_kb: usize,
 }
 
 impl Figures {
     fn tell(&self) {
-        println!("{} {} {}", self.wall, self.processor, self.peak_kb);
+        let Self { wall, processor, before_kb, peak_kb } = self;
+        println!("{wall} {processor} {before_kb} {peak_kb}");
     }
 
     fn hear(text: &str) -> Option<Self> {
         let mut words = text.split_whitespace();
         let wall = words.next()?.parse().ok()?;
         let processor = words.next()?.parse().ok()?;
-        Some(Self { wall, processor, peak_kb: words.next()?.parse().ok()? })
+        let before_kb = words.next()?.parse().ok()?;
+        Some(Self { wall, processor, before_kb, peak_kb: words.next()?.parse().ok()? })
     }
 }
 
@@ -50,7 +54,7 @@ fn main() {
     let counts = if asked.is_empty() { EVENTS.to_vec() } else { asked };
     let server = server::Server::start();
     println!(
-        "  events | reader                  | events/s |  wall | of serde | processor | of serde | peak MB"
+        "  events | reader                  | events/s |  wall | of serde | processor | of serde | MB before | peak"
     );
     for count in counts {
         let mut alone: Option<Figures> = None;
@@ -60,10 +64,11 @@ fn main() {
                 (alone.wall / figures.wall, alone.processor / figures.processor)
             });
             println!(
-                "{count:8} | {name:23} | {:8.0} | {:4.2}s | {wall:8.2} | {:8.2}s | {processor:8.2} | {:7.1}",
+                "{count:8} | {name:23} | {:8.0} | {:4.2}s | {wall:8.2} | {:8.2}s | {processor:8.2} | {:9.1} | {:4.1}",
                 count as f64 / figures.wall,
                 figures.wall,
                 figures.processor,
+                figures.before_kb as f64 / 1024.0,
                 figures.peak_kb as f64 / 1024.0,
             );
             alone.get_or_insert(figures);

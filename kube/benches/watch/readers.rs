@@ -48,6 +48,7 @@ pub(crate) fn row(asked: &str) -> Figures {
     let tokio = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let tokio = tokio.expect("a runtime");
     let _inside = tokio.enter();
+    let before_kb = peak_kb();
     let (began, before) = (Instant::now(), processor());
     let seen = match reader {
         "serde" => alone(count),
@@ -59,7 +60,8 @@ pub(crate) fn row(asked: &str) -> Figures {
     };
     let (wall, processor) = (began.elapsed(), processor() - before);
     assert_eq!(seen, expected(count), "every event came, and was read");
-    Figures { wall: wall.as_secs_f64(), processor: processor.as_secs_f64(), peak_kb: peak_kb() }
+    let (wall, processor) = (wall.as_secs_f64(), processor.as_secs_f64());
+    Figures { wall, processor, before_kb, peak_kb: peak_kb() }
 }
 
 /// What an object adds to a sum that shows whether all were read.
