@@ -70,6 +70,15 @@ contexts: [{name: real, context: {cluster: real, user: compare, namespace: defau
 current-context: real
 YAML
 KUBE_SERVER=$work/kubeconfig ci/clients/kube.sh
+# The tests of informers, requests and elections from end to end, as they run on ours; one after the other,
+# without those that ask the server for a fault.
+SEATRIAL_CLUSTER_HOST=https://127.0.0.1:$port SEATRIAL_CLUSTER_TOKEN=$token \
+  SEATRIAL_CLUSTER_AUTHORITY=$(cat "$work/certs/apiserver.crt") \
+  cargo test --quiet --package seatrial-core --features http --test cluster -- --test-threads 1 \
+  chain:: leases::a_record leases::what_others leases::refusals leases::when_a_leader \
+  collections::a_list collections::a_watch
+# The processes of an election: killed, cut off, stopped.
+KUBECONFIG=$work/kubeconfig cargo run --quiet --locked --manifest-path ci/elections/Cargo.toml real
 mkdir "$work/traces"
 for file in models/sim/conformance/apiserver/*.jsonl.gz; do
   # A compaction is not ours to make: its traces are left out.

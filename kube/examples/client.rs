@@ -7,60 +7,30 @@
 //! KUBECONFIG=seatrial.config cargo run -p seatrial-kube --example client
 //! ```
 
+mod place;
+
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use hyper_rustls::HttpsConnectorBuilder;
-use hyper_util::client::legacy;
-use hyper_util::rt::TokioExecutor;
 use k8s_openapi::api::apps::v1::Deployment;
 use k8s_openapi::api::coordination::v1::Lease;
 use k8s_openapi::api::core::v1::ConfigMap;
+use kube::Client;
 use kube::api::{Api, DeleteParams, ListParams, Patch, PatchParams, PostParams, Preconditions};
-use kube::client::{Body, ConfigExt as _};
 use kube::runtime::{reflector, watcher};
-use kube::{Client, Config};
-use rustls::pki_types::CertificateDer;
-use rustls::{ClientConfig, RootCertStore};
 use seatrial_core::cancel::CancelToken;
 use seatrial_core::runtime::Tokio;
 use seatrial_kube::election::{Bounds, LeaderElection, Profile, Timing};
 use seatrial_kube::watcher::informer;
-use seatrial_sim::apiserver::{Options, Server};
-use seatrial_sim::http::{Face, Listen};
 use serde_json::json;
 use tokio::sync::mpsc;
-use tower::ServiceBuilder;
 
 type Failed = Box<dyn std::error::Error>;
 type Found = Result<(), Failed>;
 
 /// The labels of everything that this program makes.
 const OWN: &str = "made-by=client";
-
-/// A client of a server, with the TLS that this crate is tested with.
-fn connect(config: Config) -> Result<Client, Failed> {
-    let mut trusted = RootCertStore::empty();
-    for authority in config.root_cert.iter().flatten() {
-        trusted.add(CertificateDer::from(authority.clone()))?;
-    }
-    let ring = Arc::new(rustls::crypto::ring::default_provider());
-    let tls = ClientConfig::builder_with_provider(ring)
-        .with_safe_default_protocol_versions()?
-        .with_root_certificates(trusted)
-        .with_no_client_auth();
-    let connector =
-        HttpsConnectorBuilder::new().with_tls_config(tls).https_or_http().enable_http1();
-    let client: legacy::Client<_, Body> =
-        legacy::Client::builder(TokioExecutor::new()).build(connector.build());
-    let service = ServiceBuilder::new()
-        .layer(config.base_uri_layer())
-        .option_layer(config.auth_layer()?)
-        .map_err(tower::BoxError::from)
-        .service(client);
-    Ok(Client::new(service, config.default_namespace))
-}
 
 fn must(holds: bool, what: &str) -> Found {
     if holds { Ok(()) } else { Err(format!("not so: {what}").into()) }
@@ -235,15 +205,7 @@ async fn elect(client: &Client) -> Found {
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Found {
-    let own = if std::env::var_os("KUBECONFIG").is_none() {
-        Some(Face::listen(Server::new(&Options::default()), &Listen::default())?)
-    } else {
-        None
-    };
-    let client = connect(match &own {
-        Some(face) => Config::new(format!("http://{}", face.address()).parse()?),
-        None => Config::infer().await?,
-    })?;
+    let (client, own) = place::connect().await?;
     let maps: Api<ConfigMap> = Api::default_namespaced(client.clone());
     reads_and_writes(&maps).await?;
     status(&client).await?;

@@ -1,9 +1,11 @@
-//! A controller on a server of its own: every map that is labelled `copy=yes` gets a Secret with its
+//! A controller on a server of its own, or on that of `KUBECONFIG`: every map that is labelled `copy=yes` gets a Secret with its
 //! data, which is made anew when somebody deletes it. It ends by itself within a second.
 //!
 //! ```text
 //! cargo run -p seatrial-kube --example controller
 //! ```
+
+mod place;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,8 +15,6 @@ use kube::api::{Api, DeleteParams, Patch, PatchParams, PostParams};
 use kube::{Client, Resource, ResourceExt};
 use seatrial_kube::controller::{Action, Controller};
 use seatrial_kube::watcher::Config;
-use seatrial_sim::apiserver::{Options, Server};
-use seatrial_sim::http::{Face, Listen};
 use serde_json::json;
 use tokio::sync::oneshot;
 
@@ -39,10 +39,8 @@ fn error_policy(map: Arc<ConfigMap>, error: &kube::Error, _: Arc<Client>) -> Act
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    // Your operator has `Client::try_default().await?` instead of these three lines.
-    let server = Face::listen(Server::new(&Options::default()), &Listen::default())?;
-    let config = kube::Config::new(format!("http://{}", server.address()).parse()?);
-    let client = Client::try_from(config)?;
+    // Your operator has `Client::try_default().await?` instead.
+    let (client, _server) = place::connect().await?;
 
     let maps: Api<ConfigMap> = Api::default_namespaced(client.clone());
     let secrets: Api<Secret> = Api::default_namespaced(client.clone());
@@ -63,6 +61,8 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     println!("it is there again, with another uid: {}", first.uid() != second.uid());
     drop(stop);
     running.await?;
+    maps.delete("colours", &DeleteParams::default()).await?;
+    secrets.delete("colours", &DeleteParams::default()).await?;
     Ok(())
 }
 

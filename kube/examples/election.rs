@@ -1,16 +1,16 @@
-//! Two replicas and one Lease on a server of their own: the leader dies without a word, the other
+//! Two replicas and one Lease, on a server of their own or on that of `KUBECONFIG`: the leader dies without a word, the other
 //! one waits until nobody can lead any more, and takes over. It ends by itself within six seconds.
 //!
 //! ```text
 //! cargo run -p seatrial-kube --example election
 //! ```
 
+mod place;
+
 use std::time::Duration;
 
 use kube::Client;
 use seatrial_kube::election::{Bounds, LeaderElection, Leadership, Profile, Timing};
-use seatrial_sim::apiserver::{Options, Server};
-use seatrial_sim::http::{Face, Listen};
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 
@@ -46,10 +46,8 @@ async fn work(leadership: Leadership) {
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    // Your operator has `Client::try_default().await?` instead of these three lines.
-    let server = Face::listen(Server::new(&Options::default()), &Listen::default())?;
-    let config = kube::Config::new(format!("http://{}", server.address()).parse()?);
-    let client = Client::try_from(config)?;
+    // Your operator has `Client::try_default().await?` instead.
+    let (client, _server) = place::connect().await?;
 
     let (tell, mut leads) = mpsc::channel(2);
     let first = tokio::spawn(replica(&client, "first", &tell).run(work));

@@ -16,12 +16,10 @@ pub const LEASE: Duration = Duration::from_secs(6);
 /// How often a leader acts.
 pub const ACT: Duration = Duration::from_millis(20);
 
-const NAME: &str = "election";
-
 type Done = Result<(), Box<dyn Error + Send + Sync>>;
 
 /// Takes part in an election until the process is killed. Its wall clock is `ahead` of the machine's.
-pub fn run(library: &str, identity: &str, server: &str, ahead: Duration) -> Done {
+pub fn run(library: &str, identity: &str, server: &str, ahead: Duration, lease: &str) -> Done {
     // Threads of their own would have the machine's clock, so there is one.
     let remedies =
         Remedies { random: false, ahash: false, fastrand: false, hostname: false, clock: true };
@@ -33,12 +31,12 @@ pub fn run(library: &str, identity: &str, server: &str, ahead: Duration) -> Done
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
         match library {
-            "seatrial-kube" => ours(identity, server).await,
-            "kube-leader-election" => kube_leader_election(identity, server).await,
-            "kube-lease-manager" => kube_lease_manager(identity, server).await,
-            "kube-coordinate" => kube_coordinate(identity, server).await,
-            "kubert" => kubert(identity, server).await,
-            "k8s-controller" => k8s_controller(identity, server).await,
+            "seatrial-kube" => ours(identity, server, lease).await,
+            "kube-leader-election" => kube_leader_election(identity, server, lease).await,
+            "kube-lease-manager" => kube_lease_manager(identity, server, lease).await,
+            "kube-coordinate" => kube_coordinate(identity, server, lease).await,
+            "kubert" => kubert(identity, server, lease).await,
+            "k8s-controller" => k8s_controller(identity, server, lease).await,
             other => Err(format!("no library has the name {other}").into()),
         }
     })
@@ -55,14 +53,20 @@ async fn act(may: impl Fn() -> bool) -> Done {
     }
 }
 
-async fn ours(identity: &str, server: &str) -> Done {
+async fn ours(identity: &str, server: &str, lease: &str) -> Done {
     use seatrial_kube::election::{LeaderElection, Timing};
-    let client = kube::Client::try_from(kube::Config::new(server.parse()?))?;
+    // A real server wants to know who asks.
+    let mut config = match server.starts_with("https:") {
+        true => kube::Config::infer().await?,
+        false => kube::Config::new(server.parse()?),
+    };
+    config.cluster_url = server.parse()?;
+    let client = kube::Client::try_from(config)?;
     let timing =
         Timing { lease: LEASE, renew: Duration::from_secs(4), retry: Duration::from_millis(800) };
     for term in 0.. {
         // An identity is good for one term.
-        LeaderElection::new(client.clone(), "default", NAME)
+        LeaderElection::new(client.clone(), "default", lease)
             .identity(&format!("{identity}-{term}"))
             .timing(timing)
             .run(async |leadership| drop(act(|| leadership.is_valid()).await))
@@ -71,12 +75,12 @@ async fn ours(identity: &str, server: &str) -> Done {
     Ok(())
 }
 
-async fn kube_leader_election(identity: &str, server: &str) -> Done {
+async fn kube_leader_election(identity: &str, server: &str, lease: &str) -> Done {
     use kube_leader_election::{LeaseLock, LeaseLockParams, LeaseLockResult};
     let client = kube_4::Client::try_from(kube_4::Config::new(server.parse()?))?;
     let params = LeaseLockParams {
         holder_id: identity.to_owned(),
-        lease_name: NAME.to_owned(),
+        lease_name: lease.to_owned(),
         lease_ttl: LEASE,
     };
     let lock = LeaseLock::new(client, "default", params);
@@ -95,10 +99,10 @@ async fn kube_leader_election(identity: &str, server: &str) -> Done {
     act(|| leads.load(Ordering::Relaxed)).await
 }
 
-async fn kube_lease_manager(identity: &str, server: &str) -> Done {
+async fn kube_lease_manager(identity: &str, server: &str, lease: &str) -> Done {
     use kube_lease_manager::LeaseManagerBuilder;
     let client = kube::Client::try_from(kube::Config::new(server.parse()?))?;
-    let manager = LeaseManagerBuilder::new(client, NAME)
+    let manager = LeaseManagerBuilder::new(client, lease)
         .with_namespace("default")
         .with_identity(identity)
         .with_duration(LEASE.as_secs())
@@ -109,11 +113,11 @@ async fn kube_lease_manager(identity: &str, server: &str) -> Done {
     act(|| *leads.borrow()).await
 }
 
-async fn kube_coordinate(identity: &str, server: &str) -> Done {
+async fn kube_coordinate(identity: &str, server: &str, lease: &str) -> Done {
     use kube_coordinate::{Config, LeaderElector};
     let client = kube_2::Client::try_from(kube_2::Config::new(server.parse()?))?;
     let config = Config::default()
-        .name(NAME)
+        .name(lease)
         .namespace("default")
         .identity(identity)
         .manager("elections")
@@ -126,7 +130,7 @@ async fn kube_coordinate(identity: &str, server: &str) -> Done {
     act(|| state.borrow().is_leader()).await
 }
 
-async fn kubert(identity: &str, server: &str) -> Done {
+async fn kubert(identity: &str, server: &str, lease: &str) -> Done {
     use k8s_openapi_of_kube_1::api::coordination::v1::{Lease, LeaseSpec};
     use kube_1::api::{Api, PostParams};
     use kubert::lease::{ClaimParams, LeaseManager};
@@ -134,21 +138,21 @@ async fn kubert(identity: &str, server: &str) -> Done {
     let leases = Api::<Lease>::namespaced(client, "default");
     // It wants a Lease that is there.
     let mut empty = Lease { spec: Some(LeaseSpec::default()), ..Lease::default() };
-    empty.metadata.name = Some(NAME.to_owned());
+    empty.metadata.name = Some(lease.to_owned());
     match leases.create(&PostParams::default(), &empty).await {
         Err(kube_1::Error::Api(status)) if status.code == 409 => {}
         created => drop(created?),
     }
     let params = ClaimParams { lease_duration: LEASE, renew_grace_period: Duration::from_secs(1) };
-    let manager = LeaseManager::init(leases, NAME).await?;
+    let manager = LeaseManager::init(leases, lease).await?;
     let (claim, _task) = manager.spawn(identity, params).await?;
     act(|| claim.borrow().is_current_for(identity)).await
 }
 
-async fn k8s_controller(identity: &str, server: &str) -> Done {
+async fn k8s_controller(identity: &str, server: &str, lease: &str) -> Done {
     use k8s_controller::LeaderElection;
     let client = kube::Client::try_from(kube::Config::new(server.parse()?))?;
-    let election = LeaderElection::new(client, "default", NAME, identity)
+    let election = LeaderElection::new(client, "default", lease, identity)
         .with_lease_duration(LEASE)
         .with_renew_deadline(Duration::from_secs(4))
         .with_retry_period(Duration::from_millis(800));

@@ -21,7 +21,7 @@ use seatrial_sim::apiserver::{Request, Trouble};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::bed::{self, Cluster, Http};
+use crate::bed::{self, Address, Cluster, Http};
 
 const DEPLOYMENTS: &str = "/apis/apps/v1/namespaces/default/deployments";
 const LEASE: &str = "/apis/coordination.k8s.io/v1/namespaces/default/leases/controller";
@@ -35,10 +35,8 @@ const TIMING: Timing = Timing {
 /// The test below, which starts itself as processes of its own.
 const TEST: &str = "chain::when_the_process_that_leads_is_killed_the_other_does_its_work";
 
-/// A process with this name takes part in the election; the others stand beside it.
+/// A process with this name takes part in the election.
 const NAME: &str = "SEATRIAL_REPLICA";
-const HOST: &str = "SEATRIAL_REPLICA_HOST";
-const AUTHORITY: &str = "SEATRIAL_REPLICA_AUTHORITY";
 
 #[derive(Deserialize, Debug)]
 struct Deployment(Value);
@@ -147,9 +145,9 @@ fn replica(name: String) {
         drop(std::io::copy(&mut std::io::stdin(), &mut std::io::sink()));
         std::process::exit(0);
     });
-    let (host, authority) = (env::var(HOST).unwrap(), env::var(AUTHORITY).unwrap());
+    let address = Address::given().expect("the test tells it");
     let (system, tokio) = (System::new(), bed::tokio());
-    let client = || bed::client(&tokio, &host, &authority);
+    let client = || address.client(&tokio);
     let lock = LeaseLock::new(Leases::new(client(), &TIMING), "default", "controller");
     let profile = Profile::Strict(Bounds::default().work(Duration::from_millis(500)));
     let config = Config::new(name.as_str()).timing(TIMING).profile(profile);
@@ -164,10 +162,9 @@ struct Process(Child);
 
 impl Process {
     fn start(cluster: &Cluster, name: &str) -> Self {
-        let (host, authority) = cluster.host_and_authority();
         let mut command = Command::new(env::current_exe().expect("this program"));
         command.args(["--exact", TEST, "--nocapture"]);
-        command.env(NAME, name).env(HOST, host).env(AUTHORITY, authority);
+        command.env(NAME, name).envs(cluster.address.environment());
         Self(command.stdin(Stdio::piped()).stdout(Stdio::null()).spawn().expect("it starts"))
     }
 }
@@ -181,7 +178,7 @@ impl Drop for Process {
 
 fn create(cluster: &Cluster, name: &str) {
     let pod = json!({
-        "metadata": { "labels": { "a": "b" } }, "spec": { "containers": [{ "name": "c" }] },
+        "metadata": { "labels": { "a": "b" } }, "spec": { "containers": [{ "name": "c", "image": "i" }] },
     });
     let spec = json!({ "selector": { "matchLabels": { "a": "b" } }, "template": pod });
     cluster.post(DEPLOYMENTS, &json!({ "metadata": { "name": name }, "spec": spec }));

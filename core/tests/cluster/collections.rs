@@ -171,7 +171,7 @@ fn refusals_keep_their_meaning_and_their_delay() {
     cluster.strike("GET", "configmaps", Trouble::LoseRequest);
     assert_eq!(list(&maps, at("0")).unwrap_err().kind(), SourceKind::Eof);
     let tokio = crate::bed::tokio();
-    let nobody = crate::bed::client(&tokio, "https://localhost:1", cluster.host_and_authority().1);
+    let nobody = cluster.address.at_port(1).client(&tokio);
     let error = list(&self::maps(&Arc::new(nobody)), at("0")).unwrap_err();
     assert_eq!(error.kind(), SourceKind::Refused, "{error}");
 }

@@ -1,5 +1,5 @@
-//! Against the simulated API server, over sockets and TLS: everything that a controller does with a
-//! cluster.
+//! Against an API server, over sockets and TLS: everything that a controller does with a cluster. The
+//! server is the simulated one unless [`bed`] is told of a real one.
 
 #![expect(
     clippy::disallowed_methods,

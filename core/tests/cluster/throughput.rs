@@ -67,7 +67,7 @@ fn a_watch_is_read_almost_as_fast_as_its_bytes_can_be() {
     let tokio = bed::tokio();
     let (acceptor, authority) = bed::trusted();
     let listener = tokio.block_on(TcpListener::bind("127.0.0.1:0")).unwrap();
-    let host = format!("https://localhost:{}", listener.local_addr().unwrap().port());
+    let address = bed::Address::local(listener.local_addr().unwrap().port(), authority);
     let sent = Arc::clone(&block);
     let serving = tokio.spawn(async move {
         let (stream, _) = listener.accept().await.unwrap();
@@ -92,7 +92,7 @@ fn a_watch_is_read_almost_as_fast_as_its_bytes_can_be() {
     }
     let alone = alone.elapsed();
 
-    let client = bed::client(&tokio, &host, &authority);
+    let client = address.client(&tokio);
     let request = client.request(Verb::Get, "/api/v1").resource("configmaps");
     let (began, before) = (Instant::now(), memory());
     let mut most = before;
