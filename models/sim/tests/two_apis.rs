@@ -259,9 +259,20 @@ fn by_the_newer_api_nothing_of_an_event_changes_but_its_series() {
         causes(&answer),
         [("series.count", "FieldValueInvalid"), ("message", "FieldValueInvalid")]
     );
-    let answer = patch(&mut server, &b, merge, &json!({"deprecatedCount": 3, "reason": "Other"}));
+    let everything = json!({
+        "deprecatedCount": 3, "note": "N", "reason": "R", "type": "Warning", "action": "A",
+        "eventTime": "2026-01-01T00:00:09.000000Z", "reportingController": "c",
+        "reportingInstance": "i", "regarding": {"name": "q"}, "related": {"name": "q"},
+        "deprecatedSource": {"host": "h"}, "deprecatedFirstTimestamp": null,
+        "deprecatedLastTimestamp": "2026-01-01T00:00:09Z",
+    });
+    let answer = patch(&mut server, &b, merge, &everything);
     let fields: Vec<_> = causes(&answer).iter().map(|(field, _)| *field).collect();
-    assert_eq!(fields, ["reason", "count", "reason"]);
+    let about =
+        ["involvedObject", "reason", "message", "source", "firstTimestamp", "lastTimestamp"];
+    let rest = ["count", "reason", "type", "eventTime", "action", "related"];
+    let reporter = ["reportingController", "reportingInstance"];
+    assert_eq!(fields, [&about[..], &rest, &reporter].concat());
     // The core group lets anything change.
     let answer =
         patch(&mut server, &format!("{CORE}/b"), merge, &json!({"count": 3, "reason": "Other"}));
