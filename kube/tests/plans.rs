@@ -4,10 +4,13 @@
 mod common;
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
 use common::small::{maps, reconcile, secrets};
-use k8s_openapi::api::core::v1::ConfigMap;
-use kube::{Client, ResourceExt};
+use k8s_openapi::api::core::v1::{ConfigMap, Namespace};
+use kube::api::{Api, Patch, PatchParams};
+use kube::{Client, Resource as _, ResourceExt};
 use seatrial_core::runtime::Tokio;
 use seatrial_kube::controller::{Action, Controller};
 use seatrial_kube::watcher::Config;
@@ -83,4 +86,49 @@ fn a_crash_between_two_writes_convicts_one_that_forgets_the_second() {
     assert_eq!(failure.plan.to_string(), "crash(1)");
     assert_eq!(failure.violations[0].text, ["- secrets default/a is missing"]);
     assert_eq!(failure.inadmissible, None);
+}
+
+/// How often one namespace is reconciled at the same time: now, and at most.
+type Hands = Arc<[AtomicUsize; 2]>;
+
+/// Keeps a map in each namespace with a label, which owns it.
+async fn keeper(client: Client, hands: Hands) {
+    let keep = async |space: Arc<Namespace>, (client, hands): (Client, Hands)| {
+        hands[1].fetch_max(hands[0].fetch_add(1, Ordering::Relaxed) + 1, Ordering::Relaxed);
+        let owner = space.controller_owner_ref(&());
+        let map = json!({
+            "apiVersion": "v1", "kind": "ConfigMap",
+            "metadata": {"name": "kept", "ownerReferences": [owner]},
+        });
+        let maps: Api<ConfigMap> = Api::namespaced(client, &space.name_any());
+        let kept = maps.patch("kept", &PatchParams::apply("keeper"), &Patch::Apply(map)).await;
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        hands[0].fetch_sub(1, Ordering::Relaxed);
+        kept.map(|_| Action::Done)
+    };
+    let reconcile = move |space, context: Arc<(Client, Hands)>| keep(space, (*context).clone());
+    let spaces: Api<Namespace> = Api::all(client.clone());
+    Controller::on(&Tokio::seeded(1), spaces, Config::default().labels("keep=yes"))
+        .owns(Api::<ConfigMap>::all(client.clone()), Config::default())
+        .concurrency(4)
+        .run(reconcile, |_, _, _| Action::Requeue, Arc::new((client, hands)))
+        .await;
+}
+
+#[test]
+fn what_lies_in_no_namespace_learns_of_what_it_owns_in_one() {
+    let hands = Hands::default();
+    let shared = Arc::clone(&hands);
+    let space = json!({
+        "apiVersion": "v1", "kind": "Namespace",
+        "metadata": {"name": "n", "labels": {"keep": "yes"}},
+    });
+    let kept = |state: &State| match state.get("configmaps", "n/kept") {
+        Some(_) => Ok(()),
+        None => Err("it does not come back".to_owned()),
+    };
+    let run = move |client| keeper(client, Arc::clone(&shared));
+    let simulation = Simulation::of(run).create(&space).delete("ConfigMap", "n/kept").at_end(kept);
+    simulation.replay("").check();
+    assert_eq!(hands[1].load(Ordering::Relaxed), 1, "two at once");
 }

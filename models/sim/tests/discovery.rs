@@ -43,7 +43,7 @@ fn groups_and_resources_are_listed_and_new_ones_with_them() {
         list.map(|it| it["name"].as_str().unwrap_or("").to_owned()).collect()
     };
     assert_eq!(get(&mut server, "/api")["versions"], json!(["v1"]));
-    let groups = ["apiextensions.k8s.io", "apps", "batch", "coordination.k8s.io"];
+    let groups = ["apiextensions.k8s.io", "apps", "batch", "coordination.k8s.io", "events.k8s.io"];
     assert_eq!(names(&get(&mut server, "/apis"), "groups"), groups);
     let core = names(&get(&mut server, "/api/v1"), "resources");
     for name in ["configmaps", "pods", "pods/status", "namespaces/finalize"] {
@@ -63,7 +63,7 @@ fn groups_and_resources_are_listed_and_new_ones_with_them() {
 fn everything_comes_at_once_for_those_who_can_read_it() {
     let mut server = Server::new(&Options::default());
     gears(&mut server);
-    for (path, groups) in [("/api", 1), ("/apis", 5)] {
+    for (path, groups) in [("/api", 1), ("/apis", 6)] {
         let mut request = Request::new("GET", path);
         let accept =
             "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json";
@@ -85,6 +85,7 @@ fn it_is_said_that_the_server_checks_unknown_fields() {
     let index = get(&mut server, "/openapi/v3");
     for (folder, path) in [
         ("api/v1", "/api/v1/namespaces/{namespace}/configmaps/{name}"),
+        ("apis/events.k8s.io/v1", "/apis/events.k8s.io/v1/namespaces/{namespace}/events/{name}"),
         ("apis/example.com/v1", "/apis/example.com/v1/gears/{name}"),
     ] {
         let url = index["paths"][folder]["serverRelativeURL"].as_str().unwrap_or("").to_owned();

@@ -5,10 +5,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
+use futures::StreamExt as _;
 use futures::future::join_all;
 use k8s_openapi::api::core::v1::{ConfigMap, Pod};
 use kube::api::{Api, ObjectMeta, Patch, PatchParams, PostParams};
-use kube::{Client, ResourceExt as _};
+use kube::runtime::controller::{Action, Controller};
+use kube::runtime::events::{Event, EventType, Recorder};
+use kube::runtime::watcher;
+use kube::{Client, Resource as _, ResourceExt as _};
 use seatrial_sim::kube::{Failure, Simulation, untimed};
 use serde_json::json;
 use tokio::time::sleep;
@@ -169,6 +173,54 @@ fn a_step_that_the_server_refuses_is_noticed() {
     let failure = failure(twice);
     assert_eq!(failure.violations[0].rule, "the server accepts the user's steps");
     assert!(failure.violations[0].text[0].contains("already exists"), "{failure}");
+}
+
+#[test]
+fn a_controller_that_waits_for_signals_runs_as_it_is() {
+    let mark = async |map: Arc<ConfigMap>, maps: Arc<Api<ConfigMap>>| {
+        let patch = Patch::Merge(json!({"data": {"seen": "yes"}}));
+        maps.patch(&map.name_any(), &PatchParams::default(), &patch).await?;
+        Ok::<_, kube::Error>(Action::await_change())
+    };
+    let run = move |client: Client| {
+        let maps: Api<ConfigMap> = Api::default_namespaced(client);
+        let again = |_: Arc<ConfigMap>, _: &kube::Error, _: Arc<Api<ConfigMap>>| {
+            Action::requeue(Duration::from_secs(5))
+        };
+        Controller::new(maps.clone(), watcher::Config::default())
+            .shutdown_on_signal()
+            .run(mark, again, Arc::new(maps))
+            .for_each(|_| async {})
+    };
+    let seen = |state: &seatrial_sim::kube::State| {
+        let map = state.get("configmaps", "default/a").ok_or("no map")?;
+        if map["data"]["seen"] == "yes" { Ok(()) } else { Err("it was not seen".to_owned()) }
+    };
+    Simulation::of(run).create(&config_map("a")).at_end(seen).check();
+}
+
+#[test]
+fn events_that_are_named_by_the_time_are_no_difference() {
+    let tell = |client: Client| async move {
+        let maps: Api<ConfigMap> = Api::default_namespaced(client.clone());
+        let recorder = Recorder::new(client, "reporter".into());
+        drop(maps.create(&PostParams::default(), &config_map("a")).await);
+        let map = maps.get("a").await.expect("it is there");
+        for _ in 0..2 {
+            let event = Event {
+                type_: EventType::Normal,
+                reason: "Seen".to_owned(),
+                note: None,
+                action: "Looking".to_owned(),
+                secondary: None,
+            };
+            recorder.publish(&event, &map.object_ref(&())).await.expect("the server takes it");
+        }
+        std::future::pending::<()>().await;
+    };
+    let picture = Simulation::of(tell).draw("");
+    assert!(picture.contains("patch events.events.k8s.io default/a."), "{picture}");
+    Simulation::of(tell).random(0, 1).check();
 }
 
 #[test]

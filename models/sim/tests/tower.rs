@@ -6,12 +6,13 @@ use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
 use futures::{StreamExt as _, TryStreamExt as _};
-use k8s_openapi::api::core::v1::ConfigMap;
+use k8s_openapi::api::core::v1::{ConfigMap, Event as CoreEvent};
 use kube::api::{
     Api, DeleteParams, ListParams, ObjectMeta, Patch, PatchParams, PostParams, WatchEvent,
     WatchParams,
 };
-use kube::{Client, Error, ResourceExt as _};
+use kube::runtime::events::{Event, EventType, Recorder};
+use kube::{Client, Error, Resource as _, ResourceExt as _};
 use seatrial_sim::apiserver::{Answer, Fault, Options, Point, Request, Server, Trouble, WatchId};
 use seatrial_sim::tower::{Backend, Face, Told};
 use tokio::time::{Instant, sleep, timeout};
@@ -185,5 +186,30 @@ fn what_is_written_while_a_watch_asks_is_told() {
         assert!(end.expect("it ends").expect("no error").is_none());
         // A time-out would ask once more before it gives up.
         assert_eq!(began.elapsed(), Duration::ZERO, "nobody has woken it");
+    });
+}
+
+#[test]
+fn the_recorder_of_kube_makes_one_event_and_counts_in_it() {
+    on_paused_time(|face, maps| async move {
+        let map = maps.create(&PostParams::default(), &config_map("a", "1")).await.expect("new");
+        let client = Client::new(face.service(), "default");
+        let recorder = Recorder::new(client.clone(), "reporter".into());
+        let note = || Event {
+            type_: EventType::Normal,
+            reason: "Seen".to_owned(),
+            note: Some("it was seen".to_owned()),
+            action: "Looking".to_owned(),
+            secondary: None,
+        };
+        for _ in 0..3 {
+            recorder.publish(&note(), &map.object_ref(&())).await.expect("the server takes it");
+        }
+        let events: Api<CoreEvent> = Api::default_namespaced(client);
+        let list = events.list(&ListParams::default().fields("involvedObject.name=a")).await;
+        let [event] = &list.expect("a list").items[..] else { panic!("one event") };
+        assert_eq!(event.message.as_deref(), Some("it was seen"));
+        assert_eq!(event.reporting_component.as_deref(), Some("reporter"));
+        assert_eq!(event.series.as_ref().and_then(|it| it.count), Some(3));
     });
 }

@@ -114,22 +114,56 @@ pub(crate) static SERVICE_ACCOUNT: Type = object!(
     keep("automountServiceAccountToken", &Type::Bool),
 );
 
+const EVENT_SOURCE: Type =
+    Type::Struct("EventSource", &[omit("component", &TEXT), omit("host", &TEXT)]);
+
 pub(crate) static EVENT: Type = object!(
     "Event",
     write("involvedObject", &OBJECT_REFERENCE),
     omit("reason", &TEXT),
     omit("message", &TEXT),
-    write("source", &Type::Struct("EventSource", &[omit("component", &TEXT), omit("host", &TEXT)])),
+    write("source", &EVENT_SOURCE),
     write("firstTimestamp", &Type::Time),
     write("lastTimestamp", &Type::Time),
     omit("count", &Type::Int32),
     omit("type", &TEXT),
     write("eventTime", &Type::MicroTime),
-    keep("series", &ANY),
+    keep(
+        "series",
+        &Type::Struct(
+            "EventSeries",
+            &[omit("count", &Type::Int32), write("lastObservedTime", &Type::MicroTime)],
+        ),
+    ),
     omit("action", &TEXT),
     keep("related", &OBJECT_REFERENCE),
     write("reportingComponent", &TEXT),
     write("reportingInstance", &TEXT),
+);
+
+/// The same as `events.k8s.io` has it.
+pub(crate) static NEW_EVENT: Type = object!(
+    "Event",
+    write("eventTime", &Type::MicroTime),
+    keep(
+        "series",
+        &Type::Struct(
+            "EventSeries",
+            &[write("count", &Type::Int32), write("lastObservedTime", &Type::MicroTime)],
+        ),
+    ),
+    omit("reportingController", &TEXT),
+    omit("reportingInstance", &TEXT),
+    omit("action", &TEXT),
+    omit("reason", &TEXT),
+    write("regarding", &OBJECT_REFERENCE),
+    keep("related", &OBJECT_REFERENCE),
+    omit("note", &TEXT),
+    omit("type", &TEXT),
+    write("deprecatedSource", &EVENT_SOURCE),
+    write("deprecatedFirstTimestamp", &Type::Time),
+    write("deprecatedLastTimestamp", &Type::Time),
+    omit("deprecatedCount", &Type::Int32),
 );
 
 const OBJECT_REFERENCE: Type = Type::Struct(

@@ -1,6 +1,7 @@
 //! The built-in resources.
 
 use super::builtin as of;
+use super::event;
 use super::kinds::{self, anything, nothing, whole};
 use super::names::Naming;
 use super::resource::{Registry, Resource, Shape};
@@ -78,6 +79,7 @@ pub(crate) fn registry() -> Registry {
     let mut registry = Registry::default();
     core(&mut |resource| registry.put(resource));
     groups(&mut |resource| registry.put(resource));
+    events(&mut |resource| registry.put(resource));
     registry
 }
 
@@ -110,21 +112,6 @@ fn core(put: &mut dyn FnMut(Resource)) {
         complete: kinds::complete_service,
         prepare: kinds::prepare_service,
         ..resource("", "Service", "services", &of::SERVICE)
-    });
-    put(Resource {
-        creates_on_update: true,
-        fields: &[
-            "involvedObject.apiVersion",
-            "involvedObject.fieldPath",
-            "involvedObject.kind",
-            "involvedObject.name",
-            "involvedObject.namespace",
-            "involvedObject.uid",
-            "reason",
-            "reportingComponent",
-            "type",
-        ],
-        ..resource("", "Event", "events", &of::EVENT)
     });
     put(Resource {
         is_namespaced: false,
@@ -176,4 +163,44 @@ fn groups(put: &mut dyn FnMut(Resource)) {
         "customresourcedefinitions",
         &of::CRD,
     )));
+}
+
+/// The two APIs of events.
+fn events(put: &mut dyn FnMut(Resource)) {
+    put(Resource {
+        creates_on_update: true,
+        naming: Naming::Segment,
+        fields: &[
+            "involvedObject.apiVersion",
+            "involvedObject.fieldPath",
+            "involvedObject.kind",
+            "involvedObject.name",
+            "involvedObject.namespace",
+            "involvedObject.resourceVersion",
+            "involvedObject.uid",
+            "reason",
+            "reportingComponent",
+            "source",
+            "type",
+        ],
+        validate: event::lax,
+        ..resource("", "Event", "events", &of::EVENT)
+    });
+    put(Resource {
+        creates_on_update: true,
+        fields: &[
+            "reason",
+            "regarding.apiVersion",
+            "regarding.fieldPath",
+            "regarding.kind",
+            "regarding.name",
+            "regarding.namespace",
+            "regarding.resourceVersion",
+            "regarding.uid",
+            "reportingController",
+            "type",
+        ],
+        validate: event::strict,
+        ..resource("events.k8s.io", "Event", "events", &of::NEW_EVENT)
+    });
 }

@@ -50,7 +50,8 @@ impl Server {
         let causes = update::validate_new(&resource, &object);
         if !causes.is_empty() {
             let kind = object["kind"].as_str().unwrap_or("");
-            return Err(Failure::invalid(&resource.group, kind, text(&object, "name"), &causes));
+            let (group, name) = (resource.kind_group(), text(&object, "name"));
+            return Err(Failure::invalid(group, kind, name, &causes));
         }
         let is_set = options::version(&version).is_some_and(|version| version != 0);
         if origin == Origin::Post && is_set && !writing.is_dry {

@@ -84,9 +84,20 @@ impl Fields {
 
     pub(crate) fn matches(&self, object: &Value) -> bool {
         self.0.iter().all(|term| {
-            let value = term.path.split('.').fold(object, |value, part| &value[part]);
+            let value = match term.path.as_str() {
+                "source" => source(object),
+                path => path.split('.').fold(object, |value, part| &value[part]),
+            };
             (value.as_str().unwrap_or("") == term.value) != term.is_negated
         })
+    }
+}
+
+/// Who an event comes from: its source, or who reports it.
+fn source(event: &Value) -> &Value {
+    match &event["source"]["component"] {
+        Value::String(component) if !component.is_empty() => &event["source"]["component"],
+        _ => &event["reportingComponent"],
     }
 }
 

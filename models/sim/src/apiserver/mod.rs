@@ -13,6 +13,7 @@ mod create;
 mod decode;
 mod delete;
 mod discovery;
+mod event;
 mod fault;
 mod field;
 mod history;
@@ -39,6 +40,7 @@ mod status;
 mod store;
 mod table;
 mod token;
+mod twin;
 mod types;
 mod update;
 mod watch;
@@ -330,6 +332,9 @@ impl Server {
         let object = self.store.put(&resource.qualified(), key, object, is_odd);
         if resource.plural == crd::PLURAL {
             let (group, plural) = crd::names(&object);
+            if self.registry.is_built_in(&group, &plural) {
+                return object;
+            }
             self.registry.remove(&group, &plural);
             for resource in crd::declared(&object) {
                 self.registry.put(resource);
@@ -343,6 +348,10 @@ impl Server {
             && let Some(stored) = self.stored(resource, &key)
         {
             let (group, plural) = crd::names(&stored.object);
+            if self.registry.is_built_in(&group, &plural) {
+                self.store.delete(&resource.qualified(), key);
+                return;
+            }
             self.registry.remove(&group, &plural);
             let qualified = status::qualify(&plural, &group);
             let keys: Vec<_> =

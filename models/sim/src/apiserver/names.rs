@@ -14,10 +14,15 @@ pub(crate) enum Naming {
     Subdomain,
     Label,
     Service,
+    /// Whatever fits into a path.
+    Segment,
 }
 
 /// What is wrong with a name; `is_prefix` if a suffix is still to come.
 pub(crate) fn name(name: &str, naming: Naming, is_prefix: bool) -> Vec<String> {
+    if naming == Naming::Segment {
+        return segment(name, is_prefix);
+    }
     // The generated suffix ends with a letter or digit, so that a dash may come before it.
     let name = if is_prefix { name.strip_suffix('-').unwrap_or(name) } else { name };
     let (limit, fits, why) = match naming {
@@ -27,6 +32,7 @@ pub(crate) fn name(name: &str, naming: Naming, is_prefix: bool) -> Vec<String> {
             let starts = name.starts_with(|it: char| it.is_ascii_lowercase());
             (63, starts && is_label(name), SERVICE)
         }
+        Naming::Segment => (usize::MAX, true, ""),
     };
     let mut wrong = Vec::new();
     if name.len() > limit {
@@ -36,6 +42,13 @@ pub(crate) fn name(name: &str, naming: Naming, is_prefix: bool) -> Vec<String> {
         wrong.push(why.to_owned());
     }
     wrong
+}
+
+fn segment(name: &str, is_prefix: bool) -> Vec<String> {
+    let whole = [".", ".."].into_iter().filter(|it| !is_prefix && *it == name);
+    let whole = whole.map(|it| format!("may not be '{it}'"));
+    let part = ["/", "%"].into_iter().filter(|it| name.contains(*it));
+    whole.chain(part.map(|it| format!("may not contain '{it}'"))).collect()
 }
 
 fn is_label(text: &str) -> bool {

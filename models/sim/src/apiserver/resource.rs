@@ -10,6 +10,7 @@ use super::scale::Scale;
 use super::schema::Structural;
 use super::status::{Cause, qualify};
 use super::table::Column;
+use super::twin;
 use super::types::Type;
 use crate::patch::Types;
 
@@ -87,6 +88,11 @@ impl Resource {
         }
     }
 
+    /// The group of the kind as failures name it. An event is one of the core group in each API.
+    pub(crate) fn kind_group(&self) -> &str {
+        if twin::is_copy(&self.qualified()) { "" } else { &self.group }
+    }
+
     /// `configmaps` or `widgets.sim.example.com`.
     pub fn qualified(&self) -> String {
         qualify(&self.plural, &self.group)
@@ -131,6 +137,11 @@ impl Registry {
     /// Tells whether a group is that of custom resources.
     pub(crate) fn is_custom(&self, group: &str) -> bool {
         self.iter().any(|it| it.group == group && it.is_custom)
+    }
+
+    /// Tells whether a resource is one that the server always has: a definition does not replace it.
+    pub(crate) fn is_built_in(&self, group: &str, plural: &str) -> bool {
+        self.iter().any(|it| it.group == group && it.plural == plural && !it.is_custom)
     }
 
     pub(crate) fn serves(&self, group: &str, version: &str) -> bool {

@@ -121,9 +121,10 @@ impl Failure {
 
     /// A precondition of a deletion failed. These name the kind where others name the resource.
     pub(crate) fn precondition(resource: &Resource, name: &str, why: &str) -> Box<Self> {
-        let kind = qualify(&resource.kind, &resource.group);
+        let group = resource.kind_group();
+        let kind = qualify(&resource.kind, group);
         let message = format!("Operation cannot be fulfilled on {kind} \"{name}\": {why}");
-        Self::new(409, "Conflict", message).with(details(&resource.group, &resource.kind, name))
+        Self::new(409, "Conflict", message).with(details(group, &resource.kind, name))
     }
 
     pub(crate) fn invalid(group: &str, kind: &str, name: &str, causes: &[Cause]) -> Box<Self> {

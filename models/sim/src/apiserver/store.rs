@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::metadata;
+use super::{metadata, twin};
 use crate::map::Map;
 
 /// Where an object lies within its resource: `namespace/name`, or the name alone. Keys are ordered
@@ -93,8 +93,9 @@ impl Store {
         self.tables.get(resource)
     }
 
+    /// The tables, each of what is stored once.
     pub(crate) fn tables(&self) -> impl Iterator<Item = (&Arc<str>, &Table)> {
-        self.tables.iter()
+        self.tables.iter().filter(|(name, _)| !twin::is_copy(name))
     }
 
     /// The storage as it was at a revision, or at the first one that is readable.
@@ -146,7 +147,17 @@ impl Store {
         self.commit(resource, key, None);
     }
 
+    /// Makes a write, and the same write in the other API of the resource if there is one.
     fn commit(&mut self, resource: &str, key: Key, new: Option<Stored>) {
+        if let Some(face) = twin::other(resource) {
+            let shown =
+                |it: &Stored| Stored { object: Arc::new(face.show(&it.object)), ..it.clone() };
+            self.set(face.table, key.clone(), new.as_ref().map(shown));
+        }
+        self.set(resource, key, new);
+    }
+
+    fn set(&mut self, resource: &str, key: Key, new: Option<Stored>) {
         if self.tables.get(resource).is_none() {
             self.tables.insert(resource.into(), Table::default());
         }

@@ -140,7 +140,7 @@ pub(crate) fn built_in(kind: &str) -> Vec<Column> {
             field("Type", "type"),
             field("Reason", "reason"),
             of("Object", involved),
-            field("Message", "message"),
+            of("Message", |it| of_event(it, "message", "note").clone()),
         ],
         "CustomResourceDefinition" => {
             return vec![field("Created At", "metadata.creationTimestamp")];
@@ -336,8 +336,13 @@ fn ports(service: &Value) -> Value {
     ports.collect::<Vec<_>>().join(",").into()
 }
 
+/// A field that has another name in each API of events.
+fn of_event<'a>(event: &'a Value, core: &str, other: &str) -> &'a Value {
+    event.get(core).unwrap_or(&event[other])
+}
+
 fn involved(event: &Value) -> Value {
-    let object = &event["involvedObject"];
+    let object = of_event(event, "involvedObject", "regarding");
     let part = |field: &str| object[field].as_str().unwrap_or("").to_lowercase();
     format!("{}/{}", part("kind"), part("name")).into()
 }

@@ -8,6 +8,7 @@ use super::create::{Origin, check_namespace};
 use super::http::Response;
 use super::metadata::{self, text};
 use super::mistake::Slip;
+use super::names::Naming;
 use super::options::Writing;
 use super::resource::{Resource, Shape};
 use super::schema::Structural;
@@ -86,7 +87,7 @@ impl Server {
         }
         if !causes.is_empty() {
             let kind = object["kind"].as_str().unwrap_or("");
-            return Err(Failure::invalid(&resource.group, kind, call.name(), &causes));
+            return Err(Failure::invalid(resource.kind_group(), kind, call.name(), &causes));
         }
         if is_done(&object, &old.object) && !self.slips(Slip::LastFinalizerIsNothing) {
             if !writing.is_dry {
@@ -255,7 +256,10 @@ fn validate(
         schema.validate_lists(object, "", &mut causes);
         return causes;
     }
-    causes.extend(wrong);
+    // A kind that takes any name does not look at its metadata by itself.
+    if resource.naming != Naming::Segment {
+        causes.extend(wrong);
+    }
     causes.extend(again);
     causes.extend((resource.validate)(object, Some(old)));
     causes

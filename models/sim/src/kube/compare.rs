@@ -69,7 +69,7 @@ fn normal_events(run: &Run) -> Vec<String> {
     let mut changes = Vec::new();
     for Written { resource, key, old, new, .. } in &run.changes {
         let stable = new.as_ref().or(old.as_ref()).map(|object| stable_key(key, object));
-        let stable = stable.unwrap_or_default();
+        let stable = timeless(resource, &stable.unwrap_or_default());
         let verb = match (old, new) {
             (None, _) => "create",
             (_, None) => "delete",
@@ -81,7 +81,7 @@ fn normal_events(run: &Run) -> Vec<String> {
     let event = |entry: &Entry| match &entry.what {
         What::Asked { request } => {
             let place = (request.resource.as_str(), request.key.as_str());
-            let key = drawn.get(&place).map_or(place.1, String::as_str).to_owned();
+            let key = drawn.get(&place).cloned().unwrap_or_else(|| timeless(place.0, place.1));
             let mut request = request.clone();
             (request.key, request.write) = (key, 0);
             Some(format!("the controller: {}", request.text()))
@@ -94,6 +94,20 @@ fn normal_events(run: &Run) -> Vec<String> {
     let end = run.end.iter();
     lines.extend(end.map(|((resource, key), it)| format!("at the end: {resource} {key} {it}")));
     lines
+}
+
+/// The key of an object; that of an event without its time, after which recorders name it.
+fn timeless(resource: &str, key: &str) -> String {
+    let is_event = matches!(resource, "events" | "events.events.k8s.io");
+    match key.rsplit_once('.') {
+        Some((name, time)) if is_event && is_hexadecimal(time) => format!("{name}.*"),
+        _ => key.to_owned(),
+    }
+}
+
+/// Whether a text is a time since 1970 in nanoseconds, or may be.
+fn is_hexadecimal(text: &str) -> bool {
+    text.len() >= 15 && text.bytes().all(|it| it.is_ascii_hexdigit())
 }
 
 /// The first line of each that the other has not, or has less often; none if there is none.

@@ -173,7 +173,8 @@ impl<'a> Driver<'a> {
     /// One process, in a runtime of its own: whatever it has spawned ends with it.
     fn life(&mut self) -> Death {
         let mut builder = tokio::runtime::Builder::new_current_thread();
-        let runtime = match builder.enable_time().start_paused(true).build() {
+        // Controllers may wait for signals, which needs more than time.
+        let runtime = match builder.enable_all().start_paused(true).build() {
             Ok(runtime) => runtime,
             Err(error) => return Death::Limit(format!("tokio does not start: {error}")),
         };

@@ -75,6 +75,7 @@ pub(crate) fn apply_from(
         let before = Update { manager: BEFORE, api_version, time, subresource };
         changed(&mut all, nothing, &base, &before, kind);
     }
+    all.forget_strangers(request.api_version);
     let mut write = Write { base: &base, applied, request, kind, all };
     write.perform()
 }

@@ -109,6 +109,13 @@ impl Managers {
         Some(self.0.remove(at).1)
     }
 
+    /// Forgets the managers that have used an API of another group: its fields have other names.
+    pub(crate) fn forget_strangers(&mut self, api_version: &str) {
+        let group = |version: &str| version.rsplit_once('/').map(|(group, _)| group.to_owned());
+        let own = group(api_version);
+        self.0.retain(|(_, owned)| group(&owned.api_version) == own);
+    }
+
     /// Writes the managers into an object: first those that apply, then by time and name.
     pub(crate) fn write(self, object: &mut Value) {
         remove(object);

@@ -54,6 +54,7 @@ pub fn track(old: Option<&Value>, new: &mut Value, update: &Update<'_>, kind: &T
         return;
     }
     let empty = Value::Object(serde_json::Map::new());
+    all.forget_strangers(update.api_version);
     changed(&mut all, old.unwrap_or(&empty), new, update, kind);
     all.cap();
     all.write(new);

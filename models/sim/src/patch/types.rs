@@ -87,6 +87,7 @@ impl Types {
             ("apps", "v1", "Deployment ReplicaSet StatefulSet"),
             ("batch", "v1", "Job"),
             ("coordination.k8s.io", "v1", "Lease"),
+            ("events.k8s.io", "v1", "Event"),
             ("apiextensions.k8s.io", "v1", "CustomResourceDefinition"),
         ];
         let is_known = known.iter().any(|(known_group, known_version, kinds)| {
@@ -97,7 +98,9 @@ impl Types {
         if !is_known {
             return None;
         }
-        let root = *built_in().names.get(kind)?;
+        // This group has a kind that is called as one of the core group.
+        let name = if group == "events.k8s.io" { "events.k8s.io/Event" } else { kind };
+        let root = *built_in().names.get(name)?;
         Some(Self { own: Arc::default(), root, reset: Arc::new(built_in::reset(kind)) })
     }
 
