@@ -1,6 +1,6 @@
 //! What the calls of every queue have in common: each does what its operation does, on threads and
 //! as a future.
-#![cfg(feature = "parts")]
+#![cfg(feature = "queues")]
 
 use std::pin::pin;
 use std::sync::Arc;
