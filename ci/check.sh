@@ -20,6 +20,11 @@ cargo clippy --workspace --quiet -- -D warnings
 cargo clippy --package seatrial-core --all-targets --quiet -- -D warnings
 # The seam alone, and the harness, which needs no more of the core than that.
 cargo clippy --package seatrial-core --no-default-features --quiet -- -D warnings
+# Each layer of the parts with what it brings and no more, as a program and as a checker name it. The
+# first of them alone is the default.
+for features in queues,harness informers informers,harness election election,harness; do
+  cargo clippy --package seatrial-core --no-default-features --features "$features" --quiet -- -D warnings
+done
 cargo clippy --package seatrial --features loom,shuttle --quiet -- -D warnings
 for features in loom shuttle; do
   echo "== clippy, the harness with $features alone"
@@ -29,6 +34,6 @@ echo "== documentation"
 RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --all-features --quiet
 # As docs.rs shows it: no link may lead to what only a checker sees.
 RUSTDOCFLAGS="-D warnings" cargo doc --package seatrial-core --no-deps --quiet \
-  --features http,metrics,prometheus-client,stream,tokio,tracing
+  --features parts,http,metrics,prometheus-client,stream,tokio,tracing
 echo "== what is public"
 ci/public-items.sh

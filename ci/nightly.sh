@@ -25,8 +25,8 @@ SEATRIAL_SOAK_SECONDS=$(ci/budget.sh nightly soak_seconds) \
 SEATRIAL_PLANS=$(ci/budget.sh nightly pipeline_plans) \
   cargo test --release -p seatrial-core --all-features --test pipeline -- --nocapture
 SEATRIAL_CYCLES=$(ci/budget.sh nightly informer_cycles) \
-  cargo test --release -p seatrial-core --test informers -- --nocapture
-cargo bench --workspace --features seatrial-core/harness
+  cargo test --release -p seatrial-core --features informers --test informers -- --nocapture
+cargo bench --workspace --features seatrial-core/harness,seatrial-core/parts
 # The museum of controllers on kube-rs, each bug replayed in a hundred fresh processes; and cold keys
 # behind hot ones, in a hundred runs.
 SEATRIAL_REPLAYS=100 cargo test --release -p seatrial-sim --features kube --test museum -- --nocapture

@@ -68,7 +68,7 @@ expect 2 cargo seatrial init --path "$root" # what is there is not overwritten
 
 # What it checks is its own: of the core it compiles the seam alone.
 expect 0 cargo tree --edges normal,dev,features --invert seatrial-core
-! grep -q 'seatrial-core feature "parts"' "$work/said.txt" || { cat "$work/said.txt"; exit 1; }
+! grep -q 'seatrial-core feature "queues"' "$work/said.txt" || { cat "$work/said.txt"; exit 1; }
 expect 0 cargo seatrial run --budget smoke
 grep -q "^checking .* cases of 2 components" "$work/aside.txt"
 grep -Eq "^hasty .* violated as expected" "$work/said.txt"

@@ -30,6 +30,6 @@ MOD
 (cd "$work" && go mod tidy >tidy.txt 2>&1 && go build -o reference . || { cat tidy.txt; exit 1; })
 
 echo "== ours"
-cargo bench --quiet --package seatrial-core --features harness,request --bench table -- --json "$work/rows.json" "$@"
+cargo bench --quiet --package seatrial-core --features harness,parts,request --bench table -- --json "$work/rows.json" "$@"
 echo "== beside the reference"
 "$work/reference" "$work/rows.json"

@@ -2,7 +2,7 @@
 //! them, and one more task writes the status that they report. Every wait is awaited.
 //!
 //! ```text
-//! cargo run -p seatrial-core --features tokio --example async_controller
+//! cargo run -p seatrial-core --features informers,tokio --example async_controller
 //! ```
 
 use std::num::NonZeroUsize;

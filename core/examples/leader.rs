@@ -1,7 +1,7 @@
 //! Two candidates and one lease: the first to come leads and steps down, the other takes over.
 //!
 //! ```text
-//! cargo run -p seatrial-core --example leader
+//! cargo run -p seatrial-core --features election --example leader
 //! ```
 
 use std::sync::Arc;

@@ -2,7 +2,7 @@
 //! reconcile that, fail at times, say so and try again; at the end everything stops in order.
 //!
 //! ```text
-//! cargo run -p seatrial-core --example worker_loop
+//! cargo run -p seatrial-core --features informers --example worker_loop
 //! ```
 
 use std::num::NonZeroUsize;

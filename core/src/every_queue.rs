@@ -1,6 +1,6 @@
 //! What the calls of every queue have in common: each does what its operation does, on threads and
 //! as a future.
-#![cfg(feature = "parts")]
+#![cfg(feature = "queues")]
 
 use std::pin::pin;
 use std::sync::Arc;
@@ -362,7 +362,7 @@ mod late {
         failures_and_delays_are_those_of_an_item:
             |clock: &Manual| LimitedQueue::new(clock, limiter());
         failures_and_delays_are_those_of_an_item_with_a_priority:
-            |clock: &Manual| PriorityQueue::with_limiter(clock, limiter(), ());
+            |clock: &Manual| PriorityQueue::with_limiter(clock, limiter());
     }
 
     due_half_a_delay_later! {

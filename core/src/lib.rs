@@ -1,26 +1,26 @@
 //! The parts that every Kubernetes controller stands on, with client-go's semantics.
 //!
-//! | part | what it is |
-//! |---|---|
-//! | [`runtime`] | the one seam: locks, time, threads, randomness; [`runtime::System`] is the real one |
-//! | [`queue`] | the de-duplicating work queue |
-//! | [`delaying_queue`] | the same with items that are added later |
-//! | [`limited_queue`] | the same with failed items that come back when a limiter says so |
-//! | [`priority_queue`] | the same again, the highest priority first |
-//! | [`cancel`] | cancellation tokens: a tree, with deadlines |
-//! | [`channel`] | channels: bounded, without bound, from hand to hand; `select` |
-//! | [`polling`] | back-off steps, loops with a period, polls |
-//! | [`pool`] | workers at a queue: retries, panics, an orderly end |
-//! | [`metrics`] | what queues tell about themselves |
-//! | [`parallel`] | the bounded parallel loop |
-//! | [`limiter`] | how long to wait: per item, shared, token bucket, back-off |
-//! | [`store`] | stores of objects, with indices, expiry or an order; keys and tombstones |
-//! | [`fifo`] | the queue of newest objects, and what queues of objects share |
-//! | [`delta_fifo`] | the queue of changes, one entry per object |
-//! | [`ordered_fifo`] | the queue of events in their order of arrival |
-//! | [`informer`] | a store that follows a collection of a server, and those who are told |
-//! | `request` | requests to an API server: built, throttled, repeated, watched; behind the feature of that name |
-//! | [`elector`] | leader election over a lock object in a versioned store |
+//! | part | feature | what it is |
+//! |---|---|---|
+//! | [`runtime`] | | the one seam: locks, time, threads, randomness; [`runtime::System`] is the real one |
+//! | [`queue`] | `queues` | the de-duplicating work queue |
+//! | [`delaying_queue`] | `queues` | the same with items that are added later |
+//! | [`limited_queue`] | `queues` | the same with failed items that come back when a limiter says so |
+//! | [`priority_queue`] | `queues` | the same again, the highest priority first |
+//! | [`cancel`] | | cancellation tokens: a tree, with deadlines |
+//! | [`channel`] | `queues` | channels: bounded, without bound, from hand to hand; `select` |
+//! | [`polling`] | `queues` | back-off steps, loops with a period, polls |
+//! | [`pool`] | `queues` | workers at a queue: retries, panics, an orderly end |
+//! | [`metrics`] | `queues` | what queues tell about themselves |
+//! | [`parallel`] | `queues` | the bounded parallel loop |
+//! | [`limiter`] | `queues` | how long to wait: per item, shared, token bucket, back-off |
+//! | `store` | `informers` | stores of objects, with indices, expiry or an order; keys and tombstones |
+//! | `fifo` | `informers` | the queue of newest objects, and what queues of objects share |
+//! | `delta_fifo` | `informers` | the queue of changes, one entry per object |
+//! | `ordered_fifo` | `informers` | the queue of events in their order of arrival |
+//! | `informer` | `informers` | a store that follows a collection of a server, and those who are told |
+//! | `request` | `request` | requests to an API server: built, throttled, repeated, watched |
+//! | `elector` | `election` | leader election over a lock object in a versioned store |
 //!
 //! An id in brackets, (`workqueue:WQ-21`), is the number of a rule of behaviour. Where the models
 //! check that rule, or the reference departs from it, `models/requirements` says so under that
@@ -38,9 +38,9 @@
 //! | a sink, an observer, a listener of failures | the hook reports it; it misses one report, and nobody else does |
 //! | a limiter | the call panics; an item that was to be added is not; a delivery ends, and an item that was to be tried again is, without a delay of the limiter |
 //! | the function of a worker | the item is tried again, as after an error ([`pool`]) |
-//! | the work of a leader, a callback, a lock | the term ends, and the panic goes on in the thread or task that runs the elector ([`elector`]) |
-//! | the callback of a pop | it goes on in the caller, and what was popped is gone ([`fifo`]) |
-//! | a function of an index or of an order | the call panics, and the store is as it was ([`store`]) |
+//! | the work of a leader, a callback, a lock | the term ends, and the panic goes on in the thread or task that runs the elector |
+//! | the callback of a pop | it goes on in the caller, and what was popped is gone |
+//! | a function of an index or of an order | the call panics, and the store is as it was |
 //!
 //! What all of them panic with is dropped where no lock is held. A storage of your own
 //! ([`queue::Storage`]) is the exception: it is a part of the rules, and must not panic.
@@ -53,8 +53,11 @@
 //! with the operations and states of every part, so that a checker can step them one by one, record them,
 //! or put a changed machine behind the lock (`with_host`). A program that uses the parts does without it.
 //!
-//! The feature `parts` is on by default. Without it this crate is the seam alone: [`runtime`], [`cancel`],
-//! and with `harness` the machine and the shell. That is what the checkers of other code need.
+//! # Features
+//!
+//! A program compiles the parts that it names. `queues` is on by default; `informers` and `election` are
+//! each more than that, and `parts` is all three. Without any this crate is the seam alone: [`runtime`],
+//! [`cancel`], and with `harness` the machine and the shell. That is what the checkers of other code need.
 
 // What only a checker names is reachable with the feature `harness` alone, and what only the parts use stays
 // in the seam without them.
@@ -94,48 +97,48 @@ pub mod monitor;
 pub(crate) use machine::operations;
 
 pub mod cancel;
-#[cfg(feature = "parts")]
+#[cfg(feature = "queues")]
 pub mod channel;
-#[cfg(feature = "parts")]
+#[cfg(feature = "queues")]
 pub mod delaying_queue;
-#[cfg(feature = "parts")]
+#[cfg(feature = "informers")]
 pub mod delta_fifo;
-#[cfg(feature = "parts")]
+#[cfg(feature = "election")]
 pub mod elector;
-#[cfg(feature = "parts")]
+#[cfg(feature = "informers")]
 pub mod fifo;
-#[cfg(feature = "parts")]
+#[cfg(feature = "informers")]
 pub mod informer;
-#[cfg(feature = "parts")]
+#[cfg(feature = "queues")]
 pub mod limited_queue;
-#[cfg(feature = "parts")]
+#[cfg(feature = "queues")]
 pub mod limiter;
-#[cfg(feature = "parts")]
+#[cfg(feature = "queues")]
 pub mod metrics;
-#[cfg(feature = "parts")]
+#[cfg(feature = "informers")]
 pub mod ordered_fifo;
-#[cfg(feature = "parts")]
+#[cfg(feature = "queues")]
 pub mod parallel;
-#[cfg(feature = "parts")]
+#[cfg(feature = "queues")]
 pub mod polling;
-#[cfg(feature = "parts")]
+#[cfg(feature = "queues")]
 pub mod pool;
-#[cfg(feature = "parts")]
+#[cfg(feature = "queues")]
 pub mod priority_queue;
-#[cfg(feature = "parts")]
+#[cfg(feature = "queues")]
 pub mod queue;
 #[cfg(feature = "request")]
 pub mod request;
 pub mod runtime;
-#[cfg(feature = "parts")]
+#[cfg(feature = "informers")]
 pub mod store;
 
-#[cfg(all(doctest, feature = "parts"))]
+#[cfg(all(doctest, feature = "queues"))]
 mod book;
 mod caught;
-#[cfg(feature = "parts")]
+#[cfg(feature = "informers")]
 mod events;
 #[cfg(test)]
 mod every_queue;
-#[cfg(feature = "parts")]
+#[cfg(feature = "queues")]
 mod slab;

@@ -10,7 +10,7 @@ use seatrial_core::delta_fifo::NoDeltas;
 use seatrial_core::elector::{
     self, AlreadyRunning, Config, LockKind, Record, Timing, Wedged, validate_nanos,
 };
-use seatrial_core::fifo::{Closed, EnqueueError};
+use seatrial_core::fifo::Closed;
 use seatrial_core::limiter::WaitError;
 use seatrial_core::polling::Interrupted;
 use seatrial_core::store::indexed::{
@@ -18,7 +18,9 @@ use seatrial_core::store::indexed::{
 };
 use seatrial_core::store::lister::NotFound;
 use seatrial_core::store::mutation::{NotANumber, ReadError, WriteError};
-use seatrial_core::store::{Cause, HeapError, KeyError, LookupFailed, NoMetadata, split_key};
+use seatrial_core::store::{
+    Cause, EnqueueError, HeapError, KeyError, LookupFailed, NoMetadata, split_key,
+};
 
 /// Returns the texts of an error and of all that it comes from.
 fn chain(error: &dyn Error) -> Vec<String> {

@@ -3,7 +3,7 @@
 //! `SEATRIAL_CYCLES` says how often, two hundred times unless it does:
 //!
 //! ```text
-//! SEATRIAL_CYCLES=10000 cargo test --release -p seatrial-core --test informers
+//! SEATRIAL_CYCLES=10000 cargo test --release -p seatrial-core --features informers --test informers
 //! ```
 #![cfg(target_os = "linux")]
 

@@ -7,12 +7,11 @@
 use std::time::Duration;
 
 use seatrial_core::delaying_queue::DelayingQueue;
-use seatrial_core::fifo::Intake;
 use seatrial_core::machine::{Cx, Machine, Operation, Step};
 use seatrial_core::priority_queue::{AddOptions, PriorityQueue};
 use seatrial_core::queue::{Add, Done, Get, Queue};
 use seatrial_core::runtime::{Manual, System};
-use seatrial_core::store::{IndexedStore, index_by_one};
+use seatrial_core::store::{IndexedStore, Intake, index_by_one};
 
 use crate::measure::{Laps, assert_growth, tell};
 

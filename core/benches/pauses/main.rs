@@ -6,8 +6,9 @@
 //!
 //! To add a row: write a file with a function, and add a [`Row`] to [`ROWS`].
 //!
-//! `cargo bench -p seatrial-core --features harness --bench pauses -- [WORD]...` runs the rows whose name
-//! contains one of the words, or all. A row that fails does not stop the others; the exit code is then 1.
+//! `cargo bench -p seatrial-core --features harness,informers --bench pauses -- [WORD]...` runs the rows
+//! whose name contains one of the words, or all. A row that fails does not stop the others; the exit code
+//! is then 1.
 
 mod informers;
 mod longest;

@@ -58,7 +58,7 @@ const ROWS: &[&[Measure]] = &[
 const HELP: &str = "\
 Measures ours beside plain implementations, row by row.
 
-Usage: cargo bench -p seatrial-core --features harness --bench table -- [OPTIONS] [WORD]...
+Usage: cargo bench -p seatrial-core --features harness,parts --bench table -- [OPTIONS] [WORD]...
 
   WORD         Measure only the rows whose part or name holds one of the words
   --runs N     Measure every row in N processes; print the one whose ratio is the median, and how far

@@ -6,9 +6,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use seatrial_core::fifo::Intake;
 use seatrial_core::runtime::System;
-use seatrial_core::store::{IndexedStore, index_by_one};
+use seatrial_core::store::{IndexedStore, Intake, index_by_one};
 
 use crate::Measure;
 use crate::measure::{

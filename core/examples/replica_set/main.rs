@@ -6,7 +6,7 @@
 //! replica_set`, `cargo seatrial mutants replica_set`.
 //!
 //! ```text
-//! cargo run -p seatrial-core --example replica_set
+//! cargo run -p seatrial-core --features informers --example replica_set
 //! ```
 
 mod controller;

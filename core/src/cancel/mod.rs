@@ -49,11 +49,11 @@ use crate::machine::Host;
 use crate::runtime::{Instant, Runtime, System};
 use node::{Make, Node, Up};
 
-pub use state::{Ended, Reason};
+pub use state::Reason;
 
 for_harness! {
     use operations::{Adopt, Begin, Cancel, Forget, Hook, Leave, Look, Op, Ret, Unhook, Wait};
-    use state::{Below, ChildId, HookId, Tree, WAITERS};
+    use state::{Below, ChildId, Ended, HookId, Tree, WAITERS};
 }
 
 /// A token. Copies name the same token; when the last one is dropped, the token is not cancelled

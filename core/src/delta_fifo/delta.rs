@@ -25,7 +25,7 @@ impl<K: Key, O: Handle> Intake<K, O> {
     ///
     /// # Errors
     /// The key function refused the object.
-    pub fn key_of_delta(&self, delta: &Delta<K, O>) -> Result<Hashed<K>, KeyError> {
+    pub(crate) fn key_of_delta(&self, delta: &Delta<K, O>) -> Result<Hashed<K>, KeyError> {
         match delta {
             Delta::Deleted(last) => self.key_of_last_state(last),
             Delta::Added(object)

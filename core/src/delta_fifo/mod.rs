@@ -20,7 +20,7 @@
 //!
 //! let (popped, ()) = queue.pop(|entry| assert_eq!(entry.key, "web")).unwrap();
 //! assert_eq!(*popped.deltas, [Delta::Added(("web", 1)), Delta::Updated(("web", 2))]);
-//! # Ok::<(), seatrial_core::fifo::EnqueueError>(())
+//! # Ok::<(), seatrial_core::store::EnqueueError>(())
 //! ```
 //!
 //! It promises that the changes of one object come in the order in which they were queued

@@ -95,21 +95,23 @@ use crate::monitor::Monitor;
 use crate::runtime::{Runtime, System};
 
 pub use async_driver::AsyncCallbacks;
-pub use config::{Bounds, Config, ConfigError, JITTER, Profile, Timing, Versions, validate_nanos};
+pub use config::{Bounds, Config, ConfigError, Profile, Timing, Versions, validate_nanos};
 pub use driver::{AlreadyRunning, Callbacks};
 pub use fence::{Fence, Gate};
 pub use health::{HealthCheck, Wedged};
 pub use leadership::Leadership;
 pub use lock::{
-    ANNOTATION, AnnotationLock, AsyncLock, AsyncObjectStore, Call, ConfigMap, ConfigMapLock,
-    Content, Endpoints, EndpointsLock, EventRecorder, Kind, LeaseLock, LeaseSpec, Lock, LockEvent,
-    LockKind, LockKindError, MemoryStore, Meta, Object, ObjectName, ObjectStore, PairLock,
-    StoreError, Stored, Token, UNKNOWN_HOLDER, Version,
+    AnnotationLock, AsyncLock, AsyncObjectStore, Call, ConfigMap, ConfigMapLock, Content,
+    Endpoints, EndpointsLock, EventRecorder, Kind, LeaseLock, LeaseSpec, Lock, LockEvent, LockKind,
+    LockKindError, MemoryStore, Meta, Object, ObjectName, ObjectStore, PairLock, StoreError,
+    Stored, Token, Version,
 };
 pub use metrics::{LeaderMetrics, set_leader_metrics};
 pub use record::{Fields, JsonError, Name, Record, Timestamp};
 
 for_harness! {
+    use config::JITTER;
+    use lock::{ANNOTATION, UNKNOWN_HOLDER};
     use operations::{
         Abort, Begin, Cancel, Check, GiveUp, Holds, IsLeader, Leader, Look, Op, Reply, Report, Rest,
         Ret, Runs, Try, Watch, WorkEnded,

@@ -7,7 +7,7 @@ mod outcome;
 mod taking;
 
 pub use contract::Queue;
-pub use latch::SyncLatch;
+pub(crate) use latch::SyncLatch;
 pub(crate) use outcome::Stopwatch;
 pub use outcome::{AfterPop, Closed, SlowHook, SlowProcessing};
 pub(crate) use taking::{Taken, Taking};

@@ -5,9 +5,7 @@
 //! places, and goes when it has neither object nor place.
 
 use crate::slab::{Line, Slab, Slot, Value};
-use crate::store::Hashed;
-
-use super::Keyed;
+use crate::store::{Hashed, Keyed};
 
 /// What waits under a key.
 #[derive(Clone, Debug)]

@@ -39,10 +39,9 @@ use std::fmt;
 use crate::machine::Host;
 use crate::monitor::Monitor;
 use crate::runtime::{Runtime, System};
-use crate::store::{Cause, Handle, Hashed, Key, KeyError, LastState};
+use crate::store::{Cause, Handle, Hashed, Intake, Key, KeyError, Keyed, LastState};
 
-pub use crate::events::{AfterPop, Closed, Queue, SlowHook, SlowProcessing, SyncLatch};
-pub use crate::store::{EnqueueError, Intake, KeyFunction, Keyed, Listed, Transform};
+pub use crate::events::{AfterPop, Closed, Queue, SlowHook, SlowProcessing};
 pub use options::Options;
 pub use state::Popped;
 

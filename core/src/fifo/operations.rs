@@ -1,9 +1,8 @@
 //! The calls on a FIFO, each one critical section per step.
 
 use crate::machine::{Cx, Operation, Step};
-use crate::store::{Handle, Hashed, Key};
+use crate::store::{Handle, Hashed, Key, Keyed};
 
-use super::Keyed;
 use super::state::{FifoQueue, POPPERS, Popped, SYNC};
 
 /// Stores the newest state of an object.

@@ -8,11 +8,11 @@
 
 use std::fmt;
 
+use crate::events::SyncLatch;
 use crate::machine::{Channel, Wakes};
-use crate::store::{Handle, Hashed, Key, KeyHasher};
+use crate::store::{Handle, Hashed, Key, KeyHasher, Keyed};
 
 use super::items::{Head, Items};
-use super::{Keyed, SyncLatch};
 
 /// Where callers of `pop` sleep.
 pub const POPPERS: Channel = 0;

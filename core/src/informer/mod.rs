@@ -1,6 +1,27 @@
 //! Informers: a local store that follows a collection of a server, and those who are told of its
 //! changes (client-go `tools/cache`).
 
+/// Options whose fields a checker reads: users write them by methods of the same names.
+macro_rules! read_by_harness {
+    (
+        $(#[$about:meta])*
+        pub struct $name:ident {
+            $($(#[$about_field:meta])* $field:ident: $type:ty,)+
+        }
+    ) => {
+        #[cfg(feature = "harness")]
+        $(#[$about])*
+        pub struct $name {
+            $($(#[$about_field])* pub $field: $type,)+
+        }
+        #[cfg(not(feature = "harness"))]
+        $(#[$about])*
+        pub struct $name {
+            $($(#[$about_field])* pub(crate) $field: $type,)+
+        }
+    };
+}
+
 mod apply;
 mod builder;
 mod change;

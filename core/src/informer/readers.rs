@@ -18,13 +18,10 @@ const LEAST_RESYNC: Duration = Duration::from_secs(1);
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct Wants {
-    /// After how long to be shown again, at the soonest, what has not changed: not sooner than the
-    /// informer does that for anybody. One whose period is zero does it for nobody.
-    pub resync: Option<Duration>,
-    /// How many changes may wait, not counting those of the first list; with one more the
-    /// subscription is over ([`Over::Lagged`](super::Over::Lagged)). By default there is no limit,
-    /// and then none on the memory of a reader that stalls.
-    pub limit: usize,
+    /// After how long to be shown again, at the soonest, what has not changed.
+    pub(super) resync: Option<Duration>,
+    /// How many changes may wait.
+    pub(super) limit: usize,
 }
 
 impl Default for Wants {
@@ -40,15 +37,18 @@ impl Wants {
         self.resync_every(Duration::ZERO)
     }
 
-    /// Asks for what has not changed, too, after a period of its own. One that subscribes before the
-    /// informer runs can make the informer's period shorter.
+    /// Asks for what has not changed, too, after a period of its own: not sooner than the informer does
+    /// that for anybody, and one whose period is zero does it for nobody. One that subscribes before
+    /// the informer runs can make the informer's period shorter.
     #[must_use]
     pub fn resync_every(mut self, period: Duration) -> Self {
         self.resync = Some(period);
         self
     }
 
-    /// Limits how many changes may wait.
+    /// Limits how many changes may wait, not counting those of the first list; with one more the
+    /// subscription is over ([`Over::Lagged`](super::Over::Lagged)). By default there is no limit,
+    /// and then none on the memory of a reader that stalls.
     #[must_use]
     pub fn limit(mut self, limit: usize) -> Self {
         self.limit = limit;

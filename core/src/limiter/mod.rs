@@ -46,7 +46,7 @@ use std::time::Duration;
 use crate::runtime::Instant;
 
 pub use crate::slab::Item;
-pub use backoff::{BackoffTable, Expired, KeyedBackoff};
+pub use backoff::KeyedBackoff;
 pub use bucket::Bucket;
 pub use combine::{MaxOf, WithMaxWait};
 pub use flow::{AlwaysAccept, FlowLimiter, NeverAccept, TokenBucketFlow, WaitError, Waits};
@@ -56,6 +56,7 @@ pub use per_item::{Exponential, FastSlow};
 pub use token_bucket::{Rate, Reservation, TokenBucket};
 
 for_harness! {
+    use backoff::BackoffTable;
     use flow::{Gate, GateOp, GateRet, Pass, Stop};
 }
 

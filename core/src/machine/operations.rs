@@ -3,7 +3,9 @@
 /// Writes, for the operations of a machine, the enum of calls, the enum of results, and the
 /// [`Machine`](crate::machine::Machine) that steps them.
 ///
-/// ```
+// Without the feature the macro is the crate's own.
+#[cfg_attr(feature = "harness", doc = "```")]
+#[cfg_attr(not(feature = "harness"), doc = "```ignore")]
 /// use seatrial_core::machine::{Cx, Machine, Operation, Step};
 ///
 /// #[derive(Default)]

@@ -1,5 +1,5 @@
 //! What a step is told of its surroundings.
-#![cfg(feature = "parts")]
+#![cfg(feature = "queues")]
 
 use std::time::Duration;
 

@@ -59,9 +59,14 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 pub(crate) use busy::Busy;
-pub use figures::{Figures, GivenUp, Label};
+pub use figures::{GivenUp, Label};
 pub(crate) use meter::Meter;
-pub use updater::{EVERY, Measured, Updater};
+pub use updater::{EVERY, Updater};
+
+for_harness! {
+    use figures::Figures;
+    use updater::Measured;
+}
 
 /// Where the figures of one queue go.
 pub trait Sink: Send + Sync + 'static {

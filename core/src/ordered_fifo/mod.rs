@@ -20,7 +20,7 @@
 //! assert_eq!(batch.1, 2, "web and db; the second change of web is another batch");
 //! let (popped, ()) = queue.pop(|_| ()).unwrap();
 //! assert_eq!(popped.event, Event::Delta(Delta::Updated(("web", 2))));
-//! # Ok::<(), seatrial_core::fifo::EnqueueError>(())
+//! # Ok::<(), seatrial_core::store::EnqueueError>(())
 //! ```
 //!
 //! Two modes differ in how a complete list goes through ([`Mode`]). In the atomic one the lock can

@@ -52,12 +52,11 @@ use crate::queue::{Deliver, Done, DoneKey, Finished, Key, Len, Refresh, ShutDown
 use crate::runtime::{Instant, Runtime, System};
 use crate::slab::hasher;
 
-pub use crate::metrics::{Figures, Label};
-pub use meter::Meter;
-pub use observer::Observer;
 pub use options::AddOptions;
 
 for_harness! {
+    use meter::Meter;
+    use observer::Observer;
     use operations::{Add, AddBatch, Get, GetBatch, Op, Ret, Retries, Settle};
     use state::{Prioritized, GETTERS};
 }
@@ -84,14 +83,14 @@ impl<K: Key + Hash, R: Runtime> PriorityQueue<K, R> {
     /// Makes an empty queue whose limiter doubles from 5 ms to 1000 s (`workqueue:PQ-36`).
     pub fn new(runtime: &R) -> Self {
         let limiter = Exponential::new(Duration::from_millis(5), Duration::from_secs(1000));
-        Self::with_limiter(runtime, limiter, ())
+        Self::with_limiter(runtime, limiter)
     }
 }
 
-impl<K: Key + Hash, R: Runtime, L: Limiter<K>, O: Observer> PriorityQueue<K, R, L, O> {
-    /// Makes an empty queue with a limiter and an observer of your own.
-    pub fn with_limiter(runtime: &R, limiter: L, observer: O) -> Self {
-        Self::with_host(runtime, hasher(runtime), Prioritized::new(limiter, observer))
+impl<K: Key + Hash, R: Runtime, L: Limiter<K>> PriorityQueue<K, R, L> {
+    /// Makes an empty queue with a limiter of your own.
+    pub fn with_limiter(runtime: &R, limiter: L) -> Self {
+        Self::with_host(runtime, hasher(runtime), Prioritized::new(limiter, ()))
     }
 }
 
@@ -99,7 +98,8 @@ impl<K: Key + Hash, R: Runtime, L: Limiter<K>> PriorityQueue<K, R, L, Told> {
     /// Makes an empty queue with a limiter of your own, measured if there is a name and somebody to
     /// tell (`workqueue:PQ-37`, `MX-1`).
     pub fn with_metrics(runtime: &R, limiter: L, metrics: &Metrics) -> Self {
-        Self::with_limiter(runtime, limiter, metrics.sink().map(Meter::new))
+        let told = metrics.sink().map(Meter::new);
+        Self::with_host(runtime, hasher(runtime), Prioritized::new(limiter, told))
     }
 }
 

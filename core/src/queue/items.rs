@@ -34,6 +34,7 @@ pub struct Token {
     delivery: u32,
 }
 
+#[cfg(any(test, feature = "harness"))]
 impl Token {
     /// Makes a token, for a machine of your own that stands in for the queue.
     #[must_use]

@@ -87,7 +87,7 @@ pub use state::{DrainUntil, Key};
 pub use storage::{Fifo, Storage};
 #[cfg(feature = "stream")]
 pub(crate) use stream::{Repeated, owned};
-pub use work::{Deliver, InProcessing, OwnedWork, Work};
+pub use work::{InProcessing, OwnedWork, Work};
 
 for_harness! {
     use operations::{
@@ -95,6 +95,7 @@ for_harness! {
         ShuttingDown,
     };
     use state::{Queue, DRAINS, GETTERS, UPDATERS};
+    use work::Deliver;
 }
 
 /// The de-duplicating work queue. Shared by reference or in an `Arc`.

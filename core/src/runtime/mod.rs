@@ -31,11 +31,12 @@ use std::task::Waker;
 
 pub use crate::caught::Panic;
 pub use atomic::Atomic;
-pub use manual::{Manual, ManualCondvar, ManualTimer};
+pub use manual::Manual;
+pub(crate) use manual::ManualCondvar;
 pub use system::System;
 pub use time::{Instant, WallTime};
 #[cfg(feature = "tokio")]
-pub use tokio::{Tokio, TokioTimer};
+pub use tokio::Tokio;
 
 /// The surroundings of a pure machine: clocks, random numbers and choices. Object-safe.
 pub trait Ambient: Send + Sync {

@@ -102,7 +102,7 @@ impl<K: Key, O: Handle> Intake<K, O> {
     }
 
     /// Returns the hash function, which the queue's state needs too.
-    pub fn hasher(&self) -> &KeyHasher {
+    pub(crate) fn hasher(&self) -> &KeyHasher {
         &self.hasher
     }
 
@@ -111,7 +111,7 @@ impl<K: Key, O: Handle> Intake<K, O> {
     /// # Errors
     /// The key function refused it.
     #[inline]
-    pub fn key(&self, object: &O) -> Result<Hashed<K>, KeyError> {
+    pub(crate) fn key(&self, object: &O) -> Result<Hashed<K>, KeyError> {
         self.name(object).map(|key| self.hasher.hashed(key))
     }
 
@@ -128,7 +128,7 @@ impl<K: Key, O: Handle> Intake<K, O> {
     ///
     /// # Errors
     /// The key function refused the object.
-    pub fn key_of_last_state(&self, last: &LastState<K, O>) -> Result<Hashed<K>, KeyError> {
+    pub(crate) fn key_of_last_state(&self, last: &LastState<K, O>) -> Result<Hashed<K>, KeyError> {
         match last {
             LastState::Final(object) => self.key(object),
             LastState::Tombstone(tombstone) => Ok(self.hasher.hashed(tombstone.key.clone())),
@@ -140,7 +140,7 @@ impl<K: Key, O: Handle> Intake<K, O> {
     /// # Errors
     /// The transformer refused it.
     #[inline]
-    pub fn transform(&self, object: O) -> Result<O, EnqueueError> {
+    pub(crate) fn transform(&self, object: O) -> Result<O, EnqueueError> {
         match &self.transform {
             None => Ok(object),
             Some(transform) => transform(object).map_err(EnqueueError::Transform),
@@ -151,7 +151,7 @@ impl<K: Key, O: Handle> Intake<K, O> {
     ///
     /// # Errors
     /// The transformer refused it.
-    pub fn transform_last_state(
+    pub(crate) fn transform_last_state(
         &self,
         last: LastState<K, O>,
     ) -> Result<LastState<K, O>, EnqueueError> {
@@ -171,7 +171,7 @@ impl<K: Key, O: Handle> Intake<K, O> {
     }
 
     /// Computes the keys of a list and transforms its objects, up to the first that is refused.
-    pub fn list(&self, objects: impl IntoIterator<Item = O>) -> Listed<K, O> {
+    pub(crate) fn list(&self, objects: impl IntoIterator<Item = O>) -> Listed<K, O> {
         let objects = objects.into_iter();
         let room = Vec::with_capacity(objects.size_hint().0);
         let mut listed = Listed { objects: room, refused: None };

@@ -17,7 +17,7 @@ pub(super) type Left<K, V> = (Option<K>, Option<V>);
 ///
 /// It has no clock of its own: every call says what time it is.
 #[derive(Clone, Debug)]
-pub struct LruCache<K, V> {
+pub(super) struct LruCache<K, V> {
     items: Slab<K, Option<Entry<V>>>,
     capacity: usize,
     /// The entry that was used last.
@@ -36,17 +36,12 @@ struct Entry<V> {
 
 impl<K: Key, V> LruCache<K, V> {
     /// Makes an empty cache for `capacity` entries, one at least.
-    pub fn new(capacity: usize) -> Self {
+    pub(super) fn new(capacity: usize) -> Self {
         Self { items: Slab::new(), capacity: capacity.max(1), newest: NONE, oldest: NONE }
     }
 
     /// Returns a value and counts that as a use. One whose time is over is removed; at that very
-    /// time it is still there.
-    pub fn get(&mut self, key: &Hashed<K>, now: Instant) -> Option<&V> {
-        self.look(key, now).ok()?
-    }
-
-    /// As [`get`](Self::get); a removed entry is returned, to drop outside the lock.
+    /// time it is still there. A removed entry is returned, to drop outside the lock.
     pub(super) fn look(&mut self, key: &Hashed<K>, now: Instant) -> Result<Option<&V>, Left<K, V>> {
         let Some(slot) = self.items.find(key.item()) else { return Ok(None) };
         if self.entry(slot).expires < now {
@@ -58,12 +53,7 @@ impl<K: Key, V> LruCache<K, V> {
     }
 
     /// Stores a value for some time, in place of the one that is there. If there are too many, the
-    /// one that was not used for longest goes.
-    pub fn add(&mut self, key: Hashed<K>, value: V, now: Instant, time: Duration) {
-        drop(self.put(key, value, now, time));
-    }
-
-    /// As [`add`](Self::add); returns what is needed no more, to drop outside the lock.
+    /// one that was not used for longest goes. Returns what is needed no more, to drop outside the lock.
     pub(super) fn put(
         &mut self,
         key: Hashed<K>,
@@ -87,19 +77,14 @@ impl<K: Key, V> LruCache<K, V> {
         (key.or(left.0), before.map(|entry| entry.value).or(left.1))
     }
 
-    /// Removes a value.
-    pub fn remove(&mut self, key: &Hashed<K>) -> Option<V> {
-        self.pull(key).1
-    }
-
-    /// As [`remove`](Self::remove); a removed entry is returned with its key.
+    /// Removes an entry and returns it with its key.
     pub(super) fn pull(&mut self, key: &Hashed<K>) -> Left<K, V> {
         self.items.find(key.item()).map_or((None, None), |slot| self.take_out(slot))
     }
 
     /// Returns the keys whose time is not over, the one first that was not used for longest. That
     /// is no use.
-    pub fn keys(&self, now: Instant) -> Vec<K> {
+    pub(super) fn keys(&self, now: Instant) -> Vec<K> {
         let mut keys = Vec::with_capacity(self.items.len());
         let mut at = self.oldest;
         while at != NONE {
@@ -110,16 +95,6 @@ impl<K: Key, V> LruCache<K, V> {
             at = entry.newer;
         }
         keys
-    }
-
-    /// Returns how many entries there are, those included whose time is over.
-    pub fn len(&self) -> usize {
-        self.items.len()
-    }
-
-    /// Tells whether there is no entry.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
     }
 
     fn entry(&self, slot: Slot) -> &Entry<V> {
@@ -163,6 +138,29 @@ impl<K: Key, V> LruCache<K, V> {
 mod tests {
     use super::*;
     use crate::store::KeyHasher;
+
+    /// What is returned to be dropped later is dropped at once.
+    impl<K: Key, V> LruCache<K, V> {
+        fn get(&mut self, key: &Hashed<K>, now: Instant) -> Option<&V> {
+            self.look(key, now).ok()?
+        }
+
+        fn add(&mut self, key: Hashed<K>, value: V, now: Instant, time: Duration) {
+            drop(self.put(key, value, now, time));
+        }
+
+        fn remove(&mut self, key: &Hashed<K>) -> Option<V> {
+            self.pull(key).1
+        }
+
+        fn len(&self) -> usize {
+            self.items.len()
+        }
+
+        fn is_empty(&self) -> bool {
+            self.len() == 0
+        }
+    }
 
     const TIME: Duration = Duration::from_nanos(10);
 

@@ -36,10 +36,9 @@ pub(crate) mod tests;
 pub use expiring::{ExpiringStore, Expiry, TimeToLive};
 pub use handle::{Handle, Key};
 pub(crate) use hashed::KeySet;
-pub use hashed::{Hashed, KeyHasher};
 pub use heap::{HeapError, KeyedHeap};
 pub use indexed::{IndexedStore, Snapshot, index_by, index_by_one};
-pub use intake::{EnqueueError, Intake, KeyFunction, Keyed, Listed, Transform};
+pub use intake::{EnqueueError, Intake, KeyFunction, Transform};
 pub(crate) use key::join;
 pub use key::{
     Cause, Described, ExplicitKey, KeyError, MalformedKey, Metadata, NoMetadata, ObjectName,
@@ -47,7 +46,11 @@ pub use key::{
 };
 pub use known::{KnownObjects, LookupFailed, NothingKnown};
 pub use lister::{Lister, Selector};
-pub use lru::LruCache;
 pub use mutation::{MutationCache, MutationDetector};
 pub use tombstone::{LastState, Tombstone};
 pub use undelta::{Push, UndeltaStore};
+
+for_harness! {
+    use hashed::{Hashed, KeyHasher};
+    use intake::{Keyed, Listed};
+}

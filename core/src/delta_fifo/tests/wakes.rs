@@ -1,9 +1,8 @@
 //! Whom each call wakes, as data.
 
 use super::*;
-use crate::fifo::Keyed;
 use crate::machine::{Cx, Operation, Step, Wakes};
-use crate::store::KeyHasher;
+use crate::store::{KeyHasher, Keyed};
 
 type Machine = DeltaQueue<&'static str, Object, Arc<Store>>;
 

@@ -28,7 +28,10 @@ use super::record::Timestamp;
 
 pub use awaited::AsyncWatchCandidate;
 pub use spec::CandidateSpec;
-pub use strategy::{Applicant, OLDEST_EMULATION_VERSION, nominate, oldest_emulation_version};
+
+for_harness! {
+    use strategy::{Applicant, OLDEST_EMULATION_VERSION, nominate, oldest_emulation_version};
+}
 
 /// How often a candidate renews its object (`election:LC-5`).
 pub const RENEW_EVERY: Duration = Duration::from_secs(300);

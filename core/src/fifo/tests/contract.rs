@@ -8,7 +8,7 @@ use crate::delta_fifo::{Delta, DeltaFifo};
 use crate::fifo::Queue;
 use crate::ordered_fifo::{self, Event, OrderedFifo};
 use crate::runtime::bell::{Bell, poll};
-use crate::store::{KnownObjects, LastState, LookupFailed};
+use crate::store::{EnqueueError, KnownObjects, LastState, LookupFailed};
 
 fn everything_in_order<Q: Queue<&'static str, Object>>(queue: &Q) {
     assert!(queue.is_empty() && !queue.is_closed() && !queue.has_synced());

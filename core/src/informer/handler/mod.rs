@@ -64,18 +64,20 @@ pub enum Report {
     Lagged,
 }
 
-/// How a handler is called.
-#[derive(Clone)]
-#[non_exhaustive]
-pub struct Handling {
-    /// The name of its thread.
-    pub name: String,
-    /// What it wants to be told.
-    pub wants: Wants,
-    /// What becomes of it if it panics.
-    pub on_panic: OnPanic,
-    /// Receives the reports about the handler, on the handler's thread.
-    pub report: Arc<dyn Fn(Report) + Send + Sync>,
+read_by_harness! {
+    /// How a handler is called.
+    #[derive(Clone)]
+    #[non_exhaustive]
+    pub struct Handling {
+        /// The name of its thread.
+        name: String,
+        /// What it wants to be told.
+        wants: Wants,
+        /// What becomes of it if it panics.
+        on_panic: OnPanic,
+        /// Receives the reports about the handler, on the handler's thread.
+        report: Arc<dyn Fn(Report) + Send + Sync>,
+    }
 }
 
 impl Default for Handling {
@@ -107,7 +109,7 @@ impl Handling {
         self
     }
 
-    /// Sets the receiver of reports about the handler.
+    /// Sets the receiver of reports about the handler. It runs on the handler's thread.
     #[must_use]
     pub fn report(mut self, report: impl Fn(Report) + Send + Sync + 'static) -> Self {
         self.report = Arc::new(report);

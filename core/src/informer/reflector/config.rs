@@ -2,22 +2,24 @@
 
 use std::time::Duration;
 
-/// How a reflector lists and watches (`cache:RE-2`).
-#[derive(Clone, PartialEq, Eq, Debug)]
-#[non_exhaustive]
-pub struct Config {
-    /// After how long the consumer is shown everything once more; zero for never.
-    pub resync: Duration,
-    /// How many objects a page has; zero lets the reflector choose.
-    pub page_size: u32,
-    /// After how long a server ends a watch, at least: a random time up to twice as long. Less
-    /// than five minutes has no effect.
-    pub min_watch: Duration,
-    /// For how long a watch that the server breaks off by an error of its own is begun again at
-    /// once; zero for never.
-    pub retry_internal: Duration,
-    /// Whether the first objects come by a stream where the source can do that.
-    pub stream_lists: bool,
+read_by_harness! {
+    /// How a reflector lists and watches (`cache:RE-2`).
+    #[derive(Clone, PartialEq, Eq, Debug)]
+    #[non_exhaustive]
+    pub struct Config {
+        /// After how long the consumer is shown everything once more; zero for never.
+        resync: Duration,
+        /// How many objects a page has; zero lets the reflector choose.
+        page_size: u32,
+        /// After how long a server ends a watch, at least: a random time up to twice as long. Less
+        /// than five minutes has no effect.
+        min_watch: Duration,
+        /// For how long a watch that the server breaks off by an error of its own is begun again at
+        /// once; zero for never.
+        retry_internal: Duration,
+        /// Whether the first objects come by a stream where the source can do that.
+        stream_lists: bool,
+    }
 }
 
 /// The least time after which a server ends a watch (`cache:RE-16`).
@@ -36,28 +38,37 @@ impl Default for Config {
 }
 
 impl Config {
-    /// Sets after how long the consumer is shown everything once more.
+    /// Sets after how long the consumer is shown everything once more; zero for never.
     #[must_use]
     pub fn resync(mut self, period: Duration) -> Self {
         self.resync = period;
         self
     }
 
-    /// Sets how many objects a page has.
+    /// Sets how many objects a page has; zero lets the reflector choose.
     #[must_use]
     pub fn page_size(mut self, size: u32) -> Self {
         self.page_size = size;
         self
     }
 
-    /// Chooses whether the first objects come by a stream.
+    /// Sets after how long a server ends a watch, at least: a random time up to twice as long. Less than
+    /// five minutes has no effect.
+    #[must_use]
+    pub fn min_watch(mut self, least: Duration) -> Self {
+        self.min_watch = least;
+        self
+    }
+
+    /// Chooses whether the first objects come by a stream where the source can do that.
     #[must_use]
     pub fn stream_lists(mut self, choice: bool) -> Self {
         self.stream_lists = choice;
         self
     }
 
-    /// Sets for how long a watch is begun again at once after an error of the server's own.
+    /// Sets for how long a watch that the server breaks off by an error of its own is begun again at
+    /// once; zero for never.
     #[must_use]
     pub fn retry_internal(mut self, limit: Duration) -> Self {
         self.retry_internal = limit;
@@ -68,5 +79,19 @@ impl Config {
     pub(super) fn watch_timeout(&self, part: f64) -> Duration {
         let least = self.min_watch.max(MIN_WATCH).as_secs();
         Duration::from_secs(least.saturating_add((least as f64 * part) as u64))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_watch_lasts_as_long_as_is_asked_for_and_five_minutes_at_least() {
+        let timeout = |minutes: u64, part| {
+            let config = Config::default().min_watch(Duration::from_secs(60 * minutes));
+            config.watch_timeout(part).as_secs()
+        };
+        assert_eq!([timeout(1, 0.0), timeout(10, 0.0), timeout(10, 0.5)], [300, 600, 900], "RE-16");
     }
 }

@@ -1,7 +1,7 @@
 //! A keyed back-off under a lock.
 
 use std::fmt;
-use std::hash::{BuildHasher, Hash};
+use std::hash::{BuildHasher as _, Hash};
 use std::time::Duration;
 
 use foldhash::fast::SeedableRandomState;
@@ -12,23 +12,37 @@ use crate::slab::{Item, hasher};
 use super::BackoffTable;
 
 /// A keyed back-off that any number of threads may use; every call is atomic.
-pub struct KeyedBackoff<K: Send + 'static, R: Runtime, B = SeedableRandomState> {
+pub struct KeyedBackoff<K: Send + 'static, R: Runtime> {
     runtime: R,
     table: R::Mutex<BackoffTable<K>>,
-    hasher: B,
+    hasher: SeedableRandomState,
 }
 
 impl<K: Eq + Hash + Clone + Send + 'static, R: Runtime> KeyedBackoff<K, R> {
     /// Makes an empty back-off without jitter.
     pub fn new(runtime: &R, initial: Duration, max: Duration) -> Self {
-        Self::with_table(runtime, hasher(runtime), BackoffTable::new(initial, max))
+        let table = runtime.mutex(BackoffTable::new(initial, max));
+        Self { table, runtime: runtime.clone(), hasher: hasher(runtime) }
     }
-}
 
-impl<K: Eq + Hash + Clone + Send + 'static, R: Runtime, B: BuildHasher> KeyedBackoff<K, R, B> {
-    /// Makes a back-off around a table, with a hasher of your own.
-    pub fn with_table(runtime: &R, hasher: B, table: BackoffTable<K>) -> Self {
-        Self { table: runtime.mutex(table), runtime: runtime.clone(), hasher }
+    /// Adds to every step a random part, less than `factor` times the back-off before it was
+    /// doubled; it stays in the back-off and so compounds (`workqueue:BO-5`).
+    #[must_use]
+    pub fn with_jitter(self, factor: f64) -> Self {
+        self.lock().jitter = factor;
+        self
+    }
+
+    /// Replaces the rule by which a key starts over: it is asked with the time of an event, the time
+    /// of the key's last update and the maximal back-off. It runs under the lock and must not call
+    /// back (`workqueue:BO-13`).
+    #[must_use]
+    pub fn with_expiry(
+        self,
+        expired: impl Fn(Instant, Instant, Duration) -> bool + Send + 'static,
+    ) -> Self {
+        self.lock().expired = Some(Box::new(expired));
+        self
     }
 
     /// Returns the back-off of a key, zero if it has none (`workqueue:BO-1`).
@@ -79,7 +93,7 @@ impl<K: Eq + Hash + Clone + Send + 'static, R: Runtime, B: BuildHasher> KeyedBac
     }
 }
 
-impl<K: Send + 'static, R: Runtime, B> fmt::Debug for KeyedBackoff<K, R, B> {
+impl<K: Send + 'static, R: Runtime> fmt::Debug for KeyedBackoff<K, R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("KeyedBackoff")
     }

@@ -32,7 +32,7 @@ pub use locked::KeyedBackoff;
 
 /// Says, of the time of an event, the time of a key's last update and the maximal back-off,
 /// whether the key starts over.
-pub type Expired = dyn Fn(Instant, Instant, Duration) -> bool + Send;
+type Expired = dyn Fn(Instant, Instant, Duration) -> bool + Send;
 
 /// The state of a keyed back-off, without its lock.
 pub struct BackoffTable<K> {

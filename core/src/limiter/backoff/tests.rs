@@ -207,6 +207,25 @@ fn what_has_expired_is_not_in_backoff_and_is_forgotten() {
 }
 
 #[test]
+fn a_shared_backoff_has_a_jitter_and_a_rule_of_your_own() {
+    let runtime = Manual::new();
+    let backoff = KeyedBackoff::new(&runtime, ms(100), ms(10_000)).with_jitter(0.5).with_expiry(
+        |event, last_update, max| {
+            assert_eq!(max, ms(10_000));
+            event > last_update
+        },
+    );
+    let steps: Vec<_> = (0..100).map(|key| backoff.next(&key, runtime.now())).collect();
+    assert!(steps.iter().all(|step| (ms(100)..ms(150)).contains(step)), "BO-5: {steps:?}");
+    assert!(steps.iter().any(|step| *step > ms(101)), "BO-5: {steps:?}");
+    assert!(backoff.next(&0, runtime.now()) >= ms(200), "it was updated at that time");
+    runtime.advance(ms(1));
+    assert!(backoff.next(&0, runtime.now()) < ms(150), "BO-4: it starts over");
+    backoff.collect_garbage();
+    assert!(backoff.get(&0) > Duration::ZERO && backoff.get(&1) == Duration::ZERO, "BO-8");
+}
+
+#[test]
 fn a_backoff_shows_how_it_was_made() {
     let shown = format!("{:?}", table(1, 50).with_jitter(0.5));
     assert!(shown.contains("initial: 1ms, max: 50ms, jitter: 0.5"), "{shown}");

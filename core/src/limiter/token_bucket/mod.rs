@@ -135,7 +135,7 @@ impl TokenBucket {
     /// Tells whether `n` tokens are never granted, however patient the caller is
     /// (`workqueue:TB-12`).
     #[must_use]
-    pub fn never_grants(&self, n: u64) -> bool {
+    pub(crate) fn never_grants(&self, n: u64) -> bool {
         n > self.burst && !self.rate.is_unlimited()
     }
 

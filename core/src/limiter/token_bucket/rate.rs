@@ -43,7 +43,7 @@ impl Rate {
 
     /// Tells whether every request is granted at once.
     #[must_use]
-    pub fn is_unlimited(self) -> bool {
+    pub(crate) fn is_unlimited(self) -> bool {
         self == Self::UNLIMITED
     }
 

@@ -5,7 +5,6 @@ use std::num::NonZeroUsize;
 use std::panic::resume_unwind;
 
 use super::*;
-use crate::priority_queue::Label;
 use crate::runtime::System;
 use crate::runtime::probe::{Probe, Probing};
 

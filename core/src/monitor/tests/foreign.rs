@@ -125,7 +125,7 @@ fn keys_that_the_limiter_of_a_queue_needs_no_more_are_dropped_without_the_lock()
         drop((key, taken));
 
         let probe = Arc::<Probe>::default();
-        let queue = Arc::new(PriorityQueue::with_limiter(&system, limiter(), ()));
+        let queue = Arc::new(PriorityQueue::with_limiter(&system, limiter()));
         let key = Probing(1, Arc::clone(&probe));
         queue.add_rate_limited(key.clone());
         let (token, taken, _) = queue.take_with_priority().expect("it waits for no time");
@@ -151,7 +151,7 @@ fn keys_that_a_queue_is_told_to_forget_are_dropped_without_the_lock() {
 
     let probe = Arc::<Probe>::default();
     let key = Probing(1, Arc::clone(&probe));
-    let queue = Arc::new(PriorityQueue::with_limiter(&system, limiter(), ()));
+    let queue = Arc::new(PriorityQueue::with_limiter(&system, limiter()));
     queue.add_rate_limited(key.clone());
     let asked = Arc::clone(&queue);
     probe.calls(move || _ = asked.len());

@@ -1,5 +1,5 @@
 //! Tasks and threads as sleepers of one monitor.
-#![cfg(feature = "parts")]
+#![cfg(feature = "informers")]
 
 mod foreign;
 mod halves;

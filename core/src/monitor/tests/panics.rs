@@ -229,7 +229,7 @@ fn a_delivery_that_a_limiter_breaks_is_settled_without_it() {
         assert!(breaks(|| limited.settle(token, outcome)));
         assert!(!limited.done(token), "the delivery has ended");
         assert_eq!(limited.len(), waits);
-        let prioritized = PriorityQueue::with_limiter(&clock, Broken, ());
+        let prioritized = PriorityQueue::with_limiter(&clock, Broken);
         prioritized.add(1);
         let (token, ..) = prioritized.take_with_priority().expect("one waits");
         assert!(breaks(|| prioritized.settle(token, outcome, 7)));

@@ -182,7 +182,7 @@ fn a_task_decides_and_gives_up_as_a_thread_does() {
 fn an_item_comes_back_with_the_priority_that_it_is_given() {
     for (after, wait) in [(None, ms(10)), (Some(ms(3)), ms(3)), (Some(ms(0)), ms(0))] {
         let runtime = Manual::new();
-        let queue = PriorityQueue::with_limiter(&runtime, Exponential::new(ms(10), ms(1000)), ());
+        let queue = PriorityQueue::with_limiter(&runtime, Exponential::new(ms(10), ms(1000)));
         queue.add_with(1, AddOptions { priority: 7, ..AddOptions::default() });
         let (key, delivery) = Source::next(&queue).unwrap();
         let urgent = move |_: &u8| Action::Priority(9, after);
@@ -208,7 +208,7 @@ fn a_priority_is_ignored_where_there_are_none() {
 #[test]
 fn a_failure_that_says_when_counts_on_a_priority_queue_too() {
     let runtime = Manual::new();
-    let queue = PriorityQueue::with_limiter(&runtime, Exponential::new(ms(10), ms(1000)), ());
+    let queue = PriorityQueue::with_limiter(&runtime, Exponential::new(ms(10), ms(1000)));
     queue.add_with(1, AddOptions { priority: 7, ..AddOptions::default() });
     let later: Decides = |_, _| Err(Fault::RetryAfter("later", ms(3)));
     for failures in 1..4 {

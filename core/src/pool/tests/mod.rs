@@ -308,7 +308,7 @@ fn a_dropped_pool_shuts_its_queue_down() {
 fn an_item_of_a_priority_queue_comes_back_with_its_priority() {
     let (runtime, order) = (Manual::new(), Arc::new(Mutex::new(vec![])));
     let limiter = Exponential::new(ms(10), ms(1000));
-    let queue = Arc::new(PriorityQueue::with_limiter(&runtime, limiter, ()));
+    let queue = Arc::new(PriorityQueue::with_limiter(&runtime, limiter));
     let with = |priority| AddOptions { priority, ..AddOptions::default() };
     queue.add_with(1, with(-100));
     let gate = CancelToken::new(&runtime);

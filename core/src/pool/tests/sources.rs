@@ -46,7 +46,7 @@ fn an_item_of_a_priority_queue_comes_back_with_its_priority_whatever_brings_it_b
     let later = Outcome::RequeueAfter(ms(1));
     for outcome in [Outcome::Retry, later, Outcome::RequeueAfter(Duration::ZERO)] {
         let runtime = Manual::new();
-        let queue = PriorityQueue::with_limiter(&runtime, Exponential::new(ms(1), ms(1)), ());
+        let queue = PriorityQueue::with_limiter(&runtime, Exponential::new(ms(1), ms(1)));
         queue.add_with(1, AddOptions { priority: 7, ..AddOptions::default() });
         let (_, delivery) = queue.next().unwrap();
         Source::settle(&queue, delivery, outcome, None);
@@ -59,7 +59,7 @@ fn an_item_of_a_priority_queue_comes_back_with_its_priority_whatever_brings_it_b
 #[test]
 fn an_item_that_a_task_takes_comes_back_with_its_priority_too() {
     let runtime = Manual::new();
-    let queue = PriorityQueue::with_limiter(&runtime, Exponential::new(ms(1), ms(1)), ());
+    let queue = PriorityQueue::with_limiter(&runtime, Exponential::new(ms(1), ms(1)));
     queue.add_with(1, AddOptions { priority: 7, ..AddOptions::default() });
     let (_, delivery) = runtime.block_on(queue.next_async()).unwrap();
     Source::settle(&queue, delivery, Outcome::Retry, None);

@@ -173,7 +173,7 @@ fn what_is_forgotten_has_never_failed() {
 fn whatever_comes_back_does_with_the_priority_that_it_was_handed_out_with() {
     for outcome in [Outcome::Retry, Outcome::RequeueAfter(ms(1)), Outcome::RequeueAfter(ms(0))] {
         let mut seen = vec![];
-        let queue = PriorityQueue::with_limiter(&System::new(), Exponential::new(ms(1), ms(1)), ());
+        let queue = PriorityQueue::with_limiter(&System::new(), Exponential::new(ms(1), ms(1)));
         queue.add_with(1, priority(7));
         queue.work(|_, priority| {
             seen.push(priority);

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::*;
+use crate::metrics::{Figures, Label};
 
 /// Counts what it is told; keeps the sums of times in milliseconds.
 #[derive(Clone, Default)]

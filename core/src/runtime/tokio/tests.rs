@@ -1,5 +1,5 @@
 //! Tokio's time, stopped and moved.
-#![cfg(feature = "parts")]
+#![cfg(feature = "queues")]
 
 use super::*;
 use crate::cancel::{CancelToken, Reason};

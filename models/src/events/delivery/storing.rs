@@ -5,11 +5,10 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use seatrial_core::delta_fifo::Delta;
-use seatrial_core::fifo::Intake;
 use seatrial_core::informer::{Change, apply};
 use seatrial_core::ordered_fifo::{Bookmark, Event, Snapshot};
 use seatrial_core::runtime::System;
-use seatrial_core::store::{Cause, IndexedStore, KeyHasher, LastState};
+use seatrial_core::store::{Cause, IndexedStore, Intake, KeyHasher, LastState};
 
 use crate::reflector::{Given, Object, Thing};
 

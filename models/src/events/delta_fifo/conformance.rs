@@ -1,10 +1,9 @@
 //! The reference's recorded traces of the DeltaFIFO, replayed.
 
 use seatrial_core::delta_fifo::{DeltaFifo, DeltaQueue};
-use seatrial_core::fifo::Intake;
 use seatrial_core::machine::Boxed;
 use seatrial_core::runtime::System;
-use seatrial_core::store::KeyHasher;
+use seatrial_core::store::{Intake, KeyHasher};
 use serde_json::{Value, json};
 
 use super::{MapAndKeys, REFERENCE};

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use seatrial_core::delta_fifo::{self, Delta, DeltaFifo, DeltaQueue, Deltas, Ret, Verb};
-use seatrial_core::fifo::{AfterPop, Intake};
+use seatrial_core::fifo::AfterPop;
 use seatrial_core::machine::Boxed;
 use seatrial_core::runtime::System;
-use seatrial_core::store::{KeyHasher, LastState};
+use seatrial_core::store::{Intake, KeyHasher, LastState};
 
 use super::Spec;
 use crate::events::fixtures::wait_says;

@@ -3,10 +3,9 @@
 use std::collections::BTreeMap;
 
 use seatrial_core::delta_fifo::{Delta, DeltaFifo, DeltaQueue};
-use seatrial_core::fifo::Intake;
 use seatrial_core::machine::Boxed;
 use seatrial_core::runtime::Runtime;
-use seatrial_core::store::KeyHasher;
+use seatrial_core::store::{Intake, KeyHasher};
 
 use super::{DeltaFifo as Page, Machine as Rules, MachineOp, Setup};
 use crate::events::fixtures::{self, Hosted, Made, Object, Shown, key_of, transform};

@@ -1,9 +1,9 @@
 //! The reference's recorded traces of the FIFO, replayed.
 
-use seatrial_core::fifo::{EnqueueError, Fifo, FifoQueue, Intake};
+use seatrial_core::fifo::{Fifo, FifoQueue};
 use seatrial_core::machine::Boxed;
 use seatrial_core::runtime::System;
-use seatrial_core::store::{KeyError, KeyHasher};
+use seatrial_core::store::{EnqueueError, Intake, KeyError, KeyHasher};
 use serde_json::{Value, json};
 
 use super::{MapAndList, REFERENCE, Spec};

@@ -2,10 +2,10 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
-use seatrial_core::fifo::{self, AfterPop, Fifo, FifoQueue, Intake, Ret};
+use seatrial_core::fifo::{self, AfterPop, Fifo, FifoQueue, Ret};
 use seatrial_core::machine::Boxed;
 use seatrial_core::runtime::System;
-use seatrial_core::store::{KeyHasher, LastState};
+use seatrial_core::store::{Intake, KeyHasher, LastState};
 
 use super::Spec;
 use crate::events::fixtures::{Checked, Object, at_once, key_of, wait_says};

@@ -8,10 +8,10 @@ use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 
 use seatrial_core::fifo::{
-    AddIfAbsent, Delete, Get, Keyed, Op, POPPERS, Popped, Processed, Put, Replace, Ret, SYNC,
+    AddIfAbsent, Delete, Get, Op, POPPERS, Popped, Processed, Put, Replace, Ret, SYNC,
 };
 use seatrial_core::machine::{Cx, Machine, Step, Wakes};
-use seatrial_core::store::{Handle, Key};
+use seatrial_core::store::{Handle, Key, Keyed};
 
 use crate::trial::mistakes;
 

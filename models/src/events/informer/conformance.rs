@@ -3,12 +3,13 @@
 
 use std::sync::Arc;
 
-use seatrial_core::fifo::Intake;
 use seatrial_core::informer::{ApplyError, Change, apply, apply_batch};
 use seatrial_core::ordered_fifo::{Event, Mode, Options, OrderedFifo};
 use seatrial_core::runtime::System;
 use seatrial_core::store::indexed::VersionOf;
-use seatrial_core::store::{Cause, IndexedStore, KeyHasher, KnownObjects, LastState, LookupFailed};
+use seatrial_core::store::{
+    Cause, IndexedStore, Intake, KeyHasher, KnownObjects, LastState, LookupFailed,
+};
 use serde_json::{Value, json};
 
 use crate::conformance::{Conformance, Gives, Replayed, Step, TRACES, Trace, TraceError};

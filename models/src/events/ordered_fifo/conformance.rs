@@ -2,11 +2,10 @@
 
 use std::sync::Arc;
 
-use seatrial_core::fifo::Intake;
 use seatrial_core::machine::Boxed;
 use seatrial_core::ordered_fifo::{Batch, Event, Mode, OrderedFifo, OrderedQueue, Snapshot};
 use seatrial_core::runtime::System;
-use seatrial_core::store::KeyHasher;
+use seatrial_core::store::{Intake, KeyHasher};
 use serde_json::{Value, json};
 
 use crate::conformance::{Conformance, Gives, Replayed, Step, TRACES, Trace, TraceError};

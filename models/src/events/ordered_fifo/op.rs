@@ -5,13 +5,12 @@ use std::num::NonZeroUsize;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use seatrial_core::delta_fifo::Delta;
-use seatrial_core::fifo::{EnqueueError, Intake};
 use seatrial_core::machine::Boxed;
 use seatrial_core::ordered_fifo::{
     self, Batch, Event, Mode, OrderedFifo, OrderedQueue, Popped, Ret,
 };
 use seatrial_core::runtime::System;
-use seatrial_core::store::{KeyHasher, LastState};
+use seatrial_core::store::{EnqueueError, Intake, KeyHasher, LastState};
 
 use super::Spec;
 use crate::events::fixtures::{Checked, Object, Store, at_once, expected, key_of, said, wait_says};

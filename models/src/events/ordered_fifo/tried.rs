@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 
-use seatrial_core::fifo::Intake;
 use seatrial_core::machine::Boxed;
 use seatrial_core::ordered_fifo::{Event, Mode, OrderedFifo, OrderedQueue};
 use seatrial_core::runtime::Runtime;
+use seatrial_core::store::Intake;
 
 use super::{EventList, Machine as Rules, MachineOp, OrderedFifo as Page, Setup};
 use crate::events::fixtures::{self, Hosted, Made, Object, Shown, transform};

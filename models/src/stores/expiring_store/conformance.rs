@@ -3,11 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use seatrial_core::fifo::{EnqueueError, Intake};
 use seatrial_core::machine::Boxed;
 use seatrial_core::runtime::Manual;
 use seatrial_core::store::expiring::ExpiringObjects;
-use seatrial_core::store::{ExpiringStore, KeyError, KeyHasher, TimeToLive};
+use seatrial_core::store::{EnqueueError, ExpiringStore, Intake, KeyError, KeyHasher, TimeToLive};
 use serde_json::{Value, json};
 
 use crate::conformance::{Conformance, Gives, Replayed, Step, TRACES, Trace, TraceError};

@@ -3,11 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use seatrial_core::fifo::Intake;
 use seatrial_core::machine::Boxed;
 use seatrial_core::runtime::{Ambient, Manual};
 use seatrial_core::store::expiring::ExpiringObjects;
-use seatrial_core::store::{ExpiringStore, KeyHasher, LastState, TimeToLive};
+use seatrial_core::store::{ExpiringStore, Intake, KeyHasher, LastState, TimeToLive};
 
 use super::{Spec, TIME_TO_LIVE};
 use crate::events::fixtures::{Checked, Object, key_of};

@@ -3,11 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use seatrial_core::fifo::Intake;
 use seatrial_core::machine::Boxed;
 use seatrial_core::runtime::Runtime;
 use seatrial_core::store::expiring::Op;
-use seatrial_core::store::{ExpiringStore as Shell, KeyHasher, LastState};
+use seatrial_core::store::{ExpiringStore as Shell, Intake, KeyHasher, LastState};
 
 use super::ledger::{CALLS, Called, ExpiringLedger};
 use super::{Event, ExpiringStore, History, Machine, TIME_TO_LIVE};

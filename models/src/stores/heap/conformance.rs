@@ -2,11 +2,10 @@
 
 use std::sync::Arc;
 
-use seatrial_core::fifo::Intake;
 use seatrial_core::machine::Boxed;
 use seatrial_core::runtime::System;
 use seatrial_core::store::heap::HeapQueue;
-use seatrial_core::store::{Cause, HeapError, KeyHasher, KeyedHeap, NoMetadata};
+use seatrial_core::store::{Cause, HeapError, Intake, KeyHasher, KeyedHeap, NoMetadata};
 use serde_json::{Value, json};
 
 use crate::conformance::{Conformance, Gives, Replayed, Step, TRACES, Trace, TraceError};

@@ -2,11 +2,10 @@
 
 use std::sync::Arc;
 
-use seatrial_core::fifo::Intake;
 use seatrial_core::machine::Boxed;
 use seatrial_core::runtime::System;
 use seatrial_core::store::heap::HeapQueue;
-use seatrial_core::store::{HeapError, KeyHasher, KeyedHeap};
+use seatrial_core::store::{HeapError, Intake, KeyHasher, KeyedHeap};
 
 use super::Spec;
 use crate::events::fixtures::{Checked, Object, at_once, key_of};

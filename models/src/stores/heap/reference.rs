@@ -4,10 +4,9 @@
 //! Without a mistake it behaves like the machine that ships; with [`REFERENCE`] it does what the
 //! reference does to this day.
 
-use seatrial_core::fifo::Keyed;
 use seatrial_core::machine::{Cx, Machine, Step, Wakes};
-use seatrial_core::store::HeapError;
 use seatrial_core::store::heap::{AddIfAbsent, BulkAdd, Op, POPPERS, Put, Ret};
+use seatrial_core::store::{HeapError, Keyed};
 
 use super::Spec;
 use super::op::rank;

@@ -2,11 +2,10 @@
 
 use std::sync::Arc;
 
-use seatrial_core::fifo::Intake;
 use seatrial_core::machine::Boxed;
 use seatrial_core::runtime::Runtime;
 use seatrial_core::store::heap::{Op, Ret};
-use seatrial_core::store::{KeyHasher, KeyedHeap};
+use seatrial_core::store::{Intake, KeyHasher, KeyedHeap};
 
 use super::ledger::HeapLedger;
 use super::{Event, Heap, History, Machine};

@@ -2,13 +2,12 @@
 
 use std::sync::Arc;
 
-use seatrial_core::fifo::Intake;
 use seatrial_core::runtime::System;
 use seatrial_core::store::indexed::{
     AddIndexersError, IndexError, IndexFunction, StoreError, Transaction, TransactionError,
     index_by,
 };
-use seatrial_core::store::{Cause, IndexedStore, KeyHasher, LastState, NoMetadata};
+use seatrial_core::store::{Cause, IndexedStore, Intake, KeyHasher, LastState, NoMetadata};
 use serde_json::{Value, json};
 
 use crate::conformance::{Conformance, Gives, Replayed, Step, TRACES, Trace, TraceError};

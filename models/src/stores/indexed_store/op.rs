@@ -2,10 +2,9 @@
 
 use std::sync::Arc;
 
-use seatrial_core::fifo::Intake;
 use seatrial_core::runtime::System;
 use seatrial_core::store::indexed::{IndexFunction, StoreError, Transaction, index_by};
-use seatrial_core::store::{Cause, IndexedStore, KeyHasher, LastState, NoMetadata};
+use seatrial_core::store::{Cause, IndexedStore, Intake, KeyHasher, LastState, NoMetadata};
 
 use super::Spec;
 

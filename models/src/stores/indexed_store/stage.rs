@@ -2,11 +2,10 @@
 
 use std::sync::Arc;
 
-use seatrial_core::fifo::Intake;
 use seatrial_core::machine::{Boxed, Cx, Step};
 use seatrial_core::runtime::Runtime;
 use seatrial_core::store::indexed::{IndexError, Transaction, VersionOf};
-use seatrial_core::store::{IndexedStore as Store, KeyHasher, LastState};
+use seatrial_core::store::{IndexedStore as Store, Intake, KeyHasher, LastState};
 
 use super::IndexedStore;
 use super::book::{Answer, Book, Call, Entry, Said};

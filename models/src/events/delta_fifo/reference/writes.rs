@@ -3,9 +3,8 @@
 use std::collections::BTreeSet;
 
 use seatrial_core::delta_fifo::{Delete, Delta, POPPERS, Put, Replace, Verb};
-use seatrial_core::fifo::EnqueueError;
 use seatrial_core::machine::Wakes;
-use seatrial_core::store::{Handle, Key, KnownObjects, LastState};
+use seatrial_core::store::{EnqueueError, Handle, Key, KnownObjects, LastState};
 
 use super::MapAndKeys;
 use super::mistake::Mistake::*;

@@ -8,9 +8,8 @@ use seatrial_core::delta_fifo::{
     Close, Delete, Delta, DeltaQueue, Op, Pop, Popped, Processed, Put, Replace, Ret, Verb,
     WaitForSync,
 };
-use seatrial_core::fifo::Keyed;
 use seatrial_core::machine::{Step, Wakes};
-use seatrial_core::store::{KeyHasher, LastState};
+use seatrial_core::store::{KeyHasher, Keyed, LastState};
 
 use super::{DeltaFifo, describe};
 use crate::engine::state::{

@@ -6,10 +6,10 @@ mod processing;
 mod sync;
 mod tasks;
 
-use seatrial_core::fifo::{Fifo as Shell, Intake, Op};
+use seatrial_core::fifo::{Fifo as Shell, Op};
 use seatrial_core::machine::Boxed;
 use seatrial_core::runtime::Runtime;
-use seatrial_core::store::KeyHasher;
+use seatrial_core::store::{Intake, KeyHasher};
 
 use super::ledger::{FifoLedger, at_every_event};
 use super::{Event, Fifo, History, Machine};

@@ -10,12 +10,11 @@ use std::time::Duration;
 
 use seatrial_core::cancel::CancelToken;
 use seatrial_core::delta_fifo::Delta;
-use seatrial_core::fifo::Intake;
 use seatrial_core::informer::feed::{Complete, Len, Push, Told};
 use seatrial_core::informer::{Change, ObjectChange, apply_batch, feed::End};
 use seatrial_core::ordered_fifo::{Event, Options, OrderedFifo};
 use seatrial_core::runtime::Runtime;
-use seatrial_core::store::{Cause, IndexedStore, NothingKnown, metadata_key};
+use seatrial_core::store::{Cause, IndexedStore, Intake, NothingKnown, metadata_key};
 
 use self::handlers::Member;
 use super::mutants::Mistake::{self, *};

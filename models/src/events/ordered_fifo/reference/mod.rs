@@ -9,12 +9,11 @@ mod taking;
 use std::collections::BTreeMap;
 
 use seatrial_core::delta_fifo::{Delta, Verb};
-use seatrial_core::fifo::{EnqueueError, Intake};
 use seatrial_core::machine::{Cx, Machine, Step, Wakes};
 use seatrial_core::ordered_fifo::{
     Delete, Event, Mark, Op, POPPERS, Popped, Put, Replace, ReplaceAll, Ret, SYNC, Snapshot,
 };
-use seatrial_core::store::{KeyError, KeyHasher, LastState};
+use seatrial_core::store::{EnqueueError, KeyError, LastState};
 
 use super::op::Setup;
 use super::spec::{Spec, key_of_change};
@@ -208,8 +207,8 @@ impl EventList {
 
 /// Says of an object that it has no key.
 fn nameless() -> KeyError {
-    let intake = Intake::with_hasher(KeyHasher::fixed(7), key_of);
-    intake.key(&(0, 0)).expect_err("key 0 is none")
+    let object = (0, 0);
+    KeyError::new(&object, key_of(&object).expect_err("key 0 is none"))
 }
 
 /// A list that was passed to the queue.
