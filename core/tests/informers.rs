@@ -9,7 +9,6 @@
 
 use std::future::{pending, ready};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -63,35 +62,12 @@ impl Stream<Object> for Silence {
     }
 }
 
-/// How many tasks there are.
-static TASKS: AtomicUsize = AtomicUsize::new(0);
-
-struct Counted;
-
-impl Counted {
-    fn new() -> Self {
-        TASKS.fetch_add(1, Ordering::SeqCst);
-        Self
-    }
-}
-
-impl Drop for Counted {
-    fn drop(&mut self) {
-        TASKS.fetch_sub(1, Ordering::SeqCst);
-    }
-}
-
-/// Runs the informers on threads of their own, or as tasks of threads that are given back.
+/// Runs the informers on threads of their own, or as tasks, each by an executor that is returned.
 fn start(system: &System, registry: &Registry, tasks: bool) -> Vec<JoinHandle<()>> {
-    let mut executors = Vec::new();
+    let (mut executors, system) = (Vec::new(), *system);
     if tasks {
-        registry.start_with(|task| {
-            let (system, counted) = (system.clone(), Counted::new());
-            executors.push(std::thread::spawn(move || {
-                let _counted = counted;
-                system.block_on(task);
-            }));
-        });
+        let run = |task| executors.push(system.spawn("executor", move || system.block_on(task)));
+        registry.start_with(run);
     } else {
         registry.start();
     }
@@ -99,7 +75,7 @@ fn start(system: &System, registry: &Registry, tasks: bool) -> Vec<JoinHandle<()
 }
 
 fn cycle(system: &System, number: u32) {
-    let (stops_early, tasks) = (number % 2 == 0, number % 3 == 0);
+    let (stops_early, tasks) = (number.is_multiple_of(2), number.is_multiple_of(3));
     let registry = Registry::new(system);
     let make = || Informer::new(system, Arc::new(Still));
     let informer = registry.informer("things", make).expect("it is not shut down");
@@ -112,8 +88,9 @@ fn cycle(system: &System, number: u32) {
     }
     registry.shut_down();
     assert!(handler.has_ended());
-    executors.into_iter().for_each(|it| it.join().expect("no informer panics"));
-    assert_eq!(TASKS.load(Ordering::SeqCst), 0);
+    for executor in executors {
+        system.join(executor).expect("a task ends when its informer is shut down");
+    }
 }
 
 fn threads() -> usize {
