@@ -36,10 +36,9 @@ fn of_repository(package: &Path) -> Option<String> {
     }
     let commit = git(&["rev-parse", "HEAD"])?;
     let root = package.parent()?;
-    // Where HEAD goes is written down there; the index changes without a change of any file.
-    let moves = git(&["rev-parse", "--git-path", "logs/HEAD"]);
-    let watched = PARTS.iter().map(|part| root.join(part));
-    for path in watched.chain(moves.map(|path| package.join(path))).filter(|path| path.exists()) {
+    // Not the place where HEAD is written down: to commit changes nothing that is compiled, and the crate
+    // takes minutes. Until the next change the program says what it was built from, a tree that was dirty.
+    for path in PARTS.iter().map(|part| root.join(part)).filter(|path| path.exists()) {
         println!("cargo::rerun-if-changed={}", path.display());
     }
     let mut status = Command::new("git");
