@@ -8,9 +8,9 @@ use super::names;
 use super::status::Cause;
 use super::twin;
 
-/// So many bytes a word of an event may have.
+/// The most bytes that a word of an event may have.
 const WORD: usize = 128;
-/// So many bytes its message may have.
+/// The most bytes that its message may have.
 const MESSAGE: usize = 1024;
 
 /// The rules of the core group, for new events and for changes.
