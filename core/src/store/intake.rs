@@ -84,6 +84,7 @@ impl<K: Key, O: Handle> Intake<K, O> {
     }
 
     /// Makes an intake with a given hash function.
+    #[cfg_attr(not(feature = "harness"), doc(hidden))]
     pub fn with_hasher(
         hasher: KeyHasher,
         key_of: impl Fn(&O) -> Result<K, Cause> + Send + Sync + 'static,

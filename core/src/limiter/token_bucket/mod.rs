@@ -134,7 +134,6 @@ impl TokenBucket {
 
     /// Tells whether `n` tokens are never granted, however patient the caller is
     /// (`workqueue:TB-12`).
-    #[must_use]
     pub(crate) fn never_grants(&self, n: u64) -> bool {
         n > self.burst && !self.rate.is_unlimited()
     }

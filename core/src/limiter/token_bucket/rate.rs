@@ -42,7 +42,6 @@ impl Rate {
     }
 
     /// Tells whether every request is granted at once.
-    #[must_use]
     pub(crate) fn is_unlimited(self) -> bool {
         self == Self::UNLIMITED
     }
