@@ -4,7 +4,7 @@
 //! workers, and one more. Three cold keys want to be reconciled every five seconds. Both controllers
 //! run in tokio's paused time, so nobody sleeps.
 //!
-//! `RUNS=20 SECONDS=30 cargo test -p seatrial-kube --test starvation -- --nocapture` prints the
+//! `RUNS=100 SECONDS=30 cargo test -p seatrial-kube --test starvation -- --nocapture` prints the
 //! table with the figures of the documentation.
 
 use std::collections::BTreeMap;
