@@ -110,10 +110,11 @@ pub(crate) fn orphans(files: &[File]) -> Vec<String> {
             _ => (folder, name.trim_end_matches(".rs")),
         };
         let parents = ["mod.rs", "lib.rs", "main.rs"].map(|parent| format!("{folder}/{parent}"));
-        // Tests beside each other share a module that each of them declares.
+        // Tests beside each other share a module that each of them declares; so do examples.
         let roots = files.iter().filter(|root| {
             let beside = root.path.rsplit_once('/').is_some_and(|(its, _)| its == folder);
-            beside && folder.ends_with("/tests") && is_root(&root.path)
+            let shared = folder.ends_with("/tests") || folder.ends_with("/examples");
+            beside && shared && is_root(&root.path)
         });
         let parents = parents.iter().filter_map(|parent| text(parent));
         let declared = parents.chain(roots.map(|root| &root.text)).any(|parent| {

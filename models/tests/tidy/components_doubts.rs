@@ -77,6 +77,8 @@ fn cargo_finds_the_roots() {
         ("models/tests/cli.rs", ""),
         ("models/tests/tidy/main.rs", "mod size;"),
         ("models/tests/tidy/size.rs", ""),
+        ("kube/examples/client.rs", "mod place;"),
+        ("kube/examples/place/mod.rs", ""),
         ("models/build.rs", ""),
         ("models/harness/build.rs", ""),
         ("core/benches/table.rs", ""),

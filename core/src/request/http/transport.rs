@@ -120,7 +120,7 @@ impl HttpTransport {
         Err(bad(format!("this transport speaks to {} alone", self.base)))
     }
 
-    fn put_headers(
+    pub(super) fn put_headers(
         &self,
         headers: &Headers,
         out: &mut hyper::HeaderMap,

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 use std::time::Duration;
 
+use hyper::header::AUTHORIZATION;
 use parking_lot::Mutex;
 
 use super::server::{Authority, Server, Valid, head, say, whole};
@@ -12,9 +13,9 @@ use super::{Http, client, send};
 use crate::cancel::CancelToken;
 use crate::elector::{AsyncObjectStore, ObjectName, Timing};
 use crate::informer::{ListOptions, ListWatch as _, Page};
-use crate::request::http::{HttpConfig, Token};
+use crate::request::http::{HttpConfig, HttpTransport, Token};
 use crate::request::{
-    Collection, Leases, Observer, RequestError, Retry, TransportKind, Verb, Warning,
+    Collection, Headers, Leases, Observer, RequestError, Retry, TransportKind, Verb, Warning,
 };
 use crate::runtime::System;
 
@@ -162,6 +163,31 @@ async fn no_text_has_a_token_or_a_key() {
     for line in key.lines().filter(|line| !line.starts_with("-----")) {
         assert!(!heard.contains(line), "{heard}");
     }
+}
+
+#[tokio::test]
+async fn what_is_logged_of_a_request_that_goes_out_does_not_show_its_token() {
+    let config = HttpConfig::new("https://localhost:1").unwrap().token(Token::new(TOKEN));
+    let mut headers = hyper::HeaderMap::new();
+    let transport = HttpTransport::new(&config).unwrap();
+    transport.put_headers(&Headers::new(), &mut headers).unwrap();
+    assert_eq!(headers[AUTHORIZATION].to_str().unwrap(), format!("Bearer {TOKEN}"));
+    assert!(!format!("{headers:?}").contains(TOKEN), "{headers:?}");
+}
+
+#[tokio::test]
+async fn a_token_that_calls_under_way_may_have_sent_is_known_when_there_is_a_new_one() {
+    let path = std::env::temp_dir().join(format!("seatrial-known-{}", std::process::id()));
+    let token = Token::file(&path);
+    for text in ["one", "two"] {
+        std::fs::write(&path, text).unwrap();
+        token.doubt();
+        assert_eq!(token.now().unwrap().as_str(), text);
+    }
+    std::fs::remove_file(&path).unwrap();
+    let mut known = Vec::new();
+    token.known(&mut |secret| known.push(secret.to_owned()));
+    assert_eq!(known, ["two", "one"]);
 }
 
 /// Says what it was told: in its own words, in the API's form, as an object, as events.
