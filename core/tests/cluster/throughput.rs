@@ -16,6 +16,7 @@ use seatrial_core::runtime::System;
 use serde::Deserialize;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpListener;
+use tokio_rustls::TlsAcceptor;
 
 use crate::bed;
 
@@ -65,9 +66,10 @@ fn a_watch_is_read_almost_as_fast_as_its_bytes_can_be() {
     let count: usize = env::var("EVENTS").map_or(4_000, |text| text.parse().unwrap());
     let block: Arc<str> = (0..BLOCK).map(event).collect::<String>().into();
     let tokio = bed::tokio();
-    let (acceptor, authority) = bed::trusted();
+    let tls = bed::tls();
+    let acceptor = TlsAcceptor::from(tls.config());
     let listener = tokio.block_on(TcpListener::bind("127.0.0.1:0")).unwrap();
-    let address = bed::Address::local(listener.local_addr().unwrap().port(), authority);
+    let address = bed::Address::local(listener.local_addr().unwrap().port(), tls.authority());
     let sent = Arc::clone(&block);
     let serving = tokio.spawn(async move {
         let (stream, _) = listener.accept().await.unwrap();

@@ -1,11 +1,9 @@
 //! A server of watches, with TLS and without: every request gets as many events as it asks for.
 
+use std::net::Ipv4Addr;
 use std::sync::Arc;
 
-use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
-use rustls::ServerConfig;
-use rustls::pki_types::pem::PemObject as _;
-use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use seatrial_sim::http::Tls;
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
 use tokio::net::TcpListener;
 use tokio_rustls::TlsAcceptor;
@@ -24,7 +22,8 @@ impl Server {
     pub(crate) fn start() -> Self {
         let mut builder = tokio::runtime::Builder::new_multi_thread();
         let threads = builder.worker_threads(1).enable_all().build().expect("a runtime");
-        let (acceptor, authority) = trusted();
+        let tls = Tls::generate(Ipv4Addr::LOCALHOST.into()).expect("there is randomness");
+        let (acceptor, authority) = (TlsAcceptor::from(tls.config()), tls.authority().to_owned());
         let chunk: Arc<str> = format!("{:x}\r\n{}\r\n", block().len(), block()).into();
         let bind = || threads.block_on(TcpListener::bind("127.0.0.1:0")).expect("a port is free");
         let (plain, encrypted) = (bind(), bind());
@@ -67,24 +66,4 @@ async fn serve(
     }
     stream.write_all(b"0\r\n\r\n").await?;
     stream.flush().await
-}
-
-fn trusted() -> (TlsAcceptor, String) {
-    let mut params = CertificateParams::new(vec![]).expect("no names");
-    params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
-    let key = KeyPair::generate().expect("a key");
-    let authority = CertifiedIssuer::self_signed(params, key).expect("an authority");
-    let key = KeyPair::generate().expect("a key");
-    let params = CertificateParams::new(vec!["localhost".to_owned()]).expect("a name");
-    let certificate = params.signed_by(&key, &authority).expect("a certificate").pem();
-    let chain = vec![CertificateDer::from_pem_slice(certificate.as_bytes()).expect("PEM")];
-    let key = PrivateKeyDer::from_pem_slice(key.serialize_pem().as_bytes()).expect("PEM");
-    let ring = Arc::new(rustls::crypto::ring::default_provider());
-    let config = ServerConfig::builder_with_provider(ring)
-        .with_safe_default_protocol_versions()
-        .expect("they fit")
-        .with_no_client_auth()
-        .with_single_cert(chain, key)
-        .expect("they fit");
-    (TlsAcceptor::from(Arc::new(config)), authority.pem())
 }

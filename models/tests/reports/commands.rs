@@ -62,6 +62,23 @@ fn the_doctor_lets_every_engine_convict_the_canary() {
 }
 
 #[test]
+fn a_conviction_is_left_as_it_was_found_if_that_is_asked_for() {
+    const ASKED: [&str; 4] = ["mutants", "queue/single_waiter_signal", "--engine", "sample"];
+    let kill = |more: &[&str]| -> Value {
+        let output = seatrial(&[&ASKED, more].concat());
+        let report: Value = serde_json::from_slice(&output.stdout).expect("a report");
+        report["mutants"][0]["kills"][0].clone()
+    };
+    let (small, found) = (kill(&["--format", "json"]), kill(&["--format", "json", "--as-found"]));
+    assert!(small["executions"].is_u64());
+    assert_eq!(found["executions"], small["executions"], "the search is the same");
+    assert_eq!((&small["proved_minimum"], found.get("proved_minimum")), (&true.into(), None));
+    let kept = folder("as-found");
+    let output = seatrial(&[&ASKED[..], &["--as-found", "--witnesses", path(&kept)]].concat());
+    assert_eq!(code(&output), 2, "witnesses that are kept are small");
+}
+
+#[test]
 fn a_report_names_the_commit_that_the_program_was_built_from() {
     let commit = |from: &Path, given: Option<&str>| {
         let mut run = command(&["run", "canary", "--engine", "sample", "--format", "json"]);

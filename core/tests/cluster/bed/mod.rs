@@ -20,7 +20,7 @@ use seatrial_sim::http::Face;
 use serde_json::Value;
 use tokio::runtime::Runtime;
 
-pub(crate) use ours::trusted;
+pub(crate) use ours::tls;
 
 pub(crate) type Http = Client<System, HttpTransport>;
 
@@ -41,8 +41,9 @@ const TOKEN: &str = "SEATRIAL_CLUSTER_TOKEN";
 
 impl Address {
     /// A port of this machine, and the authority to trust. Ours takes every token.
-    pub(crate) fn local(port: u16, authority: String) -> Self {
-        Self { host: format!("https://localhost:{port}"), authority, token: "secret".to_owned() }
+    pub(crate) fn local(port: u16, authority: &str) -> Self {
+        let (host, authority) = (format!("https://localhost:{port}"), authority.to_owned());
+        Self { host, authority, token: "secret".to_owned() }
     }
 
     /// What the environment tells.
@@ -97,7 +98,7 @@ impl Cluster {
             theirs::empty(&client);
             (Place::Theirs(Box::new(client)), address)
         } else {
-            let (face, address) = ours::serve(&tokio, now());
+            let (face, address) = ours::serve();
             (Place::Ours(face), address)
         };
         Self { place, address, tokio }
@@ -110,7 +111,7 @@ impl Cluster {
     /// What the server says to a request. No network carries it to ours.
     pub(crate) fn ask(&self, request: &Request) -> Value {
         match &self.place {
-            Place::Ours(face) => ours::ask(face, now(), request),
+            Place::Ours(face) => ours::ask(face, request),
             Place::Theirs(client) => theirs::ask(client, request),
         }
     }

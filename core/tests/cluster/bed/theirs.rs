@@ -1,10 +1,8 @@
 //! A real server, asked over the network.
 
-use std::time::{Duration, Instant};
-
 use seatrial_core::cancel::CancelToken;
-use seatrial_core::request::{RequestError, Verb};
-use seatrial_core::runtime::System;
+use seatrial_core::request::{Verb, WatchEvent};
+use seatrial_core::runtime::{Ambient as _, Runtime as _, System};
 use seatrial_sim::apiserver::Request;
 use serde_json::Value;
 
@@ -33,10 +31,6 @@ pub(super) fn empty(client: &Http) {
 }
 
 pub(super) fn ask(client: &Http, request: &Request) -> Value {
-    answer(client, request).unwrap_or_else(|why| panic!("{request:?}: {why}"))
-}
-
-fn answer(client: &Http, request: &Request) -> Result<Value, RequestError> {
     let verb = Verb::from(request.method.as_str());
     let mut call = client.request(verb, "/").request_uri(&request.path);
     for (key, value) in &request.query {
@@ -48,7 +42,8 @@ fn answer(client: &Http, request: &Request) -> Result<Value, RequestError> {
     if !request.body.is_empty() {
         call = call.body(request.body.clone());
     }
-    client.send_blocking(&call, &CancelToken::new(&System::new()))?.json()
+    let reply = client.send_blocking(&call, &CancelToken::new(&System::new()));
+    reply.and_then(|it| it.json()).unwrap_or_else(|why| panic!("{request:?}: {why}"))
 }
 
 /// The version of the newest state.
@@ -58,19 +53,28 @@ pub(super) fn revision(client: &Http) -> u64 {
     version.parse().expect("a number")
 }
 
-/// Whether it came to hold, and what was said last: an error is another answer that does not fit.
+/// Whether it came to hold of an object, and what it was last. A watch begins with what is there.
 pub(super) fn wait_for(
     client: &Http,
     request: &Request,
     mut holds: impl FnMut(&Value) -> bool,
 ) -> (bool, Option<Value>) {
-    let until = Instant::now() + PATIENCE;
-    loop {
-        let last = answer(client, request).ok();
-        let came = last.as_ref().is_some_and(&mut holds);
-        if came || Instant::now() > until {
-            return (came, last);
+    let system = System::new();
+    let token = CancelToken::with_deadline(&system, system.now() + PATIENCE);
+    let (collection, name) = request.path.rsplit_once('/').expect("it names an object");
+    let watch = client.request(Verb::Get, "/").request_uri(collection).param("watch", "true");
+    let watch = watch.param("fieldSelector", &format!("metadata.name={name}"));
+    system.block_on(async {
+        let mut watch = client.watch(&watch, &token).await.expect("a watch begins");
+        let mut last = None;
+        while let Some(event) = watch.next::<Value>().await {
+            if let WatchEvent::Added(object) | WatchEvent::Modified(object) = event {
+                if holds(&object) {
+                    return (true, Some(object));
+                }
+                last = Some(object);
+            }
         }
-        std::thread::sleep(Duration::from_millis(10));
-    }
+        (false, last)
+    })
 }

@@ -20,9 +20,6 @@ pub(crate) enum Naming {
 
 /// What is wrong with a name; `is_prefix` if a suffix is still to come.
 pub(crate) fn name(name: &str, naming: Naming, is_prefix: bool) -> Vec<String> {
-    if naming == Naming::Segment {
-        return segment(name, is_prefix);
-    }
     // The generated suffix ends with a letter or digit, so that a dash may come before it.
     let name = if is_prefix { name.strip_suffix('-').unwrap_or(name) } else { name };
     let (limit, fits, why) = match naming {
@@ -32,7 +29,7 @@ pub(crate) fn name(name: &str, naming: Naming, is_prefix: bool) -> Vec<String> {
             let starts = name.starts_with(|it: char| it.is_ascii_lowercase());
             (63, starts && is_label(name), SERVICE)
         }
-        Naming::Segment => (usize::MAX, true, ""),
+        Naming::Segment => return segment(name, is_prefix),
     };
     let mut wrong = Vec::new();
     if name.len() > limit {

@@ -45,7 +45,11 @@ impl Tls {
         let certificate = params.signed_by(&own, &authority).map_err(refused)?;
         let chain = vec![CertificateDer::from(certificate.der().to_vec())];
         let own = PrivateKeyDer::try_from(own.serialize_der()).map_err(refused)?;
-        let mut config = ServerConfig::builder()
+        // By its name: a program that has two providers has no default one.
+        let ring = Arc::new(rustls::crypto::ring::default_provider());
+        let mut config = ServerConfig::builder_with_provider(ring)
+            .with_safe_default_protocol_versions()
+            .map_err(refused)?
             .with_no_client_auth()
             .with_single_cert(chain, own)
             .map_err(refused)?;
@@ -58,8 +62,8 @@ impl Tls {
         &self.authority
     }
 
-    #[cfg(test)]
-    pub(crate) fn config(&self) -> Arc<ServerConfig> {
+    /// The certificate and its key, for a server of your own.
+    pub fn config(&self) -> Arc<ServerConfig> {
         Arc::clone(&self.config)
     }
 
