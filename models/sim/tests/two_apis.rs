@@ -280,6 +280,23 @@ fn by_the_newer_api_nothing_of_an_event_changes_but_its_series() {
     assert_eq!(get(&mut server, &b)["deprecatedCount"], 3);
 }
 
+#[test]
+fn what_is_wrong_with_the_metadata_of_a_core_event_is_said_once() {
+    let mut server = server();
+    let mut event = old("a");
+    event["metadata"]["finalizers"] = json!(["a.io/x"]);
+    let map = json!({"metadata": {"name": "a", "finalizers": ["a.io/x"]}});
+    let maps = "/api/v1/namespaces/default/configmaps";
+    for (path, object, said) in [(CORE, event, 1), (maps, map, 2)] {
+        post(&mut server, path, &object);
+        let one = format!("{path}/a");
+        assert_eq!(send(&mut server, &Request::new("DELETE", &one)).status, 200);
+        let more = json!({"metadata": {"finalizers": ["a.io/x", "a.io/y"]}});
+        let answer = patch(&mut server, &one, "merge-patch+json", &more);
+        assert_eq!(causes(&answer), vec![("metadata.finalizers", "FieldValueForbidden"); said]);
+    }
+}
+
 /// The manager, the version and the fields of each entry.
 fn managers(event: &Value) -> Vec<(&str, &str, &Value)> {
     let entries = event["metadata"]["managedFields"].as_array().into_iter().flatten();
