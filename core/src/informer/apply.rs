@@ -117,16 +117,11 @@ fn replace<K: Key, O: Handle, R: Runtime>(
     store: &IndexedStore<K, O, R>,
     tell: &mut dyn FnMut(Change<K, O>),
 ) -> Result<(), ApplyError> {
-    let before = store.list();
-    let old = list.objects.iter().map(|object| store.get_stored(object).map_err(StoreError::Key));
-    let old = old.collect::<Result<Vec<_>, _>>()?;
-    store.replace(list.objects.clone(), &list.resource_version)?;
-    for (key, object) in before.iter() {
-        if store.get(key).is_none() {
-            tell(Change::Deleted(LastState::unknown(key.clone(), Some(object.clone()))));
-        }
+    let replaced = store.replace_and_compare(list.objects.clone(), &list.resource_version)?;
+    for (key, object) in replaced.gone {
+        tell(Change::Deleted(LastState::unknown(key, Some(object))));
     }
-    for (object, old) in list.objects.iter().zip(old) {
+    for (object, old) in list.objects.iter().zip(replaced.before) {
         tell(change(old, object.clone(), initial));
     }
     Ok(())

@@ -93,10 +93,14 @@ impl<K: Key, O: Handle> Content<K, O> {
         slot
     }
 
-    /// Stores an object of a list; `leave` as in [`put`](Self::put).
-    pub(super) fn put_listed(&mut self, listed: Keyed<K, O>, leave: impl FnOnce(Left<K, O>)) {
+    /// Stores an object of a list. Returns its slot; `leave` as in [`put`](Self::put).
+    pub(super) fn put_listed(
+        &mut self,
+        listed: Keyed<K, O>,
+        leave: impl FnOnce(Left<K, O>),
+    ) -> u32 {
         let Keyed { key, object } = listed;
-        self.put(self.slot(key.key(), key.hash()), key, object, leave);
+        self.put(self.slot(key.key(), key.hash()), key, object, leave)
     }
 
     /// Removes the object in a slot; `leave` as in [`put`](Self::put).

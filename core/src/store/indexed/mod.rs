@@ -31,6 +31,7 @@ mod error;
 mod index;
 mod members;
 mod read;
+mod replace;
 mod slots;
 mod writer;
 
@@ -247,28 +248,6 @@ impl<K: Key, O: Handle, R: Runtime> IndexedStore<K, O, R> {
             writer.version.push_str(version);
             true
         })
-    }
-
-    /// Makes a list, which was read at a resource version, the content; of a key that is in it
-    /// twice the last object counts (`cache:ST-7`, `ST-8`).
-    ///
-    /// # Errors
-    /// An object has no key, or the transformer or an index function refused it. Nothing has
-    /// changed.
-    pub fn replace(&self, objects: Vec<O>, resource_version: &str) -> Result<(), StoreError> {
-        let (mut content, mut doubles) = (Content::with_room(objects.len()), Vec::new());
-        for object in objects {
-            content.put_listed(self.intake.keyed(object)?, |gone| doubles.push(gone));
-        }
-        let mut writer = self.runtime.lock(&self.writer);
-        content.indices = writer.indices(&content.copy_slots())?;
-        if self.version_of.is_some() {
-            resource_version.clone_into(&mut content.version);
-        }
-        std::mem::swap(&mut *self.runtime.lock(&self.content), &mut content);
-        drop(writer);
-        drop((content, doubles)); // what was there before, outside the locks
-        Ok(())
     }
 
     /// Asks whether an object could be stored. Nothing changes.

@@ -157,6 +157,26 @@ fn an_object_is_stored_read_and_removed_under_the_key_that_it_had_before_it_was_
 }
 
 #[test]
+fn a_list_is_compared_with_what_it_replaces() {
+    let store = plain();
+    for name in ["gone", "kept", "twice"] {
+        store.add(at_version(name, "1")).unwrap();
+    }
+    let listed = [("new", "2"), ("twice", "2"), ("twice", "3"), ("kept", "2"), ("new", "3")];
+    let listed = listed.map(|(name, version)| at_version(name, version)).to_vec();
+    let replaced = store.replace_and_compare(listed, "").unwrap();
+    let before: Vec<_> = replaced.before.iter().map(|old| Some(old.as_ref()?.name)).collect();
+    assert_eq!(before, [None, Some("twice"), Some("twice"), Some("kept"), None]);
+    assert!(replaced.before.iter().flatten().all(|old| old.version == "1"));
+    assert_eq!(replaced.gone, [("gone", at_version("gone", "1"))]);
+    assert_eq!(store.get(&"twice"), Some(at_version("twice", "3")));
+
+    let refused = store.replace_and_compare(vec![object("", &[])], "");
+    assert!(refused.is_err());
+    assert_eq!(store.len(), 3, "nothing has changed");
+}
+
+#[test]
 fn a_transaction_skips_what_has_no_key_and_does_the_rest() {
     let store = labelled();
     store.add(object("gone", &["x"])).unwrap();

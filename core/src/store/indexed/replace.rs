@@ -1,0 +1,91 @@
+//! A whole list becomes the content of a store.
+
+use crate::runtime::Runtime;
+use crate::store::{Handle, Key, KeyHasher};
+
+use super::content::Content;
+use super::slots::Shared;
+use super::{IndexedStore, StoreError};
+
+/// What a list found when it became the content.
+pub(crate) struct Replaced<K, O> {
+    /// For each object of the list, the object that was stored under its key.
+    pub(crate) before: Vec<Option<O>>,
+    /// What was stored and is not in the list.
+    pub(crate) gone: Vec<(K, O)>,
+}
+
+impl<K: Key, O: Handle, R: Runtime> IndexedStore<K, O, R> {
+    /// Makes a list, which was read at a resource version, the content; of a key that is in it
+    /// twice the last object counts (`cache:ST-7`, `ST-8`).
+    ///
+    /// # Errors
+    /// An object has no key, or the transformer or an index function refused it. Nothing has
+    /// changed.
+    pub fn replace(&self, objects: Vec<O>, resource_version: &str) -> Result<(), StoreError> {
+        self.replace_after(objects, resource_version, |_, _, _| ())
+    }
+
+    /// As [`replace`](Self::replace). Returns what was stored before.
+    ///
+    /// # Errors
+    /// As [`replace`](Self::replace).
+    pub(crate) fn replace_and_compare(
+        &self,
+        objects: Vec<O>,
+        resource_version: &str,
+    ) -> Result<Replaced<K, O>, StoreError> {
+        let mut replaced = Replaced { before: Vec::new(), gone: Vec::new() };
+        self.replace_after(objects, resource_version, |listed, slots, stored| {
+            replaced.compare(listed, slots, stored, self.intake.hasher());
+        })?;
+        Ok(replaced)
+    }
+
+    /// Replaces the content after a look at the list, its slots, and what is stored now.
+    fn replace_after(
+        &self,
+        objects: Vec<O>,
+        resource_version: &str,
+        look: impl FnOnce(&Content<K, O>, &[u32], &Shared<K, O>),
+    ) -> Result<(), StoreError> {
+        let (mut content, mut doubles) = (Content::with_room(objects.len()), Vec::new());
+        let mut slots = Vec::with_capacity(objects.len());
+        for object in objects {
+            slots.push(content.put_listed(self.intake.keyed(object)?, |gone| doubles.push(gone)));
+        }
+        let mut writer = self.runtime.lock(&self.writer);
+        content.indices = writer.indices(&content.copy_slots())?;
+        if self.version_of.is_some() {
+            resource_version.clone_into(&mut content.version);
+        }
+        // Nobody writes meanwhile, so it may be read without the readers' lock.
+        let stored = self.runtime.lock(&self.content).copy_slots();
+        look(&content, &slots, &stored);
+        drop(stored);
+        std::mem::swap(&mut *self.runtime.lock(&self.content), &mut content);
+        drop(writer);
+        drop((content, doubles)); // what was there before, outside the locks
+        Ok(())
+    }
+}
+
+impl<K: Key, O: Handle> Replaced<K, O> {
+    fn compare(
+        &mut self,
+        listed: &Content<K, O>,
+        slots: &[u32],
+        stored: &Shared<K, O>,
+        hasher: &KeyHasher,
+    ) {
+        // The slots of a new content are numbered without a gap.
+        let mut before = vec![None; listed.len()];
+        for (_, entry) in stored.iter() {
+            match listed.slot(&entry.key, hasher.hash(&entry.key)) {
+                Some(slot) => before[slot as usize] = Some(entry.object.clone()),
+                None => self.gone.push((entry.key.clone(), entry.object.clone())),
+            }
+        }
+        self.before.extend(slots.iter().map(|&slot| before[slot as usize].clone()));
+    }
+}
