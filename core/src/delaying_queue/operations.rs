@@ -63,7 +63,7 @@ impl<K> Drain<K> {
     /// Makes the call.
     #[must_use]
     pub const fn new(until: DrainUntil) -> Self {
-        Self { inner: queue::Drain { until, began: None }, discarded: Vec::new() }
+        Self { inner: queue::Drain::new(until), discarded: Vec::new() }
     }
 }
 

@@ -42,7 +42,7 @@ use std::error::Error;
 use std::fmt;
 use std::sync::Arc;
 
-use crate::events::SlowHook;
+use crate::events::{SlowHook, event_queue_calls};
 use crate::machine::Host;
 use crate::monitor::Monitor;
 use crate::runtime::{Runtime, System};
@@ -243,33 +243,6 @@ where
         }
     }
 
-    /// Lets every `pop` end once the queue is empty. Writes still work (`cache:QU-3` to `QU-5`).
-    pub fn close(&self) {
-        self.monitor.call(Close);
-    }
-
-    /// Tells whether the queue is closed.
-    pub fn is_closed(&self) -> bool {
-        self.monitor.call(IsClosed)
-    }
-
-    /// Tells whether the whole first list has been processed; true at once if another write came
-    /// before it (`cache:QU-15`).
-    pub fn has_synced(&self) -> bool {
-        self.monitor.call(HasSynced)
-    }
-
-    /// Sleeps until [`has_synced`](Self::has_synced); false if the queue was closed and drained
-    /// without getting there.
-    pub fn wait_for_sync(&self) -> bool {
-        self.monitor.call(WaitForSync)
-    }
-
-    /// As [`wait_for_sync`](Self::wait_for_sync), for tasks: to drop the future is to stop waiting.
-    pub fn wait_for_sync_async(&self) -> impl Future<Output = bool> + Send {
-        self.monitor.call_async(WaitForSync)
-    }
-
     /// Returns a copy of the pending changes of an object (`cache:DF-28`).
     pub fn get(&self, key: &K) -> Option<Deltas<K, O>> {
         self.monitor.call(Get(self.hashed(key)))
@@ -279,29 +252,14 @@ where
     pub fn list(&self) -> Vec<(K, Deltas<K, O>)> {
         self.monitor.call(List)
     }
-
-    /// Returns how many objects have pending changes.
-    pub fn len(&self) -> usize {
-        self.monitor.call(Len)
-    }
-
-    /// Tells whether nothing is pending.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
 }
 
-impl<K, O, N, R, H> fmt::Debug for DeltaFifo<K, O, N, R, H>
-where
-    K: Key,
-    O: Handle,
-    N: KnownObjects<K, O>,
-    R: Runtime,
-    H: Host<DeltaQueue<K, O, N>>,
-{
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("DeltaFifo")
-    }
+event_queue_calls! {
+    "DeltaFifo",
+    /// Tells whether the whole first list has been processed; true at once if another write came
+    /// before it (`cache:QU-15`).
+    [K, O, N, R, H] DeltaFifo<K, O, N, R, H>,
+    [K: Key, O: Handle, N: KnownObjects<K, O>, R: Runtime, H: Host<DeltaQueue<K, O, N>>]
 }
 
 /// A list of changes without a change has no key.

@@ -34,13 +34,12 @@ mod state;
 #[cfg(test)]
 mod tests;
 
-use std::fmt;
-
 use crate::machine::Host;
 use crate::monitor::Monitor;
 use crate::runtime::{Runtime, System};
 use crate::store::{Cause, Handle, Hashed, Intake, Key, KeyError, Keyed, LastState};
 
+use crate::events::event_queue_calls;
 pub use crate::events::{AfterPop, Closed, Queue, SlowHook, SlowProcessing};
 pub use options::Options;
 pub use state::Popped;
@@ -169,36 +168,6 @@ impl<K: Key, O: Handle, R: Runtime, H: Host<FifoQueue<K, O>>> Fifo<K, O, R, H> {
         Ok(())
     }
 
-    /// Lets every `pop` end once the queue is empty. Writes still work (`cache:QU-3` to `QU-5`).
-    pub fn close(&self) {
-        self.monitor.call(Close);
-    }
-
-    /// Tells whether the queue is closed.
-    pub fn is_closed(&self) -> bool {
-        self.monitor.call(IsClosed)
-    }
-
-    /// Tells whether as many places as the first list had have been processed or skipped; true at
-    /// once if another write came before it (`cache:QU-15`).
-    ///
-    /// They are counted, not named: after a second, shorter list it can stay false on an empty
-    /// queue (`cache:FF-10`).
-    pub fn has_synced(&self) -> bool {
-        self.monitor.call(HasSynced)
-    }
-
-    /// Sleeps until [`has_synced`](Self::has_synced); false if the queue was closed and drained
-    /// without getting there.
-    pub fn wait_for_sync(&self) -> bool {
-        self.monitor.call(WaitForSync)
-    }
-
-    /// As [`wait_for_sync`](Self::wait_for_sync), for tasks: to drop the future is to stop waiting.
-    pub fn wait_for_sync_async(&self) -> impl Future<Output = bool> + Send {
-        self.monitor.call_async(WaitForSync)
-    }
-
     /// Returns an object that waits.
     pub fn get(&self, key: &K) -> Option<O> {
         self.monitor.call(Get(self.hashed(key)))
@@ -208,20 +177,15 @@ impl<K: Key, O: Handle, R: Runtime, H: Host<FifoQueue<K, O>>> Fifo<K, O, R, H> {
     pub fn list(&self) -> Vec<(K, O)> {
         self.monitor.call(List)
     }
-
-    /// Returns how many objects wait.
-    pub fn len(&self) -> usize {
-        self.monitor.call(Len)
-    }
-
-    /// Tells whether no object waits.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
 }
 
-impl<K: Key, O: Handle, R: Runtime, H: Host<FifoQueue<K, O>>> fmt::Debug for Fifo<K, O, R, H> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Fifo")
-    }
+event_queue_calls! {
+    "Fifo",
+    /// Tells whether as many places as the first list had have been processed or skipped; true at
+    /// once if another write came before it (`cache:QU-15`).
+    ///
+    /// They are counted, not named: after a second, shorter list it can stay false on an empty
+    /// queue (`cache:FF-10`).
+    [K, O, R, H] Fifo<K, O, R, H>,
+    [K: Key, O: Handle, R: Runtime, H: Host<FifoQueue<K, O>>]
 }

@@ -33,7 +33,6 @@ mod state;
 #[cfg(test)]
 mod tests;
 
-use std::fmt;
 use std::hash::{BuildHasher, Hash};
 use std::time::Duration;
 
@@ -42,10 +41,9 @@ use foldhash::fast::SeedableRandomState;
 use crate::delaying_queue::{AddAfter, Drain, Retries, ShutDown};
 use crate::limiter::{DefaultLimiter, Limiter, default_controller};
 use crate::machine::Host;
-use crate::metrics::{Measured, Metrics};
+use crate::metrics::Metrics;
 use crate::monitor::Monitor;
-use crate::queue::{Add, Deliver, Done, DoneKey, DrainUntil, Fifo, Finished, Get, Key, Len};
-use crate::queue::{ShuttingDown, Storage, Token, Work, batch_calls};
+use crate::queue::{DrainUntil, Fifo, Get, Key, Storage, Token, queue_calls};
 use crate::runtime::{Runtime, System};
 use crate::slab::hasher;
 
@@ -118,13 +116,6 @@ where
         Self { monitor: Monitor::new(runtime, host), hasher }
     }
 
-    /// Adds an item at once, as [`WorkQueue::add`](crate::queue::WorkQueue::add) does.
-    #[inline]
-    pub fn add(&self, key: K) {
-        let hash = self.hasher.hash_one(&key);
-        self.monitor.call(Add { key: Some(key), hash });
-    }
-
     /// Adds an item when `delay` has passed from now, as
     /// [`DelayingQueue::add_after`](crate::delaying_queue::DelayingQueue::add_after) does.
     #[inline]
@@ -158,63 +149,11 @@ where
         self.monitor.call(NumRequeues { key: key.clone(), hash })
     }
 
-    /// Takes the next item, sleeping until there is one; `None` once the queue is shut down and
-    /// empty. The item is done when the returned [`Work`] drops, also by a panic.
-    #[must_use = "the item is done when it drops"]
-    #[inline]
-    pub fn get(&self) -> Option<Work<'_, Self>> {
-        let (token, key) = self.take()?;
-        Some(Work::new(self, token, key))
-    }
-
-    /// As [`get`](Self::get), for callers that keep the token and call [`done`](Self::done) or
-    /// [`settle`](Self::settle).
-    #[must_use = "the delivery lasts until its token is done"]
-    #[inline]
-    pub fn take(&self) -> Option<(Token, K)> {
-        self.monitor.call(Get)
-    }
-
-    /// As [`get`](Self::get), for tasks: to drop the future is to stop waiting.
-    pub async fn get_async(&self) -> Option<Work<'_, Self>> {
-        let (token, key) = self.take_async().await?;
-        Some(Work::new(self, token, key))
-    }
-
-    /// As [`take`](Self::take), for tasks. A future that is dropped takes nothing, and a wake-up
-    /// that was meant for it goes to another consumer.
-    pub fn take_async(&self) -> impl Future<Output = Option<(Token, K)>> + Send {
-        self.monitor.call_async(Get)
-    }
-
-    /// Ends a delivery; an item that was added meanwhile waits again. Returns false, and does
-    /// nothing, if that delivery has ended before.
-    #[inline]
-    pub fn done(&self, token: Token) -> bool {
-        matches!(self.monitor.call(Done(token)), Finished::Ended(_))
-    }
-
-    /// Ends a delivery and takes the next item, as [`done`](Self::done) and then
-    /// [`take`](Self::take) would, with nobody between them: a worker that ends one item and goes
-    /// on to the next locks once for both.
-    #[must_use = "the delivery lasts until its token is done"]
-    #[inline]
-    pub fn done_then_take(&self, token: Token) -> Option<(Token, K)> {
-        self.monitor.call_then(Done(token), Get)
-    }
-
-    /// As [`done`](Self::done), for an item named by its value. Called late, it can end the
-    /// delivery of another consumer: prefer the token.
-    pub fn done_key(&self, key: &K) -> bool {
-        let hash = self.hasher.hash_one(key);
-        matches!(self.monitor.call(DoneKey { key: key.clone(), hash }), Finished::Ended(_))
-    }
-
     /// Does what the outcome asks for and ends the delivery, in one step and without hashing.
     /// Returns false, and does nothing, if the delivery has ended before.
     #[inline]
     pub fn settle(&self, token: Token, outcome: Outcome) -> bool {
-        matches!(self.monitor.call(Settle::new(token, outcome)), Finished::Ended(_))
+        self.monitor.call(Settle::new(token, outcome)).has_ended()
     }
 
     /// Settles a delivery and takes the next item, as [`settle`](Self::settle) and then
@@ -225,55 +164,15 @@ where
         self.monitor.call_then(Settle::new(token, outcome), Get)
     }
 
-    /// Returns how many items could be handed out now. Those whose time has not come and those in
-    /// processing do not count.
-    pub fn len(&self) -> usize {
-        self.monitor.call(Len)
-    }
-
-    /// Tells whether no item could be handed out now.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
     /// Returns how often an item was given a delay, of zero too (`workqueue:DQ-4`).
     pub fn retries(&self) -> u64 {
         self.monitor.call(Retries)
-    }
-
-    /// Tells whether shutdown has begun; true for ever after.
-    pub fn is_shutting_down(&self) -> bool {
-        self.monitor.call(ShuttingDown)
     }
 
     /// Refuses new items, drops those whose time has not come, and returns at once. Items that
     /// wait to be handed out still are; every waiting caller wakes.
     pub fn shut_down(&self) {
         self.monitor.call(ShutDown::new());
-    }
-
-    /// As [`shut_down`](Self::shut_down), then waits until nothing is in processing or until
-    /// `shut_down` is called.
-    pub fn shut_down_with_drain(&self) {
-        self.monitor.call(Drain::new(DrainUntil::NothingInFlight));
-    }
-
-    /// As [`shut_down`](Self::shut_down), then waits until every accepted item is processed or
-    /// until `shut_down` is called. It needs consumers that ask again after every done
-    /// (`workqueue:WQ-33`).
-    pub fn shut_down_when_done(&self) {
-        self.monitor.call(Drain::new(DrainUntil::AllWorkDone));
-    }
-
-    /// As [`shut_down_with_drain`](Self::shut_down_with_drain), for tasks. The queue is shut down
-    /// at the first poll; to drop the future is to stop waiting.
-    pub fn drain_async(&self) -> impl Future<Output = ()> + Send {
-        self.monitor.call_async(Drain::new(DrainUntil::NothingInFlight))
-    }
-
-    /// As [`shut_down_when_done`](Self::shut_down_when_done), for tasks.
-    pub fn drain_when_done_async(&self) -> impl Future<Output = ()> + Send {
-        self.monitor.call_async(Drain::new(DrainUntil::AllWorkDone))
     }
 
     /// Processes items until the queue is shut down and empty: the loop of one worker
@@ -292,55 +191,7 @@ where
     }
 }
 
-batch_calls! {
-    [K, R, L, S, B, H] LimitedQueue<K, R, L, S, B, H>,
+queue_calls! {
+    "LimitedQueue", [K, R, L, S, B, H] LimitedQueue<K, R, L, S, B, H>,
     [K: Key + Hash, R: Runtime, L: Limiter<K>, S: Storage<K>, B: BuildHasher, H: Host<Limited<K, L, S>>]
-}
-
-impl<K, R, L, S, B, H> Deliver for LimitedQueue<K, R, L, S, B, H>
-where
-    K: Key + Hash,
-    R: Runtime,
-    L: Limiter<K>,
-    S: Storage<K>,
-    B: BuildHasher,
-    H: Host<Limited<K, L, S>>,
-{
-    type Key = K;
-
-    #[inline]
-    fn take(&self) -> Option<(Token, K)> {
-        Self::take(self)
-    }
-
-    #[inline]
-    fn done(&self, token: Token) -> bool {
-        Self::done(self, token)
-    }
-
-    fn done_all(&self, tokens: Vec<Token>) -> usize {
-        Self::done_all(self, tokens)
-    }
-}
-
-impl<K, R, L, S, B, H> Measured for LimitedQueue<K, R, L, S, B, H>
-where
-    K: Key + Hash,
-    R: Runtime,
-    L: Limiter<K>,
-    S: Storage<K>,
-    B: BuildHasher + Send + Sync + 'static,
-    H: Host<Limited<K, L, S>>,
-{
-    fn refresh_metrics(&self, every: Duration) {
-        Self::refresh_metrics(self, every);
-    }
-}
-
-impl<K: Key, R: Runtime, L: Limiter<K>, S: Storage<K>, B, H: Host<Limited<K, L, S>>> fmt::Debug
-    for LimitedQueue<K, R, L, S, B, H>
-{
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("LimitedQueue")
-    }
 }

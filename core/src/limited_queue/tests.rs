@@ -1,5 +1,6 @@
 //! The rules of the rate-limiting queue, one behaviour a test.
 
+use crate::queue::{Add, Done, Finished, Len};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 

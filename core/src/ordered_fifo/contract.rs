@@ -1,6 +1,6 @@
 //! The ordered FIFO as one of the queues of objects.
 
-use crate::events::{Closed, Queue};
+use crate::events::{Queue, own_calls};
 use crate::machine::Host;
 use crate::runtime::Runtime;
 use crate::store::EnqueueError;
@@ -42,41 +42,5 @@ where
         self.bookmark(resource_version);
     }
 
-    fn pop<T>(
-        &self,
-        process: impl FnOnce(&Popped<K, O>) -> T,
-    ) -> Result<(Popped<K, O>, T), Closed> {
-        self.pop(process)
-    }
-
-    fn pop_async<T: Send>(
-        &self,
-        process: impl FnOnce(&Popped<K, O>) -> T + Send,
-    ) -> impl Future<Output = Result<(Popped<K, O>, T), Closed>> + Send {
-        self.pop_async(process)
-    }
-
-    fn has_synced(&self) -> bool {
-        self.has_synced()
-    }
-
-    fn wait_for_sync(&self) -> bool {
-        self.wait_for_sync()
-    }
-
-    fn wait_for_sync_async(&self) -> impl Future<Output = bool> + Send {
-        self.wait_for_sync_async()
-    }
-
-    fn close(&self) {
-        self.close();
-    }
-
-    fn is_closed(&self) -> bool {
-        self.is_closed()
-    }
-
-    fn len(&self) -> usize {
-        self.len()
-    }
+    own_calls!();
 }

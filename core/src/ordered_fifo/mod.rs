@@ -40,11 +40,10 @@ mod state;
 #[cfg(test)]
 mod tests;
 
-use std::fmt;
 use std::sync::Arc;
 
 use crate::delta_fifo::Verb;
-use crate::events::SlowHook;
+use crate::events::{SlowHook, event_queue_calls};
 use crate::machine::Host;
 use crate::monitor::Monitor;
 use crate::runtime::{Runtime, System};
@@ -230,58 +229,16 @@ where
         self.monitor.call(Mark(Arc::new(Bookmark { resource_version })));
     }
 
-    /// Lets every `pop` end once the queue is empty. Writes still work (`cache:QU-3` to `QU-5`).
-    pub fn close(&self) {
-        self.monitor.call(Close);
-    }
-
-    /// Tells whether the queue is closed.
-    pub fn is_closed(&self) -> bool {
-        self.monitor.call(IsClosed)
-    }
-
-    /// Tells whether the whole first list has been processed; true at once if another write came
-    /// before it (`cache:QU-15`).
-    pub fn has_synced(&self) -> bool {
-        self.monitor.call(HasSynced)
-    }
-
-    /// Sleeps until [`has_synced`](Self::has_synced); false if the queue was closed and drained
-    /// without getting there.
-    pub fn wait_for_sync(&self) -> bool {
-        self.monitor.call(WaitForSync)
-    }
-
-    /// As [`wait_for_sync`](Self::wait_for_sync), for tasks: to drop the future is to stop waiting.
-    pub fn wait_for_sync_async(&self) -> impl Future<Output = bool> + Send {
-        self.monitor.call_async(WaitForSync)
-    }
-
     /// Returns a copy of the events that wait, oldest first.
     pub fn list(&self) -> Vec<Event<K, O>> {
         self.monitor.call(List)
     }
-
-    /// Returns how many events wait.
-    pub fn len(&self) -> usize {
-        self.monitor.call(Len)
-    }
-
-    /// Tells whether no event waits.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
 }
 
-impl<K, O, N, R, H> fmt::Debug for OrderedFifo<K, O, N, R, H>
-where
-    K: Key,
-    O: Handle,
-    N: KnownObjects<K, O>,
-    R: Runtime,
-    H: Host<OrderedQueue<K, O, N>>,
-{
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("OrderedFifo")
-    }
+event_queue_calls! {
+    "OrderedFifo",
+    /// Tells whether the whole first list has been processed; true at once if another write came
+    /// before it (`cache:QU-15`).
+    [K, O, N, R, H] OrderedFifo<K, O, N, R, H>,
+    [K: Key, O: Handle, N: KnownObjects<K, O>, R: Runtime, H: Host<OrderedQueue<K, O, N>>]
 }

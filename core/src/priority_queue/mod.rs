@@ -48,7 +48,7 @@ use crate::machine::{Host, Many};
 use crate::metrics::{Metrics, Sink};
 use crate::monitor::Monitor;
 use crate::queue::{Batch, Token, Work, ended};
-use crate::queue::{Deliver, Done, DoneKey, Finished, Key, Len, Refresh, ShutDown, ShuttingDown};
+use crate::queue::{Deliver, Done, DoneKey, Key, Len, Refresh, ShutDown, ShuttingDown};
 use crate::runtime::{Instant, Runtime, System};
 use crate::slab::hasher;
 
@@ -268,7 +268,7 @@ where
     /// and does nothing, if that delivery has ended before.
     #[inline]
     pub fn done(&self, token: Token) -> bool {
-        matches!(self.monitor.call(Done(token)), Finished::Ended(_))
+        self.monitor.call(Done(token)).has_ended()
     }
 
     /// Ends a delivery and takes the next item, as [`done`](Self::done) and then
@@ -284,7 +284,7 @@ where
     /// delivery of another consumer: prefer the token.
     pub fn done_key(&self, key: &K) -> bool {
         let hash = self.hasher.hash_one(key);
-        matches!(self.monitor.call(DoneKey { key: key.clone(), hash }), Finished::Ended(_))
+        self.monitor.call(DoneKey { key: key.clone(), hash }).has_ended()
     }
 
     /// Does what the outcome asks for and ends the delivery, in one step and without hashing. If
@@ -294,7 +294,7 @@ where
     /// Returns false, and does nothing, if the delivery has ended before.
     #[inline]
     pub fn settle(&self, token: Token, outcome: Outcome, priority: i32) -> bool {
-        matches!(self.monitor.call(Settle::new(token, outcome, priority)), Finished::Ended(_))
+        self.monitor.call(Settle::new(token, outcome, priority)).has_ended()
     }
 
     /// Settles a delivery and takes the next item, as [`settle`](Self::settle) and then

@@ -57,6 +57,13 @@ pub struct Drain {
     pub began: Option<u64>,
 }
 
+impl Drain {
+    /// Makes the call.
+    pub(crate) const fn new(until: DrainUntil) -> Self {
+        Self { until, began: None }
+    }
+}
+
 /// How often metrics are refreshed at most: without a pause nobody else would run.
 const LEAST: Duration = Duration::from_millis(1);
 
@@ -116,9 +123,17 @@ pub enum Finished<K> {
     NotInProcessing,
 }
 
+impl<K> Finished<K> {
+    /// Tells whether the call ended a delivery.
+    #[inline]
+    pub(crate) fn has_ended(&self) -> bool {
+        matches!(self, Self::Ended(_))
+    }
+}
+
 /// Counts the deliveries that ended.
 pub(crate) fn ended<K>(finished: &[Finished<K>]) -> usize {
-    finished.iter().filter(|one| matches!(one, Finished::Ended(_))).count()
+    finished.iter().filter(|one| one.has_ended()).count()
 }
 
 impl<K: Key, S: Storage<K>> Operation<Queue<K, S>> for Add<K> {

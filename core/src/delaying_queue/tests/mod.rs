@@ -2,6 +2,7 @@
 
 mod many;
 
+use crate::queue::{Add, Done, DoneKey, Finished, Get, Len, ShuttingDown};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 

@@ -11,6 +11,7 @@ mod order;
 use super::*;
 use crate::machine::Cx;
 use crate::machine::single_step::ByHand;
+use crate::queue::Finished;
 use crate::slab::Slot;
 
 type Machine<L = Exponential<u8>> = ByHand<Prioritized<u8, L, Journal>>;
